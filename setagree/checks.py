@@ -191,7 +191,7 @@ _ALSO = {
 
 _OF_READ = (
     "unit rater labels value wide where source sheet format question blank roster sep case "
-    "codebook missing duplicates encoding status"
+    "codebook missing duplicates encoding status degree"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 

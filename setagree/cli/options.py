@@ -22,7 +22,7 @@ PANEL = "Humans and models"
 AGREED = "How answers become one"
 _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
-    "case cluster codebook coefficient consumer_risk cost_rating cost_unit delimiter design "
+    "case cluster codebook coefficient consumer_risk cost_rating cost_unit degree delimiter design "
     "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
@@ -230,7 +230,8 @@ class Reading:
 
     unit: Text = member(COLUMNS, "COLUMN", "What was rated.")
     rater: Text = member(COLUMNS, "COLUMN", "Who rated it.")
-    labels: Text = member(COLUMNS, "COLUMN", "The answers, each a set of labels.")
+    labels: Text = member(COLUMNS, "COLUMN", "The answers: sets. --degree COLUMN")
+    degree: Text = hidden("--degree")  # which the line above shows
     value: Text = member(COLUMNS, "COLUMN", "The answers, each one number or word.")
     wide: bool = flag(COLUMNS, "Each rater has a column of answers.", "--wide")
     raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS)

@@ -15,12 +15,12 @@ from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
-from setagree.cli.sources import escaped
+from setagree.cli.sources import escaped, row_a_label
 from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.large.joining import model_files
-from setagree.wording.label_sets import format_labels
+from setagree.wording.label_sets import Degrees, display_labels, format_labels
 
 if TYPE_CHECKING:
     from setagree.panels.alt_results import AltTestTable
@@ -132,13 +132,13 @@ def agree(
         "adjudicate_below": adjudicate_below,
     }
     found = sa.consensus(study, **given)
-    frame = found.to_frame()
+    frame, sep = found.to_frame(), "," if reading.sep is None else unescaped(reading.sep)
+    written = row_a_label(frame, sep) if reading.degree is not None else frame
     if study.kind == "labels":
-        sep = "," if reading.sep is None else unescaped(reading.sep)
         frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
     if escape:
-        frame = frame.map(escaped)
-    deliver(frame, tables.agreed(study, found, frame))
+        frame, written = frame.map(escaped), written.map(escaped)
+    deliver(written, tables.agreed(study, found, frame))
     if deliver.form in {"csv", "json"} and study.kind == "labels":
         _say_undecided(int((found.codes < 0).sum()))
     if delivery.output is not None:
@@ -209,6 +209,8 @@ def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | D
 
 def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
+    if isinstance(labels, Degrees) and labels:
+        return display_labels(labels)  # for people alone: a file has a row for each label
     return None if labels is None else format_labels(labels, sep=sep) or "[]"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import setagree as sa
@@ -51,9 +53,10 @@ def convert(
         raise OptionError("--format 'table' is for results; use csv, json or markdown.")
     deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
     study = read_study(files, reading)
-    frame = study.to_long()
-    if study.kind == "labels" and deliver.form != "json":
-        sep = "," if reading.sep is None else unescaped(reading.sep)
+    frame, sep = study.to_long(), "," if reading.sep is None else unescaped(reading.sep)
+    if reading.degree is not None:
+        frame = row_a_label(frame, sep)
+    elif study.kind == "labels" and deliver.form != "json":
         frame["labels"] = [format_labels(labels, sep=sep) or "[]" for labels in frame["labels"]]
     elif study.kind == "labels":
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
@@ -61,10 +64,27 @@ def convert(
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
     say(
         f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
-        f"{counted(study.n_raters, 'rater')}{left_out}. Only these three columns are written."
+        f"{counted(study.n_raters, 'rater')}{left_out}. Only these "
+        f"{'three' if frame.shape[1] == 3 else 'four'} columns are written."
     )
     if study.kind == "labels" and deliver.form != "json" and sep != ",":
         say(f"Labels are separated as in the file: read this again with --sep {reading.sep!r}.")
+
+
+def row_a_label(frame: pd.DataFrame, sep: str) -> pd.DataFrame:
+    """Return a table of answers with degrees as it is read: one row for each label."""
+    cells: list[list[tuple[Any, float | None]]] = [
+        [(None, None)]
+        if one is None
+        else [(label, one.degrees[label]) for label in sorted_labels(one)] or [("[]", None)]
+        for one in frame["labels"]
+    ]
+    out = frame.loc[np.repeat(frame.index, [len(each) for each in cells])].reset_index(drop=True)
+    found = [pair for each in cells for pair in each]
+    labels = [one if x is None else format_labels([one], sep=sep) for one, x in found]
+    place = [*out].index("labels")
+    out.insert(place + 1, "degree", [x for _, x in found])
+    return out.assign(labels=labels)
 
 
 def escaped(cell: object) -> object:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from setagree.checks import MOST_STEPS, check_cost
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance, NominalDistance, OverlapDistance
+from setagree.distances.degrees import DegreeDistance
 from setagree.errors import counted
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
@@ -30,6 +31,8 @@ _STEPS_A_CALL = 50_000
 
 def size_function(distance: Distance | None) -> SizeFunction:
     r"""Return the distance as a function of (\|A\|, \|B\|, \|A ∩ B\|); the door has seen to it."""
+    if isinstance(distance, DegreeDistance):
+        distance = distance.of_sets
     if isinstance(distance, OverlapDistance):
         return distance.function
     if isinstance(distance, NominalDistance):

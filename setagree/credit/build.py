@@ -16,6 +16,7 @@ from setagree.credit.closed_form import (
     PointWeights,
     SquaredWeights,
 )
+from setagree.credit.degrees import degree_weights
 from setagree.credit.dense import (
     WeightedJaccardWeights,
     callable_weights,
@@ -33,6 +34,7 @@ from setagree.distances.base import (
     OverlapDistance,
     ScaleDistance,
 )
+from setagree.distances.degrees import DegreeDistance
 from setagree.distances.embeddings import CentroidDistance
 from setagree.distances.labelled import (
     BestMatchDistance,
@@ -45,7 +47,7 @@ from setagree.distances.matrix import MatrixDistance
 from setagree.distances.sets import jaccard
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
-from setagree.study.codes import Kind
+from setagree.study.codes import Kind, have_degrees
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
@@ -114,6 +116,8 @@ class WeightBuilder:
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
+            case DegreeDistance():
+                return self._of_degrees(distance)
             case BestMatchDistance():
                 self._doubt_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
@@ -175,6 +179,11 @@ class WeightBuilder:
                 "check how it is spelled.",
                 SetagreeWarning,
             )
+
+    def _of_degrees(self, distance: DegreeDistance) -> Weights:
+        if have_degrees(self.values):
+            return degree_weights(self.values, distance)
+        return self._overlap(self.geometry, distance.of_sets)
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
         # What passed is remembered with the distance: small studies would spend more time on this

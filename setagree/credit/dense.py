@@ -10,10 +10,11 @@ import numpy as np
 from setagree.credit.base import BlockWeights, Codes, DenseWeights, Floats, display_value
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.base import CallableDistance, Distance
+from setagree.distances.embeddings import LabelVectors
 from setagree.distances.labelled import WeightedJaccardDistance
 from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
 from setagree.distances.transport import TransportDistance
-from setagree.errors import DistanceError, listing, shorten
+from setagree.errors import DistanceError, listing, option, shorten
 from setagree.progress import track
 from setagree.wording.label_sets import LabelSet
 
@@ -87,7 +88,8 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     Every value is compared with itself, and up to 100 values every pair is asked for in both
     orders; of more values a random sample of pairs is, so that all checks add 15 % more calls.
     """
-    _check_number(values, distance)
+    fast = "write it as an OverlapDistance if it depends only on |A|, |B| and |A ∩ B|"
+    _check_number(values, distance, "would be called for", fast)
     n = len(values)
     function = distance.function
     _check_diagonal(values, function)
@@ -105,17 +107,28 @@ def transport_weights(
     values: tuple[Any, ...], sets: Sequence[LabelSet], distance: TransportDistance
 ) -> DenseWeights:
     """Solve the transport between all pairs of values, each of which stands for a set."""
-    _check_number(values, distance)
-    return DenseWeights(values, distance.among(sets))
+    of_vectors = isinstance(distance.between, LabelVectors)
+    centroid = f"say {option('match', 'centroid')}, which needs no pairs, or "
+    _check_number(
+        values,
+        distance,
+        "would solve a transport for",
+        f"{centroid if of_vectors else ''}merge or leave out rare labels",
+    )
+    supports = dict.fromkeys(map(frozenset, sets))  # degrees do not count here
+    if len(supports) == len(sets):
+        return DenseWeights(values, distance.among(sets))
+    place = {one: k for k, one in enumerate(supports)}
+    codes = np.array([place[frozenset(one)] for one in sets], dtype=np.intp)
+    return DenseWeights(values, distance.among([*supports])[np.ix_(codes, codes)])
 
 
-def _check_number(values: Sequence[Any], distance: Distance) -> None:
+def _check_number(values: Sequence[Any], distance: Distance, does: str, instead: str) -> None:
     n = len(values)
     if n > DENSE_LIMIT:
         raise DistanceError(
-            f"{distance.name!r} would be called for {n * (n - 1) // 2:,} pairs of {n:,} values "
-            f"(the limit is {DENSE_LIMIT:,}); write it as an OverlapDistance if it depends only on "
-            "|A|, |B| and |A ∩ B|."
+            f"{distance.name!r} {does} {n * (n - 1) // 2:,} pairs of {n:,} values (the limit is "
+            f"{DENSE_LIMIT:,}); {instead}."
         )
 
 

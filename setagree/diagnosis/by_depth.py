@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from setagree.checks import public
-from setagree.diagnosis.common import Row, counts, named, score_whole, uncertainty
+from setagree.diagnosis.common import NO_DEGREE, Row, counts, named, score_whole, uncertainty
 from setagree.distances.hierarchy import Hierarchy, Parents, read_hierarchy
 from setagree.distances.registry import DistanceLike
 from setagree.distances.sets import nominal
@@ -18,6 +18,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
+from setagree.study.codes import have_degrees
 
 
 @public
@@ -85,6 +86,8 @@ def by_depth(
     study = known_raters(study, "by_depth")
     if study.kind != "labels":
         raise DataError("only labels stand in a hierarchy; these values are one scalar each.")
+    if have_degrees(study.values):
+        raise DataError(NO_DEGREE)
     tree = read_hierarchy(parents)
     whole = score_whole(study, coefficient, distance, level)
     differ = _nominal(study)

@@ -26,6 +26,11 @@ from setagree.study.annotations import Annotations
 from setagree.study.kept_raters import Given
 from setagree.study.tally import Tally
 
+NO_DEGREE = (
+    "a merge makes one label of several, for which no degree was given; read the table without "
+    "degrees to merge labels."
+)
+
 Row: TypeAlias = dict[str, Any]
 
 SCORE_STEPS = 75_000

@@ -10,6 +10,7 @@ import pandas as pd
 
 from setagree.checks import MOST_STEPS, check_cost, public
 from setagree.diagnosis.common import (
+    NO_DEGREE,
     Row,
     corrected,
     counts,
@@ -39,7 +40,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Value
+from setagree.study.codes import Value, have_degrees
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
@@ -133,6 +134,8 @@ def what_if(
     changes = [one for one in (merge, drop_labels, parents) if one is not None]
     if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")
+    if have_degrees(study.values) and not (merge is None and parents is None):
+        raise DataError(NO_DEGREE)
     whole = score_whole(study, coefficient, distance, level)
     unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
     if unasked:
@@ -200,6 +203,8 @@ def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label],
     raters = list(study.raters) if study.n_raters > 2 else []
     if study.kind != "labels":
         return [], [], raters
+    if have_degrees(study.values):
+        return [], list(study.labels), raters
     found = confusions(study)
     instead = found[found["kind"] == "instead"].head(_PAIRS_TRIED)
     merge = list(zip(instead["label"], instead["other"], strict=True))
@@ -226,7 +231,12 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
 
 
 def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
-    return lambda value: (value - labels) | new if value & labels else value
+    def rewritten(value: LabelSet) -> LabelSet:
+        if not value & labels:
+            return value
+        return (value - labels) | new if new else value - labels  # which keeps degrees
+
+    return rewritten
 
 
 def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Change]:

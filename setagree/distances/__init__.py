@@ -12,6 +12,7 @@ from setagree.distances.base import (
     OverlapDistance,
     ScaleDistance,
 )
+from setagree.distances.degrees import manhattan, ruzicka
 from setagree.distances.embeddings import embedding
 from setagree.distances.labelled import taxonomy, weighted_jaccard
 from setagree.distances.matrix import MatrixDistance, distance_matrix
@@ -66,6 +67,7 @@ __all__ = [
     "jaccard",
     "kulczynski",
     "linear",
+    "manhattan",
     "masi",
     "masi_dkpro",
     "masi_nltk",
@@ -78,6 +80,7 @@ __all__ = [
     "quadratic",
     "radical",
     "ratio",
+    "ruzicka",
     "taxonomy",
     "transport",
     "weighted_jaccard",

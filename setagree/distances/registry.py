@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from setagree.distances.base import CallableDistance, Distance
+from setagree.distances.degrees import DEGREE_DISTANCES
 from setagree.distances.matrix import distance_matrix
 from setagree.distances.scales import SCALE_DISTANCES
 from setagree.distances.sets import SET_DISTANCES, nominal
@@ -19,7 +20,8 @@ DistanceLike: TypeAlias = (
 )
 
 _BY_NAME: dict[str, Distance] = {
-    distance.name: distance for distance in (nominal, *SET_DISTANCES, *SCALE_DISTANCES)
+    distance.name: distance
+    for distance in (nominal, *SET_DISTANCES, *DEGREE_DISTANCES, *SCALE_DISTANCES)
 }
 
 

@@ -19,7 +19,7 @@ from setagree.inference.raters import check_least
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
+from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import four, p_phrase, share
 
@@ -194,7 +194,7 @@ def ks_statistic(
     if isinstance(opened, Annotations):
         opened = plain_units(opened, "ks_statistic")
     scorer = Scorer(opened)
-    named = DEFAULT_DISTANCES[scorer.tally.kind][0] if distance is None else distance
+    named = default_distances(scorer.tally)[0] if distance is None else distance
     agreement = scorer.score(krippendorff_alpha, get_distance(named))
     tally = agreement.tally
     if (tally.counts % 1).any() or (tally.multiplicity % 1).any():

@@ -24,7 +24,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.draws import Resampled
-from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
+from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
 
@@ -44,7 +44,7 @@ class Compared:
 
 def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
     """Return the study under one distance; where none is named, under the default of its kind."""
-    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
+    found = get_distance(default_distances(study)[0] if distance is None else distance)
     case = Scorer(study).case(found)
     return Compared(found.name, found.bounded, case.weights, case)
 

@@ -27,13 +27,14 @@ from setagree.errors import (
 )
 from setagree.large.opening import Note, open_study, open_table
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects
+from setagree.study.codes import as_objects, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Reading
 from setagree.study.where import Where, counting_kept, kept_rows
+from setagree.wording.label_sets import Degrees
 
 _ENDINGS = {
     *(".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather"),
@@ -181,7 +182,9 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    how = replace(how, **named, status=given.status if given.status in table.columns else None)
+    of_rows = {"status": given.status, "degree": given.degree}
+    named |= {name: column for name, column in of_rows.items() if column in table.columns}
+    how = replace(how, **named)
     with_raters, how = named_raters(table, how)
     frame, how = _with_rater(as_pandas(with_raters), how, _stem(_called(source)))
     answer, other = ("labels", "value") if has_sets else ("value", "labels")
@@ -222,13 +225,14 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
     model = _shared(study, model, name, note)
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
+    values = [*map(Degrees.of, codes)] if have_degrees(codes) else codes
     known = pd.concat([one.raters_frame for one in (study, model)]).astype(object)
     unobserved = [one.unobserved for one in (study, model) if one.unobserved is not None]
     return replace(
         study,
         rater_table=known.where(known.notna(), None) if len(known.columns) else None,
         raters=as_objects([*study.raters, *model.raters]),
-        values=tuple(codes),
+        values=tuple(values),
         unit_codes=_after(study.unit_codes, _places(study, model)[model.unit_codes]),
         rater_codes=_after(study.rater_codes, study.n_raters + model.rater_codes),
         value_codes=_after(study.value_codes, moved[model.value_codes]),

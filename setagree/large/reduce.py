@@ -156,6 +156,11 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
             f"{listing(named)} says one thing of each {what}, which a reduced table does "
             "not tell apart; read the table into memory (setagree.read)."
         )
+    if named := [one for one in ("order_by", "status", "degree") if getattr(reading, one)]:
+        raise OptionError(
+            f"{option(named[0], getattr(reading, named[0]))} is read in memory alone; read the "
+            "table into memory (setagree.read)."
+        )
     if isinstance(reading.labels, list):
         raise OptionError(
             "columns of flags are read in memory alone; make them one column of label text, or "

@@ -197,11 +197,14 @@ class _Compared:
         The labels of the rater and of the consensus.
     names : list
         The labels.
+    same : ndarray of bool, shape (n_units,)
+        Whether the answers are the same, their degrees too.
     """
 
     given: Any
     agreed: Any
     names: list[Any]
+    same: Flags
 
     @classmethod
     def of(cls, left: Codes, right: Codes, values: tuple[Any, ...]) -> _Compared:
@@ -210,9 +213,9 @@ class _Compared:
 
         if all(isinstance(value, frozenset) for value in values):
             sets = SetGeometry(values)
-            return cls(sets.flags[left], sets.flags[right], sets.labels)
+            return cls(sets.flags[left], sets.flags[right], sets.labels, left == right)
         table = sparse.eye_array(len(values), format="csr")
-        return cls(table[left], table[right], list(values))
+        return cls(table[left], table[right], list(values), left == right)
 
     def scores(self) -> dict[str, float]:
         """Return exact, jaccard, micro and macro F1."""
@@ -223,7 +226,7 @@ class _Compared:
         # No label at all leaves nothing to count: nan, not 0.
         total = [np.atleast_1d(x.sum())[: int(seen.any())] for x in (tp, fp, fn)]
         return {
-            "exact": _mean(both == either),
+            "exact": _mean(self.same),
             "jaccard": _mean(np.divide(both, either, out=np.ones(len(both)), where=either > 0)),
             "micro_f1": _mean(_f1(*total)),
             "macro_f1": _mean(_f1(tp, fp, fn)[seen]),

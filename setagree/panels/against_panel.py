@@ -16,6 +16,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights
 from setagree.credit.overlap import zeroed
 from setagree.distances import OverlapDistance
+from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.known_raters import known_plain
@@ -23,6 +24,7 @@ from setagree.inference.raters import Compared, case_of, flags, rater_codes
 from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.study.annotations import Annotations
+from setagree.study.codes import have_degrees
 from setagree.study.tally import Tally
 from setagree.wording.results import Result
 
@@ -178,8 +180,11 @@ def _by_unit(
     tally = Tally.from_annotations(part)
     assert tally.unit_patterns is not None  # noqa: S101 - its units are known
     most = _most_given(tally, compared.weights)
-    if isinstance(compared.case.distance, OverlapDistance):
-        most = np.maximum(most, _most_of_subsets(tally, compared.weights, compared.case.distance))
+    distance = compared.case.distance
+    if isinstance(distance, DegreeDistance) and not have_degrees(tally.values):
+        distance = distance.of_sets
+    if isinstance(distance, OverlapDistance):
+        most = np.maximum(most, _most_of_subsets(tally, compared.weights, distance))
     return score, np.maximum(score, most[tally.unit_patterns])
 
 

@@ -36,7 +36,7 @@ from setagree.large.opening import Data
 from setagree.panels import votes as decisions
 from setagree.panels.votes import Ballot, Decision, Ties
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects
+from setagree.study.codes import as_objects, have_degrees
 from setagree.wording.results import Result
 
 Method: TypeAlias = Literal["label_majority", "medoid", "dawid_skene", "unanimous"]
@@ -169,8 +169,14 @@ class Rule:
 
     def named(self, study: Annotations) -> Method:
         """Return the method for a study, checked to fit its answers and the other options."""
-        labels = study.kind == "labels"
+        degrees = have_degrees(study.values)
+        labels = study.kind == "labels" and not degrees
         method: Method = self.method or ("label_majority" if labels else "medoid")
+        if degrees and method in {"label_majority", "dawid_skene"}:
+            raise DataError(
+                f"{option('method', method)} decides which labels apply; these labels have "
+                "degrees. Use 'medoid', the answer that is nearest to all."
+            )
         if method == "label_majority" and not labels:
             raise DataError(
                 f"{option('method', 'label_majority')} counts labels; these values are scalars. "
@@ -225,8 +231,8 @@ def consensus(
     can be decided one by one; a set that nobody gave as a whole is marked for adjudication.
     Confidence: the smallest share of raters behind any of the decisions.
 
-    ``"medoid"`` (default for scalars): of the unit's answers the one with the smallest mean
-    distance to all of them. Confidence: 1 - that distance / d_max.
+    ``"medoid"`` (default for scalars, and for labels with degrees): of the unit's answers the one
+    with the smallest mean distance to all of them. Confidence: 1 - that distance / d_max.
 
     ``"dawid_skene"``: each label apart (scalars: all values at once) by the EM algorithm, which
     learns how often each rater misses and invents it. Assumes that raters err independently of each

@@ -21,8 +21,9 @@ from setagree.panels.consensus import Rule
 from setagree.panels.splits import drawn_splits, split_alphas
 from setagree.panels.votes import Ties
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer
+from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
+from setagree.study.codes import have_degrees
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
@@ -187,8 +188,10 @@ def k_rater_reliability(
         check_choice("method", method, ("label_majority", "medoid"))
     if raters is not None:
         study = part_of(study, flags(study.n_raters, rater_codes(study, raters))[study.rater_codes])
-    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
-    by_medoid = method == "medoid" or (method is None and study.kind != "labels")
+    found = get_distance(default_distances(study)[0] if distance is None else distance)
+    by_medoid = method == "medoid" or (
+        method is None and (study.kind != "labels" or have_degrees(study.values))
+    )
     rule = Rule(method, None, ties, found if by_medoid else None)
     named = rule.named(study)
     enough = _with_ratings(study, 2 * k)

@@ -26,7 +26,7 @@ from setagree.errors import (
 )
 from setagree.inference.known_raters import known_raters
 from setagree.large.opening import Data
-from setagree.scoring.scorer import DEFAULT_DISTANCES
+from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
@@ -185,7 +185,7 @@ def panel_scorer(
     0.7143
     """
     study = known_raters(study, "panel_scorer")
-    found = get_distance(DEFAULT_DISTANCES[study.kind][0] if distance is None else distance)
+    found = get_distance(default_distances(study)[0] if distance is None else distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
     return PanelScorer(study, found, units, names)

@@ -21,7 +21,8 @@ from setagree.scoring.names import coefficient_name, distance_name, own_name
 from setagree.scoring.references import cited, is_ours
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import Agreement, AgreementTable
-from setagree.scoring.scorer import DEFAULT_DISTANCES
+from setagree.scoring.scorer import default_distances
+from setagree.study.codes import have_degrees
 from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
 from setagree.wording.bibtex import reference_entries, software_entry
@@ -134,7 +135,7 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
         rows = (result,)
     else:
         study = open_study(result)
-        rows = (krippendorff_alpha(study, distance=DEFAULT_DISTANCES[study.kind][0]),)
+        rows = (krippendorff_alpha(study, distance=default_distances(study)[0]),)
     level = 0.95 if level is None else level
     check_level(level)
     return rows, level
@@ -152,7 +153,8 @@ def _answers(one: Agreement) -> str:
     if one.tally.kind == "labels":
         labels = set().union(*one.tally.values)
         used = f"{counted(len(labels), 'label')}, {counted(n, 'distinct set')} in use"
-        return f"each answer being a set of labels ({used})"
+        degrees = ", each with its degree" if have_degrees(one.tally.values) else ""
+        return f"each answer being a set of labels{degrees} ({used})"
     what = "number" if one.tally.kind == "number" else "category"
     return f"each answer being one {what} ({counted(n, 'distinct value')} in use)"
 

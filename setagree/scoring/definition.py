@@ -28,7 +28,8 @@ study : Annotations, Tally, or a table
 """
 _DISTANCE = """\
 distance : name, callable, Distance or labelled matrix, optional
-    Default: ``"masi"`` for label sets, ``"nominal"`` for scalars."""
+    Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+    scalars."""
 _SIZES = """\
 distance : name or OverlapDistance, optional
     A distance of \\|A\\|, \\|B\\| and \\|A ∩ B\\| alone. Default: ``"{}"``."""

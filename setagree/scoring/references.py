@@ -73,6 +73,8 @@ REFERENCES = {
     "Rousseeuw 1987": "Rousseeuw, P. J. (1987). Silhouettes: A graphical aid to the interpretation "
     "and validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, "
     "53–65.",
+    "Ružička 1958": "Ružička, M. (1958). Anwendung mathematisch-statistischer Methoden in der "
+    "Geobotanik (Synthetische Bearbeitung von Aufnahmen). Biológia (Bratislava), 13, 647–661.",
     "Scott 1955": "Scott, W. A. (1955). Reliability of content analysis: The case of nominal scale "
     "coding. Public Opinion Quarterly, 19(3), 321–325.",
     "Torgerson 1952": "Torgerson, W. S. (1952). Multidimensional scaling: I. Theory and method. "

@@ -22,6 +22,7 @@ from setagree.coefficients.spread import spread, units_drawn
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
+from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -45,7 +46,7 @@ from setagree.scoring.remarks import (
 )
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Kind
+from setagree.study.codes import Kind, have_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.sampling import Sampling, sample_of
@@ -63,6 +64,11 @@ _REASONS: dict[Undefined, str] = {
     "one value": "only one value was used",
     "no chance disagreement": "chance leaves no disagreement to correct for",
 }
+
+
+def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
+    """Return the names of the distances of a study where none is asked for, the first one first."""
+    return ("ruzicka",) if have_degrees(study.values) else DEFAULT_DISTANCES[study.kind]
 
 
 class Scorer:
@@ -123,7 +129,7 @@ class Scorer:
         if asked is not None:
             return asked
         own = coefficient.default_distance
-        names = DEFAULT_DISTANCES[self.tally.kind] if own is None else (own,)
+        names = default_distances(self.tally) if own is None else (own,)
         return [get_distance(one) for one in names]
 
     def _check_sizes(self, name: str, distance: Distance) -> None:
@@ -131,7 +137,8 @@ class Scorer:
             raise DataError(
                 f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
             )
-        if not isinstance(distance, NominalDistance | OverlapDistance):
+        of_plain = isinstance(distance, DegreeDistance) and not have_degrees(self.tally.values)
+        if not (of_plain or isinstance(distance, NominalDistance | OverlapDistance)):
             raise DistanceError(
                 f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
                 f"{distance.name!r} is not one. OverlapDistance makes one of a function of the "

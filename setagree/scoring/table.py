@@ -15,7 +15,7 @@ from setagree.large.opening import Data, Plan, open_sampled
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import AgreementTable
-from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, warn_undefined
+from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Reading, tells_reading
 from setagree.study.sampling import Sizes
@@ -176,7 +176,7 @@ def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
     a, b  0.0  0.5   1.0
     """
     scorer = Scorer(study)
-    default = DEFAULT_DISTANCES[scorer.tally.kind][0]
+    default = default_distances(scorer.tally)[0]
     return scorer.case(get_distance(default if distance is None else distance)).weights
 
 

@@ -16,6 +16,7 @@ from setagree.study import layouts, parts, rater_columns, tables, unit_columns
 from setagree.study.assembly import QUEUED, assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, used_labels
 from setagree.study.columns import Role, check_roles
+from setagree.study.degrees import from_degrees
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.ordering import in_order
@@ -136,6 +137,7 @@ class Annotations(ReadOnlyArrays):
         unit_columns: list[str] | None = None,
         rater_columns: list[str] | None = None,
         status: str | None = None,
+        degree: str | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
 
@@ -183,6 +185,7 @@ class Annotations(ReadOnlyArrays):
             unit_columns=unit_columns,
             rater_columns=rater_columns,
             status=status,
+            degree=degree,
         )
         return cls.from_reading(data, reading)
 
@@ -205,9 +208,13 @@ class Annotations(ReadOnlyArrays):
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
         check_roles([*named, *((role, name) for name in answers)])
         data = data if reading.order_by is None else in_order(data, reading)
-        long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
-        long = long_of(data, reading.unit, reading.rater, reading.answer)
-        study = assemble(cls, long, reading, is_long=long_of is from_long)
+        if reading.degree is not None:
+            as_read = replace(reading, missing=None)  # which was said of the rows
+            study = replace(assemble(cls, from_degrees(data, reading), as_read), reading=reading)
+        else:
+            long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
+            long = long_of(data, reading.unit, reading.rater, reading.answer)
+            study = assemble(cls, long, reading, is_long=long_of is from_long)
         if reading.rater_columns is not None:
             study = rater_columns.read_raters(study, data, reading)
         return unit_columns.read_units(study, data, reading) if reading.of_units else study

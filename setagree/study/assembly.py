@@ -48,6 +48,7 @@ from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
 from setagree.study.objects import in_arrow, text_of
 from setagree.study.reading import Duplicates, Reading
+from setagree.study.rows import row_numbers
 from setagree.study.scalars import code_scalars
 
 if TYPE_CHECKING:
@@ -313,13 +314,13 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role)
+    tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role, column)
     blank = [k for k, one in enumerate(names) if one == ""] if "" in names.tolist() else []
     bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)
     if bad.size:
         raise DataError(
-            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(bad)}, counted from 1 "
-            f"below the header); name the {role} or drop the rows."
+            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(column, bad)}, counted "
+            f"from 1 below the header); name the {role} or drop the rows."
         )
     return tidy, names
 
@@ -347,7 +348,7 @@ def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
 
 
 def _tidy_names(
-    codes: Codes, names: npt.NDArray[np.object_], role: str
+    codes: Codes, names: npt.NDArray[np.object_], role: str, column: Column
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Take the space around text names off and compose accents, as in labels."""
     listed = names.tolist()
@@ -363,7 +364,7 @@ def _tidy_names(
             ) from None
         plain = False
     if not plain:
-        _refuse_halves(codes, listed, role)
+        _refuse_halves(codes, listed, role, column)
         tidy = [tidied(name) for name in listed]
     if tidy == listed:
         return codes, names
@@ -374,14 +375,14 @@ def _tidy_names(
     return recode(codes, merged), as_objects(distinct)
 
 
-def _refuse_halves(codes: Codes, names: Sequence[object], role: str) -> None:
+def _refuse_halves(codes: Codes, names: Sequence[object], role: str, column: Column) -> None:
     """Refuse half characters, with the first row that has one."""
     for code, name in enumerate(names):
         if not is_whole(name):
-            first = _rows(np.flatnonzero(codes == code)[:1])
+            first = _rows(column, np.flatnonzero(codes == code)[:1])
             check_text(name, f"{first} (counted from 1 below the header): the {role}")
 
 
-def _rows(positions: npt.NDArray[np.intp]) -> str:
-    numbers = (positions + 1).tolist()
+def _rows(column: Column, positions: npt.NDArray[np.intp]) -> str:
+    numbers = row_numbers(column)[positions].tolist()
     return f"rows {listing(numbers)}" if len(numbers) > 1 else f"row {numbers[0]}"

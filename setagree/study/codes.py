@@ -29,7 +29,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Case, LabelSyntax, is_missing, read_cell
 from setagree.study.objects import distinct_lists, in_arrow, text_of
-from setagree.wording.label_sets import LabelSet
+from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
@@ -130,6 +130,8 @@ def code_label_sets(
     sets, failures = parse_all(cells, partial(read_cell, syntax=syntax))
     if failures:
         raise LabelError(worded(failures, codes, place, times))
+    if have_degrees(sets):
+        sets = [None if one is None else Degrees.of(one) for one in sets]
     merged, values = merge(sets)
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.sep, times)
     if syntax.blank == "empty" and spells_empty:
@@ -175,6 +177,11 @@ def may_look_alike(names: Sequence[object]) -> bool:
         or together.count("\n") >= len(texts)
         or len({text.lstrip("0") for text in texts}) < len(texts)
     )
+
+
+def have_degrees(values: Iterable[Any]) -> bool:
+    """Say whether some answers give their labels a degree."""
+    return Degrees in set(map(type, values))
 
 
 def used_labels(values: Iterable[LabelSet]) -> LabelSet:

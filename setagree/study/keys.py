@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from setagree.study.codes import Value
 from setagree.study.numbers import as_number, exact
+from setagree.wording.label_sets import Degrees
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 
@@ -35,6 +36,8 @@ def _spelled(value: Any) -> str:
     """Return a text that equal values share, whatever their type; each kind has its own mark."""
     if isinstance(value, str):
         return f"'{value}"
+    if isinstance(value, Degrees) and not value.is_plain:
+        value = frozenset(value.degrees.items())
     if isinstance(value, frozenset | tuple):
         parts = [f"{len(text)}:{text}" for text in map(_spelled, value)]
         return f"({''.join(parts)}" if isinstance(value, tuple) else f"{{{''.join(sorted(parts))}"

@@ -25,7 +25,7 @@ from setagree.errors import (
 )
 from setagree.study.names import check_text, tidied
 from setagree.study.printed import printed_items
-from setagree.wording.label_sets import Label, LabelSet, check_sep, sorted_labels
+from setagree.wording.label_sets import Degrees, Label, LabelSet, check_sep, sorted_labels
 
 Blank: TypeAlias = Literal["missing", "empty", "error"]
 Case: TypeAlias = Literal["keep", "lower"]
@@ -324,6 +324,8 @@ def _as_text(item: object, cell: str) -> str:
 def _read_collection(cell: Any, syntax: LabelSyntax) -> LabelSet | None:
     if isinstance(cell, np.ndarray) and cell.ndim != 1:
         raise LabelError(f"an array of shape {cell.shape} is not a list of labels.")
+    if isinstance(cell, Degrees):  # which were read before
+        return _checked(cell, syntax, cell) if cell else cell
     if len(cell) == 0:
         return EMPTY
     if all(isinstance(item, bool | np.bool_) for item in cell):

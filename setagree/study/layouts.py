@@ -31,6 +31,7 @@ from setagree.study.frames import Frame, as_pandas, check_columns, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
 from setagree.study.numbers import as_number, inferred
+from setagree.study.rows import row_numbers
 from setagree.wording.label_sets import Label
 
 _MOST_UNITS = 100_000_000
@@ -186,8 +187,8 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     if partly.size:
         raise DataError(
             f"{counted(partly.size, 'row')} with a flag for some labels and none for others "
-            f"(first: row {partly[0] + 1}, counted from 1 below the header); fill them in, or "
-            "leave all flags of the row missing."
+            f"(first: row {row_numbers(frame)[partly[0]]}, counted from 1 below the header); fill "
+            "them in, or leave all flags of the row missing."
         )
     answer = _packed_to_sets(packed, labels)
     answer[n_missing > 0] = None

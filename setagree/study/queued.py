@@ -26,6 +26,7 @@ from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
+from setagree.study.rows import numbered, row_numbers
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -44,7 +45,7 @@ def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> 
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     if QUEUED in {reading.unit, reading.rater, *answers, *reading.beside}:
         return None
-    table = as_pandas(data)
+    table = numbered(as_pandas(data))
     marks, table = _marks(table[QUEUED]), table.drop(columns=QUEUED)
     n, n_rows = int(marks.sum()), len(marks)
     if not n:
@@ -74,8 +75,8 @@ def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
     if odd:
         raise DataError(
             f"column {QUEUED!r} marks ratings that came from a queue by yes or no; row "
-            f"{odd[0] + 1}, counted from 1 below the header, has {shorten(cells[odd[0]])}. Rename "
-            "the column if it says something else."
+            f"{row_numbers(column)[odd[0]]}, counted from 1 below the header, has "
+            f"{shorten(cells[odd[0]])}. Rename the column if it says something else."
         )
     return np.array([one in _YES for one in said], dtype=bool)
 

@@ -119,6 +119,13 @@ class Reading:
         (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
         to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
         `statuses` counts them by rater.
+    degree : str, optional
+        Of a long table with one row for each unit, rater and label: the column with the degree of
+        the label, a finite number of 0 or more, such as a confidence or the votes of several runs.
+        The rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
+        answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
+        "ruzicka" and "manhattan" compare degrees, and all that looks at labels alone sees which
+        ones were given.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
         cluster are alike, and every interval respects it. See `Annotations.sampled`.
@@ -162,6 +169,7 @@ class Reading:
     unit_columns: list[str] | None = None
     rater_columns: list[str] | None = None
     status: str | None = None
+    degree: str | None = None
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
@@ -196,6 +204,8 @@ class Reading:
                 f"drop it with {option('format', self.format)}."
             )
         self._check_layout()
+        if self.degree is not None:
+            self._check_degree()
         if self.syntax.codebook is not None and self.answers != "labels":
             raise OptionError(
                 f"{option('codebook')} lists the labels of label sets; single values have none."
@@ -204,7 +214,7 @@ class Reading:
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
         names = ("wide", "people_in_rows", "raters", "question", "delimiter")
-        beside = ("unit_columns", "rater_columns", "order_by", "status")
+        beside = ("unit_columns", "rater_columns", "order_by", "status", "degree")
         for name in (*self.columns, *self.drawn, *names, *beside):
             asked = getattr(self, name)
             try:
@@ -218,16 +228,37 @@ class Reading:
         if self.format is not Reading.format:
             check_type("format", self.format, str, "the name of a format")
 
+    def _check_degree(self) -> None:
+        """Refuse options that mean nothing where each row holds one label and its degree."""
+        odd = [name for name in ("value", "order_by") if getattr(self, name) is not None]
+        odd += ["labels"] * isinstance(self.labels, list) + ["kind"] * (self.answers != "labels")
+        odd += ["duplicates"] * (self.duplicates != "error")
+        if odd:
+            raise OptionError(
+                f"{option(odd[0], getattr(self, odd[0]), limit=80)} means nothing beside "
+                f"{option('degree')}, where all rows of a unit and a rater are one answer and each "
+                "has one label; drop one of the two."
+            )
+
     def _check_layout(self) -> None:
         """Refuse options of another layout."""
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.people_in_rows:
-            odd = ("labels", "value", "wide", "raters", "unit_columns", "order_by", "status")
+            odd = (
+                "labels",
+                "value",
+                "wide",
+                "raters",
+                "unit_columns",
+                "order_by",
+                "status",
+                "degree",
+            )
             odd += (*self.drawn,)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd = ("rater", "labels", "value", "rater_columns", "order_by", "status")
+            odd = ("rater", "labels", "value", "rater_columns", "order_by", "status", "degree")
             place = "without"
         for name in odd:
             if getattr(self, name):
@@ -276,8 +307,9 @@ class Reading:
 
     @property
     def beside(self) -> list[str]:
-        """All columns of something else: of units, raters, times, or why there is no answer."""
-        more = [*(self.rater_columns or ()), *filter(None, [self.order_by, self.status])]
+        """All columns of something else: of units, raters, times, degrees, or a status."""
+        of_rows = filter(None, [self.order_by, self.status, self.degree])
+        more = [*(self.rater_columns or ()), *of_rows]
         return [*dict.fromkeys([*self.of_units, *more])]
 
     @property
@@ -289,7 +321,7 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
-        names += ("unit_columns", "rater_columns", "order_by", "status", *self.drawn)
+        names += ("unit_columns", "rater_columns", "order_by", "status", "degree", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -297,7 +329,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", "rater_columns", "order_by", "status"),
+            *("source", "sheet", "unit_columns", "rater_columns", "order_by", "status", "degree"),
             *self.drawn,
         )
         given = [option(name) for name in names if getattr(self, name)]

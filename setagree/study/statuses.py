@@ -26,6 +26,7 @@ from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
+from setagree.study.rows import numbered
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -46,7 +47,7 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
     OptionError
         The column holds something else already.
     """
-    name, table = str(reading.status), as_pandas(data)
+    name, table = str(reading.status), numbered(as_pandas(data))
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     others = replace(reading, status=None)
     if name in {reading.unit, reading.rater, *answers, *others.beside}:
@@ -81,7 +82,10 @@ def _without_answer(
     units, raters = (names[codes] for codes, names in ids) if len(left) else (said, said)
     given = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
     kept = np.array([one not in given for one in zip(units, raters, strict=True)], dtype=bool)
-    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+    frame = pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+    if reading.degree is None:
+        return frame
+    return frame.drop_duplicates(["unit", "rater"], ignore_index=True)  # a row was one label
 
 
 def _read(column: Any, name: str) -> npt.NDArray[np.object_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 _REFERENCE = re.compile(
@@ -64,7 +65,8 @@ def _of(text: str, key: str) -> str:
         return _entry("misc", key, note=_escaped(_LOOSE.sub(" ", text)))
     told = {name: _escaped(_LOOSE.sub(" ", part)) for name, part in found.groupdict("").items()}
     where = next(name for name in _KINDS if told[name])
-    key = re.sub(r"\W", "", f"{told['author'].partition(',')[0]}{told['year']}").lower()
+    named = unicodedata.normalize("NFKD", f"{told['author'].partition(',')[0]}{told['year']}")
+    key = re.sub(r"\W", "", named, flags=re.ASCII).lower()  # accents stand apart, and are left out
     return _entry(
         _KINDS[where],
         key,

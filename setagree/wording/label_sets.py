@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -12,6 +14,60 @@ from setagree.errors import OptionError, check_list, check_type, option
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
+
+
+class Degrees(LabelSet):
+    """The labels of an answer, each with its degree above 0; equal to a label set where all are 1.
+
+    Examples
+    --------
+    >>> answer = Degrees({"joy": 0.7, "fear": 0.3, "calm": 0})
+    >>> "joy" in answer, len(answer), answer.degrees["joy"]
+    (True, 2, 0.7)
+    >>> Degrees({"joy": 1.0}) == frozenset({"joy"}), answer == frozenset({"joy", "fear"})
+    (True, False)
+    """
+
+    __slots__ = ("degrees",)
+    degrees: Mapping[Label, float]
+
+    def __new__(cls, degrees: Mapping[Label, float]) -> Self:
+        """Leave out the labels whose degree is 0."""
+        given = {label: float(degree) for label, degree in degrees.items() if degree}
+        self = super().__new__(cls, given)
+        self.degrees = MappingProxyType(given)
+        return self
+
+    @classmethod
+    def of(cls, labels: Iterable[Label]) -> Degrees:
+        """Return an answer as it is if it has degrees, else with the degree 1 for each label."""
+        return labels if isinstance(labels, Degrees) else cls(dict.fromkeys(labels, 1.0))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, frozenset):
+            return NotImplemented
+        return bool(self.degrees == Degrees.of(other).degrees)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self if self.is_plain else self.degrees.items()))
+
+    def __sub__(self, others: AbstractSet[object]) -> Degrees:
+        """Return the other labels with their degrees."""
+        return Degrees({one: x for one, x in self.degrees.items() if one not in others})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every degree is 1, as in a label set."""
+        return set(self.degrees.values()) <= {1.0}
+
+    def __repr__(self) -> str:
+        return f"Degrees({dict(self.degrees)!r})"
+
+    def __reduce__(self) -> tuple[type[Degrees], tuple[dict[Label, float]]]:
+        return Degrees, (dict(self.degrees),)
 
 
 @public
@@ -61,7 +117,13 @@ def display_labels(labels: Iterable[Label]) -> str:
     --------
     >>> display_labels({"b", "a"}), display_labels(frozenset())
     ('a, b', '{}')
+    >>> display_labels(Degrees({"b": 0.7, "a": 1}))
+    'a 1, b 0.7'
     """
+    if isinstance(labels, Degrees) and labels:
+        degrees = labels.degrees
+        named = ((_quote(str(one), ","), degrees[one]) for one in sorted_labels(degrees))
+        return ", ".join(f"{label} {degree:g}" for label, degree in named)
     return _joined(labels, ",") or "{}"
 
 

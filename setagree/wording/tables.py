@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.wording.escaping import as_markdown, visible
-from setagree.wording.label_sets import sorted_labels
+from setagree.wording.label_sets import Degrees, sorted_labels
 from setagree.wording.numbers import four, is_nothing, p_four
 from setagree.wording.text import columns_of
 
@@ -153,6 +153,8 @@ def json_text(frame: pd.DataFrame) -> str:
 
 def _json_value(value: Any) -> Any:
     """Return what JSON can say: null for what is not a finite number, also inside a list."""
+    if isinstance(value, Degrees):
+        return {str(label): value.degrees[label] for label in sorted_labels(value)}
     if isinstance(value, frozenset):
         return sorted_labels(value)
     if isinstance(value, list | tuple):

@@ -317,3 +317,38 @@ class TestStatuses:
         assert "(12 missing)" in ok("score", "states.csv", *BLANK, "--status", "state")
         said = refusal("score", "states.csv", "--status", "state", "--memory-limit", "1GB")
         assert said.startswith("Error: --status is for files that are read into memory")
+
+
+class TestDegrees:
+    """--degree names the column with the degree of each label, a row for each."""
+
+    def test_scored_and_written(self):
+        """What is converted, and what is agreed, is read again as it was."""
+        said = [("1", "ann", "joy", 0.75), ("1", "ann", "fear", 0.25), ("1", "bob", "joy", 0.75),
+                ("2", "ann", "joy", 0), ("2", "bob", "joy", 1), ("2", "cem", "joy", 1),
+                ("3", "ann", "fear", 0.5), ("3", "bob", "fear", 0.5)]  # fmt: skip
+        frame = pd.DataFrame(said, columns=["unit", "rater", "labels", "sure"])
+        frame.to_csv("sure.csv", index=False)
+        found = rows("score", "sure.csv", "--degree", "sure")
+        assert [row["distance"] for row in found] == ["ruzicka", "ruzicka"]
+        alpha = sa.krippendorff_alpha(sa.read("sure.csv", degree="sure")).estimate
+        assert found[0]["estimate"] == pytest.approx(alpha)
+        for name in ("long.csv", "long.json"):
+            told = invoke("convert", "sure.csv", "--degree", "sure", "-o", name).stderr
+            assert "Only these four columns are written" in told
+        assert rows("score", "long.csv", "--degree", "degree") == found
+        ok("consensus", "sure.csv", "--degree", "sure", "-o", "gold.csv")
+        gold = pd.read_csv("gold.csv")[["unit", "labels", "degree"]]
+        assert gold.dropna().to_numpy().tolist() == [[2, "joy", 1], [3, "fear", 0.5]]
+        assert "fear 0.5" in ok("consensus", "sure.csv", "--degree", "sure", "-f", "table")
+
+    def test_refused(self):
+        """Files that are reduced cannot read it, and rows of one label are no repeats."""
+        frame = pd.DataFrame({"unit": [1], "rater": [1], "labels": ["a"], "sure": [-1]})
+        frame.to_csv("sure.csv", index=False)
+        said = refusal("score", "sure.csv", "--degree", "sure", "--memory-limit", "1GB")
+        assert said.startswith("Error: --degree is for files that are read into memory")
+        said = refusal("score", "sure.csv", "--degree", "sure", "--duplicates", "first")
+        assert "--duplicates 'first' means nothing beside --degree" in said
+        said = refusal("score", "sure.csv", "--degree", "sure")
+        assert "Row 1, counted from 1 below the header: '-1' in column 'sure' is no degree" in said

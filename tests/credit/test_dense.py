@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from small_studies import annotations, numbers, sets_of, text
 
 import setagree as sa
-from setagree.credit import base, dense
+from setagree.credit import WeightBuilder, base, dense
 from setagree.credit.dense import WeightedJaccardWeights, callable_weights
 from setagree.credit.geometry import SetGeometry
-from setagree.distances import CallableDistance, weighted_jaccard
+from setagree.distances import CallableDistance, embedding, transport, weighted_jaccard
 from setagree.errors import DistanceError
 
 VALUES = tuple(sets_of("abc"))
@@ -110,6 +110,17 @@ class TestCallable:
             DistanceError, match=r"'gap' would be called for 28 pairs of 8 values \("
         ):
             callable_weights(VALUES, CallableDistance(gap))
+
+    def test_too_many_transports(self, monkeypatch):
+        """The sentence names a way out that such a distance has."""
+        monkeypatch.setattr(dense, "DENSE_LIMIT", 4)
+        vectors = {label: [1.0, k] for k, label in enumerate("abcd")}
+        near = embedding(vectors, match="transport")
+        with pytest.raises(DistanceError, match=r"28 pairs of 8 .*; say match='centroid', which"):
+            WeightBuilder(VALUES, "labels", np.ones(8)).build(near)
+        table = transport(lambda x, y: float(x != y))
+        with pytest.raises(DistanceError, match=r"would solve a .*\); merge or leave out rare"):
+            WeightBuilder(VALUES, "labels", np.ones(8)).build(table)
 
     def test_one_value(self):
         """A single value is compared with itself alone."""

@@ -24,11 +24,14 @@ def test_every_name_is_a_distance_of_that_name(name):
 
 
 def test_names_are_those_of_the_papers():
-    """Thirteen distances between sets (nominal serves scalars, too), nine on scales."""
+    """Thirteen distances between sets (nominal serves all), two of degrees, nine on scales."""
     sets = "nominal masi jaccard dice overlap ochiai kulczynski augmented any_overlap hamming"
     older = "masi_nltk masi_dkpro passonneau_2004"
     scales = "interval quadratic linear ordinal ratio bipolar radical circular ordinal_gwet"
-    assert distance_names() == (*sets.split(), *older.split(), *scales.split())
+    assert distance_names() == (
+        *(*sets.split(), *older.split(), "ruzicka", "manhattan"),
+        *scales.split(),
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 
 import setagree as sa
 from setagree.distances import NominalDistance, OverlapDistance, ScaleDistance, get_distance
+from setagree.distances.degrees import DegreeDistance
 from setagree.errors import SetagreeError
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.registry import get_coefficient
@@ -326,7 +327,7 @@ def test_singletons_equal_nominal(coefficient, distance):
     rows = random_rows(np.random.default_rng(8), labels, units=15, raters=raters, missing=0.2)
     result, plain = score(rows, coefficient, distance), score(rows, coefficient, "nominal")
     # Disagreements are in units of the distance: Hamming counts 2 where nominal counts 1.
-    unit = 2 if distance == "hamming" else 1
+    unit = 2 if distance in {"hamming", "manhattan"} else 1
     assert figures(result)[:4] == pytest.approx(figures(plain)[:4], rel=1e-10, nan_ok=True)
     assert result.expected_disagreement == pytest.approx(unit * plain.expected_disagreement)
     if coefficient == "mv_alpha":
@@ -503,7 +504,7 @@ def test_a_function_and_a_matrix_equal_the_named_distance(distance):
     rows = example("fleiss_kappa", distance)
     study = annotations(rows)
     named = get_distance(distance)
-    assert isinstance(named, NominalDistance | OverlapDistance)
+    assert isinstance(named, NominalDistance | OverlapDistance | DegreeDistance)
     matrix = sa.weights(study, named).to_frame(distance=True)
     for coefficient in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
         expected = Scorer(study).score(get_coefficient(coefficient), named)

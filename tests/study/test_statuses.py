@@ -6,6 +6,8 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, DroppedRowsWarning, OptionError
 from setagree.large.joining import with_models
+from setagree.large.opening import open_study
+from setagree.study.reading import Reading
 
 ROWS = [
     ("u1", "ann", "a", "observed"),
@@ -115,3 +117,41 @@ def test_a_model_in_a_file_of_its_own():
     assert {who: row.tolist() for who, row in joined.statuses.iterrows()} == COUNTS
     plain = model.drop(columns="status").dropna()
     assert with_models(sa.read(humans, status="status"), [plain])[0].statuses.loc["gpt"].sum() == 1
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+@pytest.mark.parametrize("column", ["status", "queued"])
+def test_errors_number_the_rows_of_the_table(column, tmp_path):
+    """Rows that are left out before the others are read are counted, as in the file."""
+    rows = [("u1", "ann", "a"), ("u1", "bob", "b"), ("u2", "ann", "a"), ("u2", None, "a")]
+    table = pd.DataFrame(rows, columns=["unit", "rater", "labels"])
+    table[column] = ["refused" if column == "status" else "yes", "", "", ""]
+    how = {"status": "status"} if column == "status" else {}
+    table.to_csv(tmp_path / "a.csv", index=False)
+    for source in (table, table.set_axis([*"wxyz"]), tmp_path / "a.csv"):
+        with pytest.raises(DataError, match=r"without a rater \(first: row 4, counted from 1"):
+            sa.read(source, **how)
+    flags = table.assign(rater="ann", x=[1, 0, 1, 1], y=[1, 0, 1, None]).drop(columns="labels")
+    with pytest.raises(DataError, match=r"none for others \(first: row 4, counted from 1"):
+        sa.read(flags, labels=["x", "y"], **how)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+def test_errors_about_rows_of_another_status():
+    """Those rows need a unit and a rater, too, and are numbered as in the table."""
+    table = TABLE.copy()
+    table.loc[[4, 7, 8, 9], "rater"] = None
+    with pytest.raises(DataError, match=r"4 rows without a rater \(first: rows 5, 8, 9, 10"):
+        sa.Annotations.from_long(table, status="status")
+    odd = TABLE.assign(queued=["", "", "", "perhaps", *[""] * 6])
+    with pytest.raises(DataError, match="row 4, counted from 1 below the header, has 'perhaps'"):
+        sa.Annotations.from_long(odd, status="status")
+
+
+def test_an_engine_refuses_a_column_of_rows():
+    """Statuses, times and degrees are no silent loss where a cluster reduces the table."""
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(TABLE.assign(at=1), npartitions=2)
+    for name, column in (("status", "status"), ("order_by", "at"), ("degree", "at")):
+        with pytest.raises(OptionError, match=f"{name}='{column}' is read in memory alone; read"):
+            open_study(frame, Reading(**{name: column}))

@@ -113,6 +113,17 @@ def hamming(A, B):
     return len(A ^ B)
 
 
+def ruzicka(A, B):
+    """1 - sum min / sum max of degrees, which are 1 for the labels of a set and 0 for others."""
+    degrees = [(int(label in A), int(label in B)) for label in A | B]
+    return 1 - Fraction(sum(map(min, degrees)), sum(map(max, degrees))) if degrees else 0
+
+
+def manhattan(A, B):
+    """Sum of the differences of degrees, which are 1 for the labels of a set and 0 for others."""
+    return sum(abs(int(label in A) - int(label in B)) for label in A | B)
+
+
 SET_DISTANCES: dict[str, Distance] = {
     "nominal": nominal,
     "masi": masi,
@@ -127,6 +138,8 @@ SET_DISTANCES: dict[str, Distance] = {
     "masi_nltk": masi_nltk,
     "masi_dkpro": masi_dkpro,
     "passonneau_2004": passonneau_2004,
+    "ruzicka": ruzicka,
+    "manhattan": manhattan,
 }
 
 
@@ -170,6 +183,7 @@ def scale_distances(rows: Rows) -> dict[str, Distance]:
 UNBOUNDED = frozenset(
     [
         "hamming",
+        "manhattan",
         "interval",
         "quadratic",
         "linear",

@@ -17,6 +17,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.remarks import drawn_of
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import level_text, number, rough
 from setagree.wording.words import Sentence, enumeration, plain
 
@@ -30,6 +31,7 @@ PANEL_COEFFICIENTS = (
 _OF_TWO = {"fleiss_kappa": "scott_pi", "conger_kappa": "cohen_kappa"}
 PANEL_DISTANCES = {
     "labels": ("nominal", "masi", "jaccard", "overlap", "hamming"),
+    "degrees": ("nominal", "ruzicka", "manhattan", "jaccard"),
     "number": ("nominal", "ordinal", "interval"),
     "category": ("nominal",),
 }
@@ -44,7 +46,8 @@ def find(f: Findings) -> AgreementTable:
     ]
     if f.main.coefficient != "mv_alpha" and f.main.coefficient not in names:
         names.append(f.main.definition)
-    others = [name for name in PANEL_DISTANCES[f.study.kind] if name != f.distance.name]
+    kind = "degrees" if have_degrees(f.study.values) else f.study.kind
+    others = [name for name in PANEL_DISTANCES[kind] if name != f.distance.name]
     return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
 
 

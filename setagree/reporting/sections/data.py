@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ from setagree.reporting.tables import Column, Table
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
+from setagree.wording.label_sets import Degrees
 from setagree.wording.numbers import share
 from setagree.wording.words import Sentence
 
@@ -119,18 +120,19 @@ def _spread(codes: Codes, n: int, noun: str) -> str:
     return f"{low:,} to {high:,} {noun}s each, median {np.median(each):,.0f}"
 
 
-def _label_counts(study: Annotations) -> Iterable[Counted]:
+def _label_counts(study: Annotations) -> Iterator[Counted]:
     summary = study.summary()
     n_empty = round(summary["share_empty"] * study.n_ratings)
     said = "no rating says that no label applies"
     if n_empty:
         part = share(n_empty / study.n_ratings)
         said = f"{part} of the ratings say that no label applies: an answer like any other"
-    return [
-        ("Empty sets", n_empty, said),
-        ("Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} a rating"),
-        ("Distinct label sets", study.n_values, "in use"),
-    ]
+    yield "Empty sets", n_empty, said
+    yield "Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} a rating"
+    degrees = {x for one in study.values if isinstance(one, Degrees) for x in one.degrees.values()}
+    if degrees:
+        yield "Distinct degrees", len(degrees), f"from {min(degrees):g} to {max(degrees):g}"
+    yield "Distinct label sets", study.n_values, "in use"
 
 
 TOPIC = Topic("data", show, about="Left out", say=say, rank=2, unweighted="Ratings and labels")

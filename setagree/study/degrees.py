@@ -1,0 +1,149 @@
+"""A long table with a degree for each label: several rows of a unit and a rater are one answer."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, shorten
+from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
+from setagree.study.codes import MISSING, Answers, Codes, Column, as_objects
+from setagree.study.frames import Frame, as_pandas
+from setagree.study.numbers import as_number
+from setagree.study.reading import Reading
+from setagree.study.rows import row_numbers
+from setagree.wording.label_sets import Degrees
+
+_BELOW = "counted from 1 below the header"
+
+
+def from_degrees(data: Frame, reading: Reading) -> LongColumns:
+    """Read a long table with one row for each unit, rater and label, and its degree.
+
+    Raises
+    ------
+    DataError
+        A label has no degree, or one that is negative or no number; a rating names a label twice,
+        or has a row without a label beside others.
+    OptionError
+        The column of degrees holds something else already.
+
+    Examples
+    --------
+    >>> rows = [("u1", "ann", "joy", 0.8), ("u1", "ann", "fear", 0.2), ("u1", "bob", "joy", 0)]
+    >>> table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "degree"])
+    >>> from_degrees(table, Reading(unit="unit", rater="rater", degree="degree")).answer.tolist()
+    [Degrees({'joy': 0.8, 'fear': 0.2}), Degrees({})]
+    """
+    name = str(reading.degree)
+    if name in {reading.unit, reading.rater, reading.answer, *replace(reading, degree=None).beside}:
+        raise OptionError(f"{option('degree', name)} is named for something else, too.")
+    frame = as_pandas(data, (reading.unit, reading.rater, reading.answer, name))
+    long = from_long(frame, reading.unit, reading.rater, reading.answer)
+    if not len(frame):
+        return long  # which is refused where it is assembled
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the ratings are coded
+        ids = (code_ids(long.unit, "unit")[0], code_ids(long.rater, "rater")[0])
+    units, raters = (codes.astype(np.int64) for codes in ids)
+    numbers = row_numbers(frame)
+
+    def place(row: int) -> str:
+        return f"Row {numbers[row]}"
+
+    coded = code_answers(long.answer, reading, is_long=True, place=place)
+    labels = _one_each(coded, numbers)
+    degrees = _read(pick_column(frame, name), labels, numbers)
+    ratings, _ = pd.factorize(units * (raters.max() + 1) + raters)
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(ratings), prepend=-1))
+    _check_rows(ratings, labels, numbers, long)
+    answers: list[dict[Any, float]] = [{} for _ in first]
+    for rating, label, degree in zip(ratings.tolist(), labels, degrees.tolist(), strict=True):
+        if label is not None:
+            answers[rating][label] = degree
+    missing = (coded.codes == MISSING)[first].tolist()
+    values = [None if gone else Degrees(one) for one, gone in zip(answers, missing, strict=True)]
+    answer = pd.Series(as_objects(values), name=long.answer.name)
+    return LongColumns(long.unit.iloc[first], long.rater.iloc[first], answer)
+
+
+def _one_each(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
+    """Return the label of each row, None where it has none."""
+    several = [k for k, value in enumerate(coded.values) if len(value) > 1]
+    if several and (rows := np.flatnonzero(np.isin(coded.codes, several))).size:
+        held = sorted(map(str, coded.values[coded.codes[rows[0]]]))
+        raise DataError(
+            f"Row {numbers[rows[0]]} holds {len(held)} labels ({', '.join(held)}); with "
+            f"{option('degree')} each row has one label and its degree. A label that holds the "
+            f"separator stands in double quotes; another one is said with {option('sep')}."
+        )
+    labels = [next(iter(value), None) for value in coded.values]
+    return as_objects([*labels, None])[coded.codes]  # a missing row (code -1) picks the last
+
+
+def _read(
+    column: Column, labels: npt.NDArray[np.object_], numbers: Codes
+) -> npt.NDArray[np.float64]:
+    """Return the degrees; refuse a label without one, and a degree without a label."""
+    codes, cells = pd.factorize(as_objects(column))
+    blank = np.array([isinstance(one, str) and not one.strip() for one in cells] + [True])
+    known, has_label = ~blank[codes], labels != None  # noqa: E711 - elementwise
+    if (without := np.flatnonzero(has_label & ~known)).size:
+        raise DataError(
+            f"{counted(without.size, 'row')} with a label and no degree in column {column.name!r} "
+            f"(first: row {numbers[without[0]]}, {_BELOW}); write 0 where the label is not given."
+        )
+    found = [_degree(one) for one in cells]
+    for code, degree in enumerate(found):
+        if degree is None and not blank[code]:
+            row = int(np.flatnonzero(codes == code)[0])
+            raise DataError(
+                f"Row {numbers[row]}, {_BELOW}: {shorten(cells[code])} in column {column.name!r} "
+                "is no degree, which is a finite number of 0 or more."
+            )
+    degrees = np.array([0.0 if one is None else one for one in found] + [0.0])[codes]
+    if (nameless := np.flatnonzero(~has_label & (degrees > 0))).size:
+        raise DataError(
+            f"{counted(nameless.size, 'row')} with a degree and no label (first: row "
+            f"{numbers[nameless[0]]}, {_BELOW}); name the label or drop the row."
+        )
+    return degrees
+
+
+def _degree(cell: object) -> float | None:
+    """Return the finite number of 0 or more that a cell is or spells."""
+    number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
+    try:
+        degree = math.nan if number is None else float(number)
+    except OverflowError:
+        return None
+    return degree if 0 <= degree < math.inf else None
+
+
+def _check_rows(
+    ratings: Codes, labels: npt.NDArray[np.object_], numbers: Codes, long: LongColumns
+) -> None:
+    """Refuse a rating that names a label twice, or has a row without one beside others."""
+    label_codes, _ = pd.factorize(labels)
+    twice = np.flatnonzero(
+        pd.DataFrame({"rating": ratings, "label": label_codes}).duplicated(keep=False)
+    )
+    alone = np.bincount(ratings)[ratings] == 1
+    beside = np.flatnonzero((label_codes == MISSING) & ~alone)
+    for rows, what in ((beside, "has a row without a label beside others"), (twice, "")):
+        if rows.size:
+            same = (ratings == ratings[rows[0]]) & (label_codes == label_codes[rows[0]])
+            found = numbers[same].tolist()
+            where = f"row {found[0]}" if len(found) == 1 else f"rows {found[0]} and {found[1]}"
+            unit, rater = (shorten(as_objects(ids.iloc[[rows[0]]])[0]) for ids in long[:2])
+            said = what or f"names label {shorten(labels[rows[0]])} {len(found)} times"
+            raise DataError(
+                f"Unit {unit}, rater {rater} {said} ({where}, {_BELOW}); with {option('degree')} "
+                "a rating has one row for each label, or a single row without any."
+            )

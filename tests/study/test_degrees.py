@@ -1,0 +1,197 @@
+"""A table with a degree for each label: the rows of a unit and a rater are one answer."""
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import BlankLabelsWarning, DataError, OptionError, SetagreeError
+from setagree.large.opening import open_study
+from setagree.study.keys import value_numbers
+from setagree.study.reading import Reading
+from setagree.wording.label_sets import Degrees, display_labels
+
+ROWS = [
+    ("u1", "ann", "joy", 0.75),
+    ("u1", "ann", "fear", 0.25),
+    ("u1", "bob", "joy", 0.5),
+    ("u2", "bob", "calm", 0),
+    ("u2", "ann", "joy", 1),
+    ("u1", "bob", "calm", 0.5),
+]
+NAMES = ["unit", "rater", "labels", "degree"]
+TABLE = pd.DataFrame(ROWS, columns=NAMES)
+
+
+def read(rows, **options):
+    """Read rows of unit, rater, label and degree."""
+    return sa.Annotations.from_long(pd.DataFrame(rows, columns=NAMES), degree="degree", **options)
+
+
+def answers(study):
+    """Return the degrees of each answer by unit and rater."""
+    return {(u, r): dict(one.degrees) for r, u, one in study.to_triples()}
+
+
+EXPECTED = {
+    ("u1", "ann"): {"joy": 0.75, "fear": 0.25},
+    ("u1", "bob"): {"joy": 0.5, "calm": 0.5},
+    ("u2", "bob"): {},
+    ("u2", "ann"): {"joy": 1.0},
+}
+
+
+def test_rows_of_a_rating_are_one_answer():
+    """Wherever they stand; a degree of 0 is a label that is not given, and still an answer."""
+    study = read(ROWS)
+    assert answers(study) == EXPECTED
+    assert (study.kind, study.n_ratings, study.labels) == ("labels", 4, ("calm", "fear", "joy"))
+    assert read([(*row[:3], str(row[3])) for row in ROWS]).values == study.values
+    assert answers(sa.read(TABLE.rename(columns={"degree": "score"}), degree="score")) == EXPECTED
+
+
+def test_an_answer_is_a_label_set_with_degrees():
+    """It is one where all degrees are 1; else it differs from it and from other degrees."""
+    answer = Degrees({"joy": 0.5, "fear": 1, "calm": 0})
+    assert isinstance(answer, frozenset)
+    assert set(answer) == {"joy", "fear"}
+    assert repr(answer) == "Degrees({'joy': 0.5, 'fear': 1.0})"
+    assert display_labels(answer) == "fear 1, joy 0.5"
+    for same in (pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):  # noqa: S301
+        assert same == answer
+        assert dict(same.degrees) == dict(answer.degrees)
+    plain = frozenset({"joy", "fear"})
+    assert answer != plain
+    assert plain != answer
+    assert Degrees.of(plain) == plain
+    assert plain == Degrees.of(plain)
+    assert len({plain, Degrees.of(plain), answer, Degrees({"joy": 0.25, "fear": 1})}) == 3
+    assert Degrees({}) == frozenset()
+    assert answer - {"joy"} == frozenset({"fear"})
+    numbers = value_numbers([plain, Degrees.of(plain), answer, answer - {"fear"}, {"joy"} - plain])
+    assert numbers[0] == numbers[1]
+    assert len(set(numbers.tolist())) == 4
+
+
+def test_blank_labels_say_what_blank_says():
+    """A row without a label is missing or the empty set, as in tables of label sets."""
+    rows = [*ROWS, ("u2", "cem", "", None), ("u1", "cem", "fear", 1), ("u3", "cem", "[]", None)]
+    with pytest.warns(BlankLabelsWarning, match="1 blank cell taken as missing"):
+        study = read(rows)
+    assert (study.n_missing, study.missing_by_rater) == (1, {"cem": 1})
+    assert ("u2", "cem") not in answers(study)
+    assert answers(study)["u3", "cem"] == {}
+    assert answers(read(rows[:-1], blank="empty"))["u2", "cem"] == {}
+    assert read([*ROWS, ("u2", "cem", "NA", 0)], missing=["NA"]).n_missing == 1
+
+
+REFUSED = {
+    "1 row with a label and no degree in column 'degree' (first: row 7, counted from 1 below the "
+    "header); write 0 where the label": ("u2", "cem", "joy", None),
+    "Row 7, counted from 1 below the header: -0.5 in column": ("u2", "cem", "joy", -0.5),
+    "Row 7, counted from 1 below the header: inf in column": ("u2", "cem", "joy", np.inf),
+    "Row 7, counted from 1 below the header: 'much' in column 'degree' is no degree, which is a "
+    "finite number of 0 or more": ("u2", "cem", "joy", "much"),
+    "Row 7 holds 2 labels (fear, joy); with degree= each row": ("u2", "cem", "joy, fear", 1),
+    "Unit 'u1', rater 'bob' names label 'joy' 2 times (rows 3 and 7,": ("u1", "bob", "joy", 1),
+    "rater 'bob' has a row without a label beside others (row 7,": ("u1", "bob", "[]", None),
+    "1 row with a degree and no label (first: row 7, counted": ("u2", "cem", "[]", 0.5),
+    "1 row without a unit (first: row 7, counted from 1": (None, "cem", "joy", 0.5),
+}
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+@pytest.mark.parametrize("said", REFUSED)
+def test_refused_rows(said):
+    """What is no rating is refused with its row, also where rows above it are left out."""
+    table = pd.DataFrame([*ROWS, REFUSED[said]], columns=NAMES)
+    with pytest.raises(SetagreeError, match=re.escape(said)):
+        sa.read(table, degree="degree")
+    second = np.arange(len(table)) == 1
+    with pytest.raises(SetagreeError, match=re.escape(said)):
+        sa.read(table.assign(queued=np.where(second, "yes", "")), degree="degree")
+    table = table.assign(status=np.where(second, "refused", ""))
+    with pytest.raises(SetagreeError, match=re.escape(said)):
+        sa.read(table, degree="degree", status="status")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"duplicates": "first"}, {"order_by": "at"}, {"labels": ["a", "b"]}, {"value": "labels"}],
+)
+def test_options_that_mean_nothing_beside_degrees(options):
+    """Rows of a unit and a rater are labels of one answer, so that they cannot be repeats."""
+    with pytest.raises(OptionError, match="means nothing beside degree="):
+        read(ROWS, **options)
+
+
+def test_columns_that_are_named_twice():
+    """The column of degrees is nothing else."""
+    with pytest.raises(OptionError, match="degree='labels' is named for something else, too"):
+        sa.Annotations.from_long(TABLE, degree="labels")
+    with pytest.raises(DataError, match="there is no column 'much'"):
+        sa.Annotations.from_long(TABLE, degree="much")
+    for layout in ("wide", "people_in_rows"):
+        with pytest.raises(OptionError, match=f"degree= makes sense only without {layout}="):
+            Reading(degree="degree", **{layout: True})
+
+
+def test_beside_other_columns():
+    """Statuses, units' and raters' columns are read as of any long table; labels by codebook."""
+    table = TABLE.assign(doc=["d1", "d1", "d1", "d2", "d2", "d1"], status="")
+    table.loc[3, ["status", "labels"]] = "refused", None
+    study = sa.read(table, degree="degree", unit_columns=["doc"], status="status", case="lower")
+    assert study.units_frame["doc"].tolist() == ["d1", "d2"]
+    assert study.statuses.loc["bob"].tolist() == [1, 0, 0, 0, 1]
+    lone = [
+        ("u2", "cem", None, None, "d2", "refused"),
+        ("u2", "cem", None, None, "d2", "abstained"),
+    ]
+    more = pd.concat([table, pd.DataFrame(lone, columns=table.columns)], ignore_index=True)
+    twice = sa.read(more, degree="degree", status="status")
+    assert (twice.n_missing, twice.statuses.loc["cem"].tolist()) == (2, [0, 0, 0, 0, 1])
+    with pytest.raises(SetagreeError, match="label 'joy' is not in the codebook"):
+        sa.read(TABLE, degree="degree", codebook=["calm", "fear"])
+
+
+def test_all_doors(tmp_path):
+    """A frame of any kind and a file give the same study; engines refuse, they do not ignore."""
+    TABLE.to_csv(tmp_path / "a.csv", index=False)
+    sources = [tmp_path / "a.csv"]
+    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    sources += [polars.from_pandas(TABLE), polars.from_pandas(TABLE).lazy(), duckdb.from_df(TABLE)]
+    for source in sources:
+        assert answers(sa.read(source, degree="degree")) == EXPECTED
+        assert answers(open_study(source, Reading(degree="degree"))) == EXPECTED
+    with pytest.raises(OptionError, match=r"agreement\(\) has no degree=; read the table first"):
+        sa.agreement(TABLE, degree="degree")
+
+
+def test_round_trips():
+    """What a study gives back is read as the same answers, beside plain label sets."""
+    study = read(ROWS)
+    assert answers(sa.Annotations.from_long(study.to_long())) == EXPECTED
+    assert answers(sa.Annotations.from_triples(study.to_triples())) == EXPECTED
+    wide = sa.Annotations.from_wide(study.to_wide())
+    assert answers(wide) == EXPECTED
+    mixed = sa.Annotations.from_triples([("ann", 1, Degrees({"a": 0.5})), ("bob", 1, "a, b")])
+    assert dict(mixed.values[1].degrees) == {"a": 1.0, "b": 1.0}
+
+
+def test_many_rows():
+    """A large table gives the answers that its rows say."""
+    rng = np.random.default_rng(1)
+    n = 20_000
+    table = pd.DataFrame({
+        "unit": rng.integers(2_000, size=n), "rater": rng.integers(4, size=n),
+        "labels": rng.choice([*"abcdef"], n), "degree": rng.integers(4, size=n) / 4,
+    }).drop_duplicates(["unit", "rater", "labels"])  # fmt: skip
+    study = sa.Annotations.from_long(table, degree="degree")
+    expected = {}
+    for unit, rater, label, degree in table.itertuples(index=False):
+        expected.setdefault((unit, rater), {}).update({label: degree} if degree else {})
+    assert answers(study) == expected
