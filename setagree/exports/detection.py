@@ -61,6 +61,10 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     """
     check_encoding(encoding)
     if os.path.isdir(path):  # noqa: PTH112 - Path's raises for a name that is too long
+        from setagree.files.saved_datasets import dataset_rows, is_dataset  # loaded for folders
+
+        if is_dataset(path):
+            return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])
         return Peek(path, is_folder=True, names=_names(path))
     source = Source(path)
     with readable(source), source.open() as stream:

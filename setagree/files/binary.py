@@ -51,7 +51,6 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         else:
             table = _first_rows(pa.BufferReader(content), limit)
         table.validate(full=True)  # text that is none would fail later, far from here
-        names = table.column_names
     except MemoryError as error:  # Arrow's, too, which says nothing about the file
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -62,6 +61,14 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
         raise FileError(f"{source} has columns and no rows.")
+    return arrow_frame(table)
+
+
+def arrow_frame(table: Any) -> pd.DataFrame:
+    """Return the columns of an Arrow table; text stays in Arrow, lists arrive as codes."""
+    import pyarrow as pa
+
+    names = table.column_names
     # A column of long texts that nobody asks for is not made Python objects.
     text = {
         name: pd.Series(pd.arrays.ArrowExtensionArray(column))

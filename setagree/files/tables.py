@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,9 +66,9 @@ def read_table(
     Parameters
     ----------
     path : str or path, or several
-        A file; a pattern such as ``"round-*.csv"`` that matches files with the same columns, which
-        are read in the order of their names; a list of both, in its order; or ``"-"`` for standard
-        input.
+        A file, or the folder of a saved Hugging Face dataset; a pattern such as ``"round-*.csv"``
+        that matches files with the same columns, which are read in the order of their names; a list
+        of both, in its order; or ``"-"`` for standard input.
     encoding : str
         How the bytes spell text. A byte order mark is allowed for.
     sep : str, optional
@@ -157,22 +158,24 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 
 def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
+    # Else the reader of folders need not be loaded. Path's method raises for a name that is too long.
+    if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
+        from setagree.files.saved_datasets import is_dataset, read_dataset
+
+        if is_dataset(source.path):
+            _refuse_options(source, "sheet", "sql")
+            return read_dataset(source)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
-        if source.is_workbook() and source.sql is None:
+        if source.is_workbook():
+            _refuse_options(source, "sql")
             return read_workbook(source)
-        if source.sheet is not None:
-            raise OptionError(
-                f"{option('sheet', source.sheet)} is for Excel workbooks; {source} is not one."
-            )
+        _refuse_options(source, "sheet")
         with source.open() as stream:
             start = stream.read(_SAMPLE)
         if start.startswith(SQLITE):
             return _read_database(source)
-        if source.sql is not None:
-            raise OptionError(
-                f"{option('sql', source.sql)} is for SQLite databases; {source} is not one."
-            )
+        _refuse_options(source, "sql")
         if start.startswith(b"PAR1\x15"):
             return read_parquet(source)
         for magic, what in _OTHER_FORMATS.items():
@@ -182,6 +185,14 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
             with no_collection():
                 return read_json(source)
         return read_delimited(source, sep)
+
+
+def _refuse_options(source: Source, *names: str) -> None:
+    """Refuse options of other kinds of files."""
+    whose = {"sheet": "Excel workbooks", "sql": "SQLite databases"}
+    for name in names:
+        if (given := getattr(source, name)) is not None:
+            raise OptionError(f"{option(name, given)} is for {whose[name]}; {source} is not one.")
 
 
 def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

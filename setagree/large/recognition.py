@@ -34,6 +34,7 @@ from setagree.exports.detection import (
     the_one,
 )
 from setagree.exports.nodes import class_files, shown
+from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     file_names,
@@ -137,7 +138,8 @@ def read(
     """
     reading = Reading.of(locals())
     alone = [] if not is_files(path) else [Path("-")] if is_stdin(path) else matching(path)
-    if len(alone) == 1 and not (reading.is_table or where or source or sheet):
+    as_table = reading.is_table or where or source or sheet
+    if len(alone) == 1 and not (as_table or (format == "auto" and is_dataset(alone[0]))):
         _refuse_stdin(alone[0])
         found = find_format(alone[0], name=format, encoding=encoding, duplicates=duplicates)
         is_table = found.name == "plain_wide" or (found.name in _TABLES and is_typed(alone[0]))
