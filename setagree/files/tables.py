@@ -158,7 +158,7 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 
 def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
-    # Else the reader of folders need not be loaded. Path's method raises for a name that is too long.
+    # Only folders need their reader. Path's method raises for a name that is too long.
     if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
         from setagree.files.saved_datasets import is_dataset, read_dataset
 
