@@ -69,7 +69,8 @@ def _rows_of_form(sheet: Sheet, boxes: Collection[str], status: str | None, inst
         return np.ones(len(sheet.frame), dtype=bool)
     # The fields of a form are blank in the rows of others.
     fields = boxes if status is None else [status]
-    return ~np.logical_and.reduce([sheet.blank(name) for name in fields])
+    is_other: Flags = np.logical_and.reduce([sheet.blank(name) for name in fields])
+    return ~is_other
 
 
 def _rater(names: Sequence[str], sheet: Sheet, instance: str | None) -> str:
