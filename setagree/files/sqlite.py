@@ -13,10 +13,11 @@ import pandas as pd
 from setagree.checks import check_cost
 from setagree.errors import FileError, OptionError, listing, option, shorten
 from setagree.files.records import typed_columns
-from setagree.files.streams import SQLITE, Source
+from setagree.files.streams import SQLITE, Source, no_collection
 
-_PIECE = 50_000
-_CELL_BYTES = 100
+_PIECE = 2**24
+_SAMPLE = 1_000
+_CELL_BYTES = 64
 _STEPS = 100_000
 _WAL = b"\x02\x02"
 
@@ -26,12 +27,12 @@ def read_sqlite(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
     The database is opened for reading alone. A `limit` is how many rows are wanted at most.
     """
-    with _opened(source) as connection:
+    with no_collection(), _opened(source) as connection:
         query = _rows_of_only_table(source, connection) if source.sql is None else source.sql
         try:
             cursor = connection.execute(query)
             names = [str(column[0]) for column in cursor.description or ()]
-            rows = _fetched(source, cursor, limit) if names else []
+            columns = _fetched(source, cursor, limit) if names else []
         except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
             raise _worded(source, query, error) from error
     if not names:
@@ -40,9 +41,9 @@ def read_sqlite(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         raise OptionError(
             f"{option('sql', query)} gives two columns {twice!r}; rename one of them with AS."
         )
-    if not rows:
+    if not columns[0]:
         raise FileError(f"{source} has columns and no rows: {shorten(query)} gives none.")
-    return typed_columns(source, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return typed_columns(source, dict(zip(names, columns, strict=True)))
 
 
 @contextmanager
@@ -98,19 +99,28 @@ def _table_names(source: Source, connection: sqlite3.Connection) -> list[str]:
     return [name for (name,) in found if not name.startswith("sqlite_")]
 
 
-def _fetched(source: Source, cursor: sqlite3.Cursor, limit: int | None) -> list[tuple[object, ...]]:
-    """Return the rows; refuse more than fit in memory, as of a query that has no end."""
-    if limit is not None:
-        return cursor.fetchmany(limit)
-    rows: list[tuple[object, ...]] = []
-    while piece := cursor.fetchmany(_PIECE):
-        rows += piece
+def _fetched(source: Source, cursor: sqlite3.Cursor, limit: int | None) -> list[list[object]]:
+    """Return the columns; refuse more than fit in memory, as of pictures or a query without end."""
+    columns: list[list[object]] = [[] for _ in cursor.description]
+    n_bytes, n_next = 0, limit or 1
+    while piece := cursor.fetchmany(n_next):
+        for column, cells in zip(columns, zip(*piece, strict=True), strict=True):
+            column += cells
+        some = piece[:: 1 + len(piece) // _SAMPLE]
+        n_bytes += sum(map(_size, some)) * len(piece) // len(some)
         check_cost(
-            f"What is read of {source}, {len(rows):,} rows and more,",
-            n_bytes=_CELL_BYTES * len(rows) * len(piece[0]),
+            f"What is read of {source}, {len(columns[0]):,} rows and more,",
+            n_bytes=n_bytes,
             instead="Select fewer rows or columns, or query it with DuckDB and pass the relation.",
         )
-    return rows
+        if limit is not None:
+            break
+        n_next = max(1, min(2 * n_next, _PIECE * len(columns[0]) // n_bytes))
+    return columns
+
+
+def _size(row: tuple[object, ...]) -> int:
+    return sum(_CELL_BYTES + (len(x) if isinstance(x, str | bytes) else 0) for x in row)
 
 
 def _worded(source: Source, query: str, error: Exception) -> BaseException:

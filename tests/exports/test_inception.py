@@ -206,3 +206,5 @@ class TestFolders:
         """Folders of other tables are not recognised."""
         put(tmp_path, {"a/b.tsv": "unit\trater\tlabels\n"})
         assert recognised(peek(tmp_path), FORMATS) == []
+        put(tmp_path, {"annotation/ann/d.ann": "A1\tash T1\n", "annotation/ann/d.txt": "x"})
+        assert [each.name for each in recognised(peek(tmp_path), FORMATS)] == ["brat"]

@@ -14,6 +14,7 @@ import pytest
 from cli_support import ok, refusal
 
 import setagree as sa
+from setagree import checks
 from setagree.errors import CostError, FileError, OptionError
 from setagree.exports.detection import peek
 from setagree.files import sqlite
@@ -234,10 +235,13 @@ class TestRefusals:
     def test_larger_than_memory(self, monkeypatch):
         """An endless query, and what is to be reduced, are refused."""
         endless = "WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c) SELECT n"
-        monkeypatch.setattr(sqlite, "_CELL_BYTES", 20_000)  # so that 100,000 cells are too many
+        monkeypatch.setattr(checks, "MOST_BYTES", 2_000_000)
         path = database()
-        with pytest.raises(CostError, match=r"What is read of 'a\.db'.*the limit is 2\.0 GB"):
+        with pytest.raises(CostError, match=r"What is read of 'a\.db'.*GB of memory; the limit is"):
             read_table(path, sql=f"{endless} FROM c")
+        pictures = "SELECT zeroblob(1000000) FROM ratings CROSS JOIN ratings AS others"
+        with pytest.raises(CostError, match=r"What is read of 'a\.db', \d+ rows and more, would"):
+            read_table(path, sql=pictures)
         assert "--sql is for files that are read" in refusal(
             "score", path, "--sql", QUERY, "--memory-limit", "1GB"
         )

@@ -19,6 +19,7 @@ from setagree.files.streams import Source, readable
 
 _READ = {".xmi", ".tsv"}
 _NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
+_IN_EXPORT = re.compile(r"([^/]+/)?annotation/[^/]+/[^/]+\.(xmi|tsv|zip|json)")
 _HEAD = "#FORMAT=WebAnno TSV 3"
 _MOST_BYTES = 2**28
 _XMI_ID = "{http://www.omg.org/XMI}id"
@@ -45,7 +46,7 @@ class _Value(NamedTuple):
 
 def holds(peek: Peek) -> bool:
     """Say whether a folder has a folder for each document, with a file of each user."""
-    if any(re.fullmatch(r"([^/]+/)?annotation/[^/]+/[^/]+\.\w+", name) for name in peek.names):
+    if any(map(_IN_EXPORT.fullmatch, peek.names)):
         return True
     tsv = [name for name in peek.names if re.fullmatch(r"[^/]+/[^/]+\.tsv", name)]
     return bool(tsv) and _begins(peek.path / tsv[0], _HEAD)
