@@ -25,3 +25,5 @@ def parse_xml(stream: BinaryIO, name: str) -> ET.Element:
         raise FileError(f"{name}, line {line}, column {column}: no whole XML ({error}).") from error
     except FileError as error:
         raise FileError(f"{name}: {error}") from error
+    except (LookupError, ValueError) as error:  # it names an encoding that there is not
+        raise FileError(f"{name} is no whole XML: {error}.") from error

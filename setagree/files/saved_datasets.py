@@ -12,7 +12,7 @@ import pandas as pd
 
 from setagree.errors import FileError, listing, missing_package
 from setagree.files.binary import arrow_frame
-from setagree.files.streams import Source, check_regular, listable
+from setagree.files.streams import Source, check_regular
 
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
@@ -42,8 +42,7 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
     features = _json(folder / _INFO).get("features")
     features = features if isinstance(features, dict) else {}
     try:
-        with listable(folder):
-            table = pa.concat_tables(_stream(file, limit) for file in _data_files(folder))
+        table = pa.concat_tables(_stream(file, limit) for file in _data_files(folder))
         table = table.slice(0, limit)
         table.validate(full=True)
         for place, name in enumerate(table.column_names):
@@ -51,8 +50,9 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
             chunks = [_named(chunk, features.get(name), name, folder) for chunk in column.chunks]
             if chunks:
                 table = table.set_column(place, name, pa.chunked_array(chunks))
-    except pa.ArrowException as error:
-        raise FileError(f"{str(folder)!r} is a damaged dataset: {error}.") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        said = str(error).rstrip(".")
+        raise FileError(f"{str(folder)!r} cannot be read as a dataset: {said}.") from error
     if not table.num_rows:
         raise FileError(f"{str(folder)!r} has columns and no rows.")
     return table

@@ -94,7 +94,7 @@ def _table_names(source: Source, connection: sqlite3.Connection) -> list[str]:
     query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
     try:
         found = connection.execute(query).fetchall()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # a damaged schema is quoted as it stands
         raise FileError(f"{source} cannot be read as an SQLite database: {error}.") from error
     return [name for (name,) in found if not name.startswith("sqlite_")]
 

@@ -183,6 +183,10 @@ def test_a_video_is_refused(tmp_path):
             '<!DOCTYPE annotations [<!ENTITY a "a">]><annotations><meta>&a;</meta></annotations>',
             "it has a DOCTYPE",
         ),
+        (
+            '<?xml version="1.0" encoding="utf-99"?><annotations><meta></meta></annotations>',
+            "is no whole XML: unknown encoding: utf-99",
+        ),
     ],
 )
 def test_damaged_jobs(text, sentence, tmp_path):

@@ -152,7 +152,7 @@ class TestRefusals:
             (
                 "state.json",
                 '{"_data_files": [{"filename": "dataset_info.json"}]}',
-                "flat' is a damaged dataset: ",
+                "flat' cannot be read as a dataset: ",
             ),
             (
                 "state.json",
@@ -184,8 +184,15 @@ class TestRefusals:
     def test_cut_off(self, flat):
         """A file of rows that is cut off is no dataset with fewer rows."""
         data = flat / "data-00001-of-00002.arrow"
-        data.write_bytes(data.read_bytes()[:700])
-        with pytest.raises(FileError, match="flat' is a damaged dataset"):
+        whole = data.read_bytes()
+        data.write_bytes(whole.replace(b"annotator", b"annotat\xb0r"))
+        with pytest.raises(FileError, match="flat' cannot be read as a dataset"):
+            sa.read(flat)
+        data.write_bytes(b"\xff\xff\xff\xff" + b"\x07" * 200)
+        with pytest.raises(FileError, match=r"flat' cannot be read as a dataset: .*[^.]\.$"):
+            sa.read(flat)
+        data.write_bytes(whole[:700])
+        with pytest.raises(FileError, match="flat' cannot be read as a dataset"):
             sa.read(flat)
 
     def test_without_rows(self, tmp_path):

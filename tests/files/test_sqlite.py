@@ -223,6 +223,12 @@ class TestRefusals:
         for name in ("cut.db", "head.db"):
             with pytest.raises(FileError, match=rf"'{name}' cannot be read as an SQLite database"):
                 read_table(name)
+        schema = (
+            Path("a.db").read_bytes().replace(b"CREATE TABLE ratings", b"CREATE TABL\xde ratings")
+        )
+        Path("schema.db").write_bytes(schema)
+        with pytest.raises(FileError, match=r"'schema\.db' cannot be read as an SQLite database"):
+            read_table("schema.db")
         sqlite3.connect("none.db").execute("PRAGMA user_version = 1").connection.close()
         with pytest.raises(FileError, match=r"'none\.db' is an SQLite database without a table"):
             read_table("none.db")
