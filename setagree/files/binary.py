@@ -65,18 +65,19 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 
 def arrow_frame(table: Any) -> pd.DataFrame:
-    """Return the columns of an Arrow table; text stays in Arrow, lists arrive as codes."""
+    """Return the columns of an Arrow table; text and objects stay in Arrow, lists become codes."""
     import pyarrow as pa
 
     names = table.column_names
-    # A column of long texts that nobody asks for is not made Python objects.
-    text = {
+    # A column of long texts, or of pictures, that nobody asks for is not made Python objects.
+    stays = (pa.types.is_string, pa.types.is_large_string, pa.types.is_struct)
+    kept = {
         name: pd.Series(pd.arrays.ArrowExtensionArray(column))
         for name, column in zip(names, table.columns, strict=True)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if any(is_such(column.type) for is_such in stays)
     }
-    others = as_pandas(table, [name for name in names if name not in text])
-    return pd.DataFrame({name: text[name] if name in text else others[name] for name in names})
+    others = as_pandas(table, [name for name in names if name not in kept])
+    return pd.DataFrame({name: kept[name] if name in kept else others[name] for name in names})
 
 
 def _has_bounded_memory() -> bool:

@@ -112,6 +112,17 @@ class TestReading:
         folder = save(tmp_path / "old", pa.table({"id": ["a"], "raters": raters}), features)
         assert found(sa.read(folder)) == {("a", "x"): {"crow"}, ("a", "y"): {"gull", NAMES[2]}}
 
+    def test_pictures(self, tmp_path):
+        """Pictures, which are objects of bytes, stay in Arrow until somebody asks for them."""
+        pictures = pa.array([{"bytes": b"x" * 1000, "path": None}] * 2)
+        columns = {"unit": [1, 1], "rater": ["a", "b"], "labels": [["x"], []], "image": pictures}
+        features = {"image": {"_type": "Image"}}
+        folder = save(tmp_path / "pictures", pa.table(columns), features)
+        assert str(read_table(folder)["image"].dtype).startswith("struct")
+        assert found(sa.read(folder)) == {(1, "a"): {"x"}, (1, "b"): set()}
+        with pytest.raises(sa.errors.SetagreeError, match="Unit 1, rater 'a': "):
+            sa.read(folder, labels="image")
+
     def test_splits(self, flat):
         """Of several splits the folders are named, one or several of them."""
         both = flat.parent / "both"
