@@ -27,7 +27,7 @@ _SAME = (
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
     "power producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
-    "spill status strata threshold ties unit units units_per_cluster value where wide window"
+    "spill sql status strata threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -241,7 +241,8 @@ class Reading:
     )
     source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
-    sheet: Text = member(ANSWERS, "NAME", "Sheet of a workbook: name or number.")
+    sheet: Text = member(ANSWERS, "NAME", "Of a workbook. SQLite: --sql QUERY")
+    sql: Text = hidden("--sql")  # which the line above shows
     cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
     sampling_weight: Text = member(SURE, "COLUMN", "How many units each one stands for.")
     strata: Text = member(SURE, "COLUMN", "Part drawn from. --population-size a=9,b=5")

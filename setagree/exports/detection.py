@@ -27,7 +27,7 @@ from setagree.errors import (
 from setagree.exports.format import Format, Peek
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
-from setagree.files.streams import Source, listable, readable
+from setagree.files.streams import SQLITE, Source, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
 from setagree.study.labels import is_missing
 from setagree.study.reading import check_encoding
@@ -35,14 +35,15 @@ from setagree.study.reading import check_encoding
 _HEAD = 2**16
 _HEAD_ROWS = 500
 _MOST_NAMES = 10_000
-_BINARY = (b"PK\x03\x04", b"PAR1")
+_TYPED = (b"PAR1", SQLITE)
+_BINARY = (b"PK\x03\x04", *_TYPED)
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 
 
 def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) -> Peek:
     r"""Return the beginning of a file, or the names of the files in a folder.
 
-    The first rows of a workbook or a Parquet file are shown as the CSV they would be.
+    The first rows of a workbook, a Parquet file or a database are shown as the CSV they would be.
 
     Raises
     ------
@@ -60,6 +61,10 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     """
     check_encoding(encoding)
     if os.path.isdir(path):  # noqa: PTH112 - Path's raises for a name that is too long
+        from setagree.files.saved_datasets import dataset_rows, is_dataset  # loaded for folders
+
+        if is_dataset(path):
+            return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])
         return Peek(path, is_folder=True, names=_names(path))
     source = Source(path)
     with readable(source), source.open() as stream:
@@ -70,6 +75,12 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
     return Peek(path, head=head, header=header, record=record)
+
+
+def is_typed(path: Path) -> bool:
+    """Say whether a file keeps numbers and lists beside text, as Parquet and SQLite do."""
+    with readable(source := Source(path)), source.open() as stream:
+        return stream.read(len(SQLITE)).startswith(_TYPED)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:

@@ -128,7 +128,7 @@ class Peek:
     names : tuple of str
         Relative names of files in a folder (a bounded number of them); else ().
     is_binary : bool
-        Whether it is a workbook or a Parquet file, of which the first rows alone were seen.
+        Whether it is a workbook, Parquet file or database, of which the first rows were seen.
     """
 
     path: Path

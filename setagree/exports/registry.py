@@ -140,6 +140,18 @@ FORMATS: tuple[Format, ...] = (
         of_tool("brat", "read"),
         "A document without attributes needs $blank or $roster.",
     ),
+    _documented(
+        "inception",
+        "INCEpTION, folder of XMI or WebAnno TSV",
+        (
+            Signature("folder", also=of_tool("inception", "holds")),
+            Signature("folder", some=[r"[^/]+/[^/]+\.xmi"]),
+            Signature("text", some=[r"(#FORMAT=WebAnno TSV 3|.*<xmi:XMI ).*"]),
+        ),
+        of_tool("inception", "read"),
+        "With several features: $question says which (Layer.feature). A document without "
+        "annotations needs $blank or $roster.",
+    ),
     Format(
         "mturk_pipe",
         "Mechanical Turk, labels with | between",

@@ -51,7 +51,6 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         else:
             table = _first_rows(pa.BufferReader(content), limit)
         table.validate(full=True)  # text that is none would fail later, far from here
-        names = table.column_names
     except MemoryError as error:  # Arrow's, too, which says nothing about the file
         raise FileError(f"{source} does not fit into the memory of this computer.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -62,14 +61,23 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
         raise FileError(f"{source} has columns and no rows.")
-    # A column of long texts that nobody asks for is not made Python objects.
-    text = {
+    return arrow_frame(table)
+
+
+def arrow_frame(table: Any) -> pd.DataFrame:
+    """Return the columns of an Arrow table; text and objects stay in Arrow, lists become codes."""
+    import pyarrow as pa
+
+    names = table.column_names
+    # A column of long texts, or of pictures, that nobody asks for is not made Python objects.
+    stays = (pa.types.is_string, pa.types.is_large_string, pa.types.is_struct)
+    kept = {
         name: pd.Series(pd.arrays.ArrowExtensionArray(column))
         for name, column in zip(names, table.columns, strict=True)
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if any(is_such(column.type) for is_such in stays)
     }
-    others = as_pandas(table, [name for name in names if name not in text])
-    return pd.DataFrame({name: text[name] if name in text else others[name] for name in names})
+    others = as_pandas(table, [name for name in names if name not in kept])
+    return pd.DataFrame({name: kept[name] if name in kept else others[name] for name in names})
 
 
 def _has_bounded_memory() -> bool:

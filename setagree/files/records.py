@@ -145,7 +145,7 @@ def _of_rows(
         raise FileError(f"{source} has no rows.")
     _refuse_others(source, rows, noun, numbers)
     names = dict.fromkeys(name for row in rows for name in row)
-    return _frame(source, {name: [row.get(name) for row in rows] for name in names})
+    return typed_columns(source, {name: [row.get(name) for row in rows] for name in names})
 
 
 def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
@@ -170,12 +170,12 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
     rows = list(cells[0])
-    return _frame(
+    return typed_columns(
         source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
     )
 
 
-def _frame(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def typed_columns(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     """Return columns whose whole numbers stay whole beside a missing one."""
     for name in columns:
         check_text(name, f"{source}: the column", FileError)

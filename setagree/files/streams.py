@@ -40,6 +40,9 @@ _IN_MEMORY = 64 * 2**20
 _PIECE = 2**22
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
+SQLITE = b"SQLite format 3\0"
+"""What a database begins with."""
+
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
@@ -59,6 +62,8 @@ class Source:
         What stands between two columns, where it is a delimited table.
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1.
+    sql : str, optional
+        The query whose rows are the table of a database.
     spool : file, optional
         What came through standard input.
     held : file, optional
@@ -69,6 +74,7 @@ class Source:
     encoding: str = "utf-8"
     delimiter: str = ","
     sheet: str | int | None = None
+    sql: str | None = None
     spool: BinaryIO | None = field(default=None, repr=False)
     held: BinaryIO | None = field(default=None, repr=False, compare=False)
 
@@ -196,18 +202,18 @@ class _Kept:
 
 @contextmanager
 def find_sources(
-    path: Paths, encoding: str, *, sheet: str | int | None = None
+    path: Paths, encoding: str, *, sheet: str | int | None = None, sql: str | None = None
 ) -> Iterator[list[Source]]:
     """Give standard input for ``-``, the file of that name, or the files of patterns."""
     check_encoding(encoding)
     encoding = with_mark(encoding)
     if not is_stdin(path):
-        yield [Source(each, encoding, sheet=sheet) for each in matching(path)]
+        yield [Source(each, encoding, sheet=sheet, sql=sql) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
         stream = cast("BinaryIO", spool)
         _copy_stdin(stream)
-        yield [Source(Path(_STDIN), encoding, sheet=sheet, spool=stream)]
+        yield [Source(Path(_STDIN), encoding, sheet=sheet, sql=sql, spool=stream)]
 
 
 def is_stdin(path: Paths) -> bool:

@@ -1,7 +1,8 @@
-"""Tables in files: text, JSON, Parquet, Excel; compressed, several, or from standard input."""
+"""Tables in files: text, JSON, Parquet, Excel, SQLite; compressed, several, or from stdin."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
 from setagree.files.streams import (
+    SQLITE,
     Paths,
     Source,
     check_columns,
@@ -40,7 +42,6 @@ _OTHER_FORMATS = {
     b"\xd0\xcf\x11\xe0": "a workbook of Excel 2003 or older; save it as .xlsx",
     b"ARROW1": "an Arrow file; read it with pyarrow and pass the table",
     b"%PDF-": "a PDF",
-    b"SQLite format 3": "an SQLite database; query it with DuckDB and pass the relation",
     b"7z\xbc\xaf": "a 7-zip archive; unpack it",
 }
 
@@ -52,21 +53,22 @@ def read_table(
     sep: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
+    sql: str | None = None,
 ) -> pd.DataFrame:
-    r"""Return the table in a file, or in several: CSV, TSV, JSON, JSON lines, Parquet, Excel.
+    r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
     What the file is, and whether it is compressed (gzip, bzip2, xz, zstd, or a zip archive of one
     file), its first bytes tell; that it is JSON, its ending tells too. The file is never changed.
 
     In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are no missing values, and numbers
-    are not parsed. JSON and Parquet keep lists, numbers and missing values as they are.
+    are not parsed. JSON, Parquet and SQLite keep lists, numbers and missing values as they are.
 
     Parameters
     ----------
     path : str or path, or several
-        A file; a pattern such as ``"round-*.csv"`` that matches files with the same columns, which
-        are read in the order of their names; a list of both, in its order; or ``"-"`` for standard
-        input.
+        A file, or the folder of a saved Hugging Face dataset; a pattern such as ``"round-*.csv"``
+        that matches files with the same columns, which are read in the order of their names; a list
+        of both, in its order; or ``"-"`` for standard input.
     encoding : str
         How the bytes spell text. A byte order mark is allowed for.
     sep : str, optional
@@ -79,6 +81,9 @@ def read_table(
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1. Default: the only one that has
         cells.
+    sql : str, optional
+        Of an SQLite database: the query whose rows are the table. Default: all rows of the only
+        table.
 
     Returns
     -------
@@ -104,7 +109,7 @@ def read_table(
     """
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
-    with find_sources(path, encoding, sheet=sheet) as sources:
+    with find_sources(path, encoding, sheet=sheet, sql=sql) as sources:
         frames = [_read_one(one, sep) for one in sources]
         frame = _stack(sources, frames)
         if source is None:
@@ -135,24 +140,42 @@ def _with_source(
 
 
 def first_rows(path: Path, n: int, *, sheet: str | int | None = None) -> pd.DataFrame:
-    """Return the first rows of a workbook or a Parquet file."""
+    """Return the first rows of a workbook, a Parquet file or a database."""
     source = Source(path, sheet=sheet)
     with readable(source):
-        read = read_workbook if source.is_workbook() else read_parquet
-        return read(source, limit=n)
+        if source.is_workbook():
+            return read_workbook(source, limit=n)
+        with source.open() as stream:
+            is_database = stream.read(len(SQLITE)) == SQLITE
+        return _read_database(source, limit=n) if is_database else read_parquet(source, limit=n)
+
+
+def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return what a query gives of a database, whose reader is loaded when one is read."""
+    from setagree.files.sqlite import read_sqlite
+
+    return read_sqlite(source, limit=limit)
 
 
 def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
+    # Only folders need their reader. Path's method raises for a name that is too long.
+    if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
+        from setagree.files.saved_datasets import is_dataset, read_dataset
+
+        if is_dataset(source.path):
+            _refuse_options(source, "sheet", "sql")
+            return read_dataset(source)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
         if source.is_workbook():
+            _refuse_options(source, "sql")
             return read_workbook(source)
-        if source.sheet is not None:
-            raise OptionError(
-                f"{option('sheet', source.sheet)} is for Excel workbooks; {source} is not one."
-            )
+        _refuse_options(source, "sheet")
         with source.open() as stream:
             start = stream.read(_SAMPLE)
+        if start.startswith(SQLITE):
+            return _read_database(source)
+        _refuse_options(source, "sql")
         if start.startswith(b"PAR1\x15"):
             return read_parquet(source)
         for magic, what in _OTHER_FORMATS.items():
@@ -162,6 +185,14 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
             with no_collection():
                 return read_json(source)
         return read_delimited(source, sep)
+
+
+def _refuse_options(source: Source, *names: str) -> None:
+    """Refuse options of other kinds of files."""
+    whose = {"sheet": "Excel workbooks", "sql": "SQLite databases"}
+    for name in names:
+        if (given := getattr(source, name)) is not None:
+            raise OptionError(f"{option(name, given)} is for {whose[name]}; {source} is not one.")
 
 
 def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import FileError, OptionError, listing, missing_package, option
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
+from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     Source,
@@ -260,7 +261,7 @@ def _stamp(source: Source) -> tuple[int, ...]:
 
 
 def _kind(source: Source) -> FileKind | None:
-    if source.spool is not None:
+    if source.spool is not None or is_dataset(source.path):
         return None
     with readable(source), source.raw() as file:
         start = file.read(4)

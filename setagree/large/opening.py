@@ -247,7 +247,12 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
     from setagree.files.tables import read_table  # loads the readers of files
 
     frame = read_table(
-        path, encoding=how.encoding, sep=how.delimiter, source=how.source, sheet=how.sheet
+        path,
+        encoding=how.encoding,
+        sep=how.delimiter,
+        source=how.source,
+        sheet=how.sheet,
+        sql=how.sql,
     )
     if not (was_seen or how.is_table):
         from setagree.large.recognition import refuse_export  # loads the readers of all formats

@@ -25,6 +25,7 @@ from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
     detect,
     format_of_name,
+    is_typed,
     other_formats,
     peek,
     peek_frame,
@@ -33,6 +34,7 @@ from setagree.exports.detection import (
     the_one,
 )
 from setagree.exports.nodes import class_files, shown
+from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     file_names,
@@ -77,6 +79,7 @@ def read(
     where: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
+    sql: str | None = None,
     unit_columns: list[str] | None = None,
     rater_columns: list[str] | None = None,
     status: str | None = None,
@@ -136,10 +139,12 @@ def read(
     """
     reading = Reading.of(locals())
     alone = [] if not is_files(path) else [Path("-")] if is_stdin(path) else matching(path)
-    if len(alone) == 1 and not (reading.is_table or where or source or sheet):
+    as_table = reading.is_table or where or source or sheet
+    if len(alone) == 1 and not (as_table or (format == "auto" and is_dataset(alone[0]))):
         _refuse_stdin(alone[0])
         found = find_format(alone[0], name=format, encoding=encoding, duplicates=duplicates)
-        if found.name != "plain_wide" or format != "auto" or roster is not None:
+        is_table = found.name == "plain_wide" or (found.name in _TABLES and is_typed(alone[0]))
+        if not is_table or format != "auto" or roster is not None:
             return read_export(alone[0], found, reading)
     table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))

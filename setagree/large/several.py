@@ -43,7 +43,12 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
     if error.pair is None or _is_one(path):
         return error
     frame = read_table(
-        path, encoding=how.encoding, sep=how.delimiter, source=_FILE, sheet=how.sheet
+        path,
+        encoding=how.encoding,
+        sep=how.delimiter,
+        source=_FILE,
+        sheet=how.sheet,
+        sql=how.sql,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before

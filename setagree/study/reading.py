@@ -108,6 +108,10 @@ class Reading:
         Of several files: the name of a new column, which says what file a row comes from.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
+    sql : str, optional
+        Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
+        rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
+        table.
     unit_columns : list of str, optional
         Further columns of a table, which say one thing of each unit: the study keeps them
         (`units_frame`), so that clusters, batches or times are named, not passed again.
@@ -163,6 +167,7 @@ class Reading:
     where: str | None = None
     source: str | None = None
     sheet: str | int | None = None
+    sql: str | None = None
     wide: bool = False
     people_in_rows: bool = False
     raters: list[str] | None = None
@@ -197,6 +202,10 @@ class Reading:
             check_type("source", self.source, str, "the name of a new column")
         if self.sheet is not None:
             check_type("sheet", self.sheet, str | int, "the name of a sheet, or its number")
+        if self.sql is not None:
+            check_type("sql", self.sql, str, "a query, such as 'SELECT * FROM ratings'")
+            if not self.sql.strip():
+                raise OptionError(f"{option('sql', self.sql)} is no query; drop it, or SELECT.")
         _ = self.condition
         if self.format not in ("auto", "table") and self._of_tables:
             raise OptionError(
@@ -320,7 +329,7 @@ class Reading:
     @property
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
-        names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows")
+        names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows", "sql")
         names += ("unit_columns", "rater_columns", "order_by", "status", "degree", *self.drawn)
         return [option(name) for name in names if getattr(self, name)]
 
@@ -329,7 +338,8 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "unit_columns", "rater_columns", "order_by", "status", "degree"),
+            *("source", "sheet", "sql", "unit_columns", "rater_columns", "order_by"),
+            *("status", "degree"),
             *self.drawn,
         )
         given = [option(name) for name in names if getattr(self, name)]

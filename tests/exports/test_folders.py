@@ -163,6 +163,16 @@ def test_shapes_are_no_label_sets(tmp_path):
     assert read(tmp_path) == {("p1", "ida"): {"yew"}}
 
 
+def test_a_video_is_refused(tmp_path):
+    """Tracks through the frames of a video are no label sets, whether there are tags or not."""
+    track = "<track id='0' label='ash'><box frame='0' xtl='1'></box></track></annotations>"
+    for images in ([], [("p1", tags({"ash"}))]):
+        text = job("ida", images).replace("</annotations>", track)
+        put(tmp_path, {"job_1/annotations.xml": text})
+        with pytest.raises(DataError, match=r"job_1/annotations\.xml holds tracks through the fra"):
+            read(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -172,6 +182,10 @@ def test_shapes_are_no_label_sets(tmp_path):
         (
             '<!DOCTYPE annotations [<!ENTITY a "a">]><annotations><meta>&a;</meta></annotations>',
             "it has a DOCTYPE",
+        ),
+        (
+            '<?xml version="1.0" encoding="utf-99"?><annotations><meta></meta></annotations>',
+            "is no whole XML: unknown encoding: utf-99",
         ),
     ],
 )

@@ -4,11 +4,17 @@ import re
 
 import pytest
 from exports.csv_writers import (
+    LABELS,
+    RATERS,
     SIMPLE,
+    SIMPLE_LABELS,
     TRUTH,
+    UNITS,
     answered,
+    flags,
     given_answers,
     labelled,
+    qualtrics,
     qualtrics_labels,
     qualtrics_split,
     qualtrics_values,
@@ -107,3 +113,94 @@ def test_a_long_qualtrics_header_is_not_guessed_about(save):
     head = "".join(qualtrics_labels(SIMPLE).splitlines(keepends=True)[:3])
     assert len(recognised(peek(save(head)), FORMATS)) == 3
     assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), FORMATS) == []
+
+
+# ---- No loops -----------------------------------------------------------------------------------
+
+
+def unlooped(truth, spell, finished, *, texts=UNITS):
+    """Return one question a unit, and the age of each respondent."""
+    return qualtrics(
+        [*(f"Q{k}" for k in range(1, 5)), "age", "Q1_TEXT"],
+        [*(f"Which genres has {text}?" for text in texts), "How old are you?", "Other"],
+        [*({"ImportId": f"QID{k}"} for k in range(1, 6)), {"ImportId": "QID1_TEXT"}],
+        lambda r: [
+            *(",".join(map(spell, sorted(truth.get((u, r)) or ()))) for u in UNITS),
+            *("3" if finished == "1" else "25-34", ""),
+        ],
+        finished,
+    )
+
+
+def by_question(truth):
+    """Return the truth with the names of the questions."""
+    return {(f"Q{UNITS.index(unit) + 1}", rater): x for (unit, rater), x in truth.items()}
+
+
+@pytest.mark.parametrize("has_finished", [True, False])
+@pytest.mark.parametrize("layout", ["values", "labels"])
+def test_qualtrics_without_loops(save, layout, has_finished):
+    """Each question that fits the pattern is a unit; which, nobody can tell without one."""
+    spell = str if layout == "labels" else lambda label: str(SIMPLE_LABELS.index(label) + 1)
+    text = unlooped(SIMPLE, spell, "True" if layout == "labels" else "1")
+    path = save(text if has_finished else text.replace("Finished", "Done"))
+    assert [f.name for f in recognised(peek(path), FORMATS)] == [f"qualtrics_{layout}"]
+    truth = {p: {*map(spell, x)} for p, x in by_question(labelled(SIMPLE)).items()}
+    assert given_answers(path, question="Q*", blank="missing") == truth
+    one = {pair: labels for pair, labels in truth.items() if pair[0] == "Q2"}
+    assert given_answers(path, question="Q2", blank="missing") == one
+    said = r"the questions are the units: its questions are 'Q1', .* 'age'\. Say .*question='Q\*'"
+    with pytest.raises(OptionError, match=said):
+        read(path)
+    with pytest.raises(OptionError, match=r"question='x\*' fits no question of export\.csv"):
+        read(path, question="x*")
+    everything = given_answers(path, question="*", blank="missing")
+    assert {unit for unit, _ in everything} == {"Q1", "Q2", "Q3", "Q4", "age"}
+
+
+def test_qualtrics_rows_of_a_matrix(save):
+    """Each row of a matrix is a unit, which is called as its text."""
+    text = qualtrics(
+        [f"Q1_{k}" for k in range(1, 5)],
+        [f"Which genres? - {unit}" for unit in UNITS],
+        [{"ImportId": f"QID1_{k}"} for k in range(1, 5)],
+        lambda r: [",".join(sorted(SIMPLE.get((u, r)) or ())) for u in UNITS],
+        "True",
+    )
+    assert given_answers(save(text), question="*", blank="missing") == labelled(SIMPLE)
+
+
+def split(truth, *, other=False):
+    """Return one column a question and choice, and another question where that is asked for."""
+    places = [(k, c) for k in range(1, 5) for c in range(1, 5)]
+    more = [("Q9_1", "Yes? - Selected Choice - yes", {"ImportId": "QID9", "choiceId": "1"}, "1")]
+    more *= other
+
+    def cells(rater):
+        given = [truth.get((u, rater)) for u in UNITS]
+        chosen = [[""] * 4 if x is None else flags(x, off="-99") for x in given]
+        return [cell for one in chosen for cell in one] + [cell for *_, cell in more]
+
+    return qualtrics(
+        [*(f"Q{k}_{c}" for k, c in places), *(name for name, *_ in more)],
+        [
+            *(f"Has {UNITS[k - 1]} these? - Selected Choice - {LABELS[c - 1]}" for k, c in places),
+            *(text for _, text, *_ in more),
+        ],
+        [
+            *({"ImportId": f"QID{k}", "choiceId": str(c)} for k, c in places),
+            *(meta for *_, meta, _ in more),
+        ],
+        cells,
+        "1",
+    )
+
+
+def test_qualtrics_split_without_loops(save):
+    """Questions with the same choices are the units; with others beside them, a pattern says."""
+    assert {rater for _, rater in TRUTH} == {*RATERS}
+    assert given_answers(save(split(TRUTH))) == by_question(answered(TRUTH))
+    path = save(split(TRUTH, other=True))
+    with pytest.raises(OptionError, match=r"its questions are 'Q1', 'Q2', 'Q3', 'Q4', 'Q9'\. Say"):
+        read(path)
+    assert given_answers(path, question="Q[1-4]") == by_question(answered(TRUTH))

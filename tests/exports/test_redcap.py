@@ -63,3 +63,94 @@ class TestRedcap:
             assert sa.read(put(tmp_path, "events.csv", text)).n_units == 2
         one = text.replace(",two,", ",one,")
         assert sa.read(put(tmp_path, "event.csv", one)).n_units == 2
+
+
+REPEATS = """\
+record_id,redcap_repeat_instrument,redcap_repeat_instance,item,photo_complete,rater,g___1,g___2,\
+rating_complete
+1,,,f1,2,,,,
+1,rating,1,,,kim,1,0,2
+1,rating,2,,,lee,0,0,2
+2,,,f2,2,,,,
+2,rating,1,,,kim,1,1,2
+2,rating,2,,,lee,1,0,0
+2,note,1,,,,,,
+"""
+RATED = {
+    ("f1", "kim"): {"1"},
+    ("f1", "lee"): set(),
+    ("f2", "kim"): {"1", "2"},
+    ("f2", "lee"): None,
+}
+UNFINISHED = "1 record with ticks left out, as 'rating_complete' is not Complete"
+
+
+class TestRepeats:
+    """A form that is repeated within a record."""
+
+    def test_repeats_are_ratings(self, save):
+        """Each instance is a rating; what the record says stands in its own row."""
+        with pytest.warns(SetagreeWarning, match=UNFINISHED):
+            assert read(save(REPEATS)) == RATED
+
+    def test_boxes_that_are_not_blank_elsewhere(self, save):
+        """The rows of other forms do not count, also where their boxes are written as unticked."""
+        with pytest.warns(SetagreeWarning, match=UNFINISHED):
+            assert read(save(REPEATS.replace(",,,,\n", ",,0,0,0\n"))) == RATED
+
+    def test_who_repeats(self, save):
+        """A rater in the row of the record, whose repeats are the units."""
+        text = (
+            "record_id,redcap_repeat_instrument,redcap_repeat_instance,rater,who_complete,item,"
+            "g___1,g_complete\n"
+            "1,,,kim,2,,,\n1,g,1,,,f1,1,2\n1,g,2,,,f2,0,2\n2,,,lee,2,,,\n2,g,1,,,f1,1,2\n"
+        )
+        assert read(save(text)) == {
+            ("f1", "kim"): {"1"},
+            ("f2", "kim"): set(),
+            ("f1", "lee"): {"1"},
+        }
+        twice = text + "1,,,max,2,,,\n"
+        with pytest.raises(DataError, match="record '1' has rows without 'rater', and others with"):
+            read(save(twice))
+
+    def test_a_rater_who_repeats(self, tmp_path):
+        """One rater's several instances for one unit are repeated ratings."""
+        path = put(tmp_path, "a.csv", REPEATS.replace("lee,1,0,0", "kim,1,0,2"))
+        with pytest.raises(DataError, match=r"unit 'f2', rater 'kim': 2 times.*duplicates='first'"):
+            sa.read(path)
+        study = sa.read(path, duplicates="repeats")
+        assert (study.n_ratings, study.n_repeated) == (3, 1)
+
+    def test_instances_without_raters(self, save):
+        """Where nothing names the rater, the instances are raters, with a word about it."""
+        text = REPEATS.replace(",rater,", ",mood,").replace("lee,1,0,0", "lee,1,0,2")
+        with pytest.warns(SetagreeWarning, match="no column names the rater, so the instances of"):
+            found = read(save(text))
+        assert found[("f2", "2")] == {"1"}
+        assert {rater for _, rater in found} == {"1", "2"}
+
+    def test_labels(self, save):
+        """The export with labels has its own names for the same columns."""
+        text = (
+            "Record ID,Repeat Instrument,Repeat Instance,Rater,Mood (choice=joy),Complete?\n"
+            "1,Rating,1,kim,Checked,Complete\n1,Rating,2,lee,Unchecked,Complete\n1,,,,,\n"
+        )
+        assert read(save(text)) == {("1", "kim"): {"joy"}, ("1", "lee"): set()}
+
+    def test_a_form_that_is_not_repeated(self, save):
+        """The rows of repeats do not count where the question is asked once."""
+        text = (
+            "record_id,item,rater,g___1,g_complete,redcap_repeat_instrument,"
+            "redcap_repeat_instance\n1,f1,kim,1,2,,\n1,,,,,note,1\n2,f1,lee,1,2,,\n"
+        )
+        assert read(save(text)) == {("f1", "kim"): {"1"}, ("f1", "lee"): {"1"}}
+
+    def test_visits(self, tmp_path):
+        """Where one instance has several rows, instances may be visits: a word about it."""
+        text = (
+            "record_id,redcap_repeat_instance,unit,rater,f___1,f_complete\n"
+            "1,1,p1,ann,1,2\n2,1,p1,bob,0,2\n3,2,p1,cem,1,2\n"
+        )
+        with pytest.warns(SetagreeWarning, match="1 unit with rows of several 'redcap_repeat_inst"):
+            assert sa.read(put(tmp_path, "visits.csv", text)).n_units == 1

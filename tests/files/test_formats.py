@@ -549,7 +549,6 @@ class TestPacked:
 
     def test_other_formats(self, write):
         """Other formats are named in the refusal."""
-        assert "an SQLite database" in refusal(write(b"SQLite format 3\0", "a.db"))
         assert "a PDF" in refusal(write(b"%PDF-1.7\n", "a.csv"))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, SetagreeWarning, counted, warn
 from setagree.exports.format import Answers, Request
+from setagree.exports.markup import parse_xml
 from setagree.exports.unclear import Found, settle
 from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import LabelSet
@@ -26,7 +27,14 @@ def read(path: Path, request: Request) -> Answers:
 
 def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
     """Yield the images of a job with its assignee."""
-    root = _parse_xml(file, name)
+    with readable(Source(file)), file.open("rb") as stream:
+        root = parse_xml(stream, name)
+    if root.find("track") is not None:
+        raise DataError(
+            f"{name} holds tracks through the frames of a video; agreement over frames needs "
+            "matched objects, which setagree does not do. Label sets are tags on images: export "
+            'the job as "CVAT for images".'
+        )
     rater = _assignee(root, name)
     images = root.findall("image")
     if n := len(root.findall("image/tag[@source='auto']")):
@@ -55,22 +63,3 @@ def _assignee(root: ET.Element, name: str) -> str:
             "job to its rater and export the jobs one by one, not the task or the project."
         )
     return str(found.text).strip()
-
-
-class _Tree(ET.TreeBuilder):
-    """A tree without declarations of entities, which could grow without bound."""
-
-    def doctype(self, *_declared: object) -> None:
-        raise FileError("it has a DOCTYPE, which no export has.")
-
-
-def _parse_xml(file: Path, name: str) -> ET.Element:
-    parser = ET.XMLParser(target=_Tree())  # noqa: S314 - a DOCTYPE is refused
-    try:
-        with readable(Source(file)), file.open("rb") as stream:
-            return ET.parse(stream, parser).getroot()  # noqa: S314
-    except ET.ParseError as error:
-        line, column = error.position
-        raise FileError(f"{name}, line {line}, column {column}: no whole XML ({error}).") from error
-    except FileError as error:
-        raise FileError(f"{name}: {error}") from error

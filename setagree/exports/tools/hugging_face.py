@@ -12,6 +12,8 @@ from setagree.exports.gathering import choose_question, refuse_useless
 from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
 from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
+from setagree.files.saved_datasets import dataset_rows, is_dataset
+from setagree.files.streams import Source
 from setagree.study.columns import Columns, guess_columns
 from setagree.study.nulls import doubt_nulls_left
 from setagree.wording.label_sets import Label
@@ -20,7 +22,7 @@ from setagree.wording.label_sets import Label
 def read_sequence(path: Path, request: Request) -> Answers:
     """Return rows with a unit, a rater and a list of labels."""
     refuse_useless(request, path, "roster")
-    rows = read_records(path, request.encoding, name="rows")
+    rows = _rows(path, request)
     columns = _columns(rows[0].members())
     if columns is None:
         raise DataError(
@@ -36,6 +38,14 @@ def read_sequence(path: Path, request: Request) -> Answers:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
         answers.add(unit, rater, _labels_of(row, answer, names, known), row.place)
     return _doubted(answers, request)
+
+
+def _rows(path: Path, request: Request) -> list[Node]:
+    """Return the rows of a file, or of the folder of a dataset, whose classes have their names."""
+    if not is_dataset(path):
+        return read_records(path, request.encoding, name="rows")
+    rows = dataset_rows(Source(path)).to_pylist()
+    return [Node(row, shown(path), f"rows[{place}]") for place, row in enumerate(rows)]
 
 
 def _doubted(answers: Answers, request: Request) -> Answers:
@@ -104,7 +114,7 @@ def is_sequence(peek: Peek) -> bool:
 def read_nested(path: Path, request: Request) -> Answers:
     """Return units that each hold the answers of all their raters, as parallel lists or objects."""
     refuse_useless(request, path, "question", "roster")
-    rows = read_records(path, request.encoding, name="rows")
+    rows = _rows(path, request)
     found = _group(rows[0].members())
     if found is None:
         raise DataError(

@@ -1,17 +1,28 @@
-"""Readers of Qualtrics exports: one row a respondent, one loop of a question a unit."""
+"""Qualtrics exports: one row a respondent, one loop of a question, or one question, a unit."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, SetagreeWarning, counted, option, shorten, warn
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    SetagreeWarning,
+    counted,
+    listing,
+    option,
+    shorten,
+    warn,
+)
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, of_columns, pick_question, read_json, splitter
 from setagree.exports.unclear import Flags, settle
@@ -19,6 +30,7 @@ from setagree.study.layouts import from_cube
 from setagree.wording.label_sets import LabelSet
 
 _LOOP = re.compile(r"(\d+)_(.+)")
+_QUESTION = re.compile(r"QID\d+(_\d+)?")
 _SELECTED = " - Selected Choice"
 _SEEN = "-99"
 _LONG_HEADER = 50_000
@@ -48,7 +60,8 @@ def _holds_codes(peek: Peek, rows: Sequence[Sequence[str]]) -> bool:
         place = peek.header.index("Finished")
         return all(row[place] in {"0", "1"} for row in rows)
     loops = [k for k, name in enumerate(peek.header) if _LOOP.fullmatch(name)]
-    cells = (row[k] for row in rows for k in loops)
+    asked = [k for k, cell in enumerate(peek.rows[1]) if re.search(r'"QID\d+(_\d+)?"', cell)]
+    cells = (row[k] for row in rows for k in loops or asked)
     return all(re.fullmatch(r"[-\d,]*", cell) for cell in cells)
 
 
@@ -88,9 +101,12 @@ def _import_id(cell: str, name: str) -> dict[str, Any]:
 
 
 def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
-    """Read one column a loop: choices by their numbers ("values") or texts, commas between."""
+    """Read one column a unit: choices by their numbers ("values") or texts, commas between."""
     survey = _Survey.open(path, request)
     columns = _loops(survey, request, survey.sheet.columns)
+    if not columns:
+        asked = [name for name, meta in survey.imports.items() if _is_question(meta)]
+        columns = _questions(survey, request, dict.fromkeys(asked))
     units = _loop_units(columns, survey.texts)
     sheet = survey.sheet
     split = None if request.sep is None else splitter(request.sep)
@@ -127,9 +143,15 @@ def read_split(path: Path, request: Request) -> Answers:
     """Read one column a choice; -99 says that a choice was seen and not taken."""
     survey = _Survey.open(path, request)
     columns_of = _choice_columns(survey)
+    stems = {base: _stem([survey.texts[c] for c in cs]) for base, cs in columns_of.items()}
     loops = _loops(survey, request, columns_of)
-    stems = {base: _stem([survey.texts[c] for c in columns_of[base]]) for base in loops}
-    units = _loop_units(loops, {b: s.partition(_SELECTED)[0] for b, s in stems.items()})
+    if not loops:
+        labels_of = {
+            base: tuple(survey.texts[c].removeprefix(stems[base]) for c in cs)
+            for base, cs in columns_of.items()
+        }
+        loops = _questions(survey, request, labels_of)
+    units = _loop_units(loops, {base: stems[base].partition(_SELECTED)[0] for base in loops})
 
     def read(base: str) -> tuple[list[LabelSet | None], Flags]:
         labels = {c: survey.texts[c].removeprefix(stems[base]) for c in columns_of[base]}
@@ -188,16 +210,46 @@ def _taken(survey: _Survey, column: str, label: str) -> Flags:
 
 
 def _loops(survey: _Survey, request: Request, columns: Iterable[str]) -> dict[str, str]:
-    """Return the columns of a looped question with the number of their loop."""
+    """Return the columns of a looped question with the number of their loop, if there is one."""
     loops = {c: m for c in columns if (m := _LOOP.fullmatch(c)) and not c.endswith("_TEXT")}
     if not loops:
-        raise DataError(
-            f"{survey.sheet.name} has no looped question (columns such as '1_Q1', '2_Q1'), so that "
-            "nothing tells which columns are units; write it as one row for each unit and rater."
-        )
+        return {}
     known = list(dict.fromkeys(match[2] for match in loops.values()))
     question = pick_question(request.question, known, survey.sheet.name)
     return {c: match[1] for c, match in loops.items() if match[2] == question}
+
+
+def _is_question(meta: Mapping[str, Any]) -> bool:
+    """Say whether a column holds the answers to a question, or to one row of a matrix."""
+    return "choiceId" not in meta and bool(_QUESTION.fullmatch(str(meta.get("ImportId"))))
+
+
+def _questions(
+    survey: _Survey, request: Request, labels_of: Mapping[str, tuple[str, ...] | None]
+) -> dict[str, str]:
+    """Return the questions that are units where none is looped; each stands for itself.
+
+    They are those that fit the pattern that is given, or all where all have the same labels.
+    """
+    name, asked = survey.sheet.name, request.question
+    if not labels_of:
+        raise DataError(
+            f"{name} has no looped question (columns such as '1_Q1', '2_Q1') and no other that is "
+            "known as one by its ImportId (QID1, QID2), so that nothing tells which columns are "
+            "units; write it as one row for each unit and rater."
+        )
+    known = f"its questions are {listing(list(labels_of), limit=12)}"
+    labels = {*labels_of.values()}
+    if asked is None and (None in labels or len(labels) > 1):
+        raise OptionError(
+            f"{name} has no looped question, so that the questions are the units: {known}. Say "
+            f"which count by a pattern, as {option('question', 'Q*')}; {option('question', '*')} "
+            "takes all."
+        )
+    chosen = {q: q for q in labels_of if asked is None or q == asked or fnmatchcase(q, asked)}
+    if not chosen:
+        raise OptionError(f"{option('question', asked)} fits no question of {name}; {known}.")
+    return chosen
 
 
 def _loop_units(loops: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:

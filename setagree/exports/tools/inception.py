@@ -1,0 +1,194 @@
+"""INCEpTION and WebAnno: UIMA CAS XMI or WebAnno TSV 3, a folder a document, a file a user."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+import zipfile
+from collections.abc import Hashable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from setagree.errors import DataError, FileError
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.gathering import choose_question
+from setagree.exports.markup import parse_xml
+from setagree.exports.unclear import Found, settle
+from setagree.files.streams import Source, readable
+
+_READ = {".xmi", ".tsv"}
+_NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
+_IN_EXPORT = re.compile(r"([^/]+/)?annotation/[^/]+/[^/]+\.(xmi|tsv|zip|json)")
+_HEAD = "#FORMAT=WebAnno TSV 3"
+_MOST_BYTES = 2**28
+_XMI_ID = "{http://www.omg.org/XMI}id"
+_UIMA = "{http:///uima/"
+_CUSTOM = "{http:///webanno/custom.ecore}"
+_PLACE = ("sofa", "begin", "end")
+_PART = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
+_VALUE = re.compile(r"((?:\\.|[^\\\[])*)(?:\[(\d+)\])?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
+_SIGNS = {"t": "\t", "n": "\n", "r": "\r"}
+
+
+class _Value(NamedTuple):
+    """The value of a feature of one annotation.
+
+    `question` is layer and feature with a dot between; `place` is what part of the text is
+    annotated, nothing where it is the document.
+    """
+
+    question: str
+    text: str
+    place: Hashable
+
+
+def holds(peek: Peek) -> bool:
+    """Say whether a folder has a folder for each document, with a file of each user."""
+    if any(map(_IN_EXPORT.fullmatch, peek.names)):
+        return True
+    tsv = [name for name in peek.names if re.fullmatch(r"[^/]+/[^/]+\.tsv", name)]
+    return bool(tsv) and _begins(peek.path / tsv[0], _HEAD)
+
+
+def _begins(file: Path, head: str) -> bool:
+    try:
+        with readable(Source(file)), file.open("rb") as stream:
+            return (
+                stream.read(len(head) + 3).removeprefix(b"\xef\xbb\xbf").startswith(head.encode())
+            )
+    except FileError:  # which whoever reads it says
+        return False
+
+
+def read(path: Path, request: Request) -> Answers:
+    """Read the annotations of documents: the values of one feature are the labels."""
+    files = _files(path)
+    values = {file: _values(file, file.relative_to(path).as_posix()) for file in files}
+    known = dict.fromkeys(value.question for found in values.values() for value in found)
+    question = choose_question(request.question, known, path.name)
+    rows = []
+    for file, found in values.items():
+        name = file.relative_to(path).as_posix()
+        chosen = [value for value in found if value.question == question]
+        _refuse_parts(chosen, name)
+        rows.append((file.parent.name, file.stem, frozenset(v.text for v in chosen), name))
+    why = "INCEpTION writes a file without annotations for a document that was opened, done or not."
+    return settle(Found.of_rows(path.name, rows), request, why=why)
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file of each user to each document, in the folder "annotation" if there is one."""
+    if not path.is_dir():
+        raise DataError(
+            f"{str(path)!r} holds the annotations of one user to one document, and no name of "
+            "either; name the folder 'annotation' of the export of the project."
+        )
+    inside = sorted(path.glob("*/*")) + sorted(path.glob("**/annotation/*/*"))
+    named = [file for file in inside if file.parents[1].name == "annotation"] or inside
+    files = [f for f in dict.fromkeys(named) if f.is_file() and f.stem not in _NO_USERS]
+    if others := [f for f in files if f.suffix not in {*_READ, ".zip"}]:
+        raise FileError(
+            f"{str(others[0])!r} is neither XMI nor TSV; export the project with the format 'UIMA "
+            "CAS XMI (XML 1.0)' or 'WebAnno TSV v3.3'."
+        )
+    if not files:
+        raise FileError(f"{str(path)!r} has no file of a user in the folder of a document.")
+    return files
+
+
+def _refuse_parts(values: Sequence[_Value], name: str) -> None:
+    """Refuse annotations of several parts of a text, which are no label set of the document."""
+    if len(places := {value.place for value in values}) > 1:
+        raise DataError(
+            f"{name} has annotations of {values[0].question!r} in {len(places)} places; the label "
+            "set of a document is the annotations of the document, or of one span."
+        )
+
+
+def _values(file: Path, name: str) -> list[_Value]:
+    """Return the values in a file, which may lie in a zip archive with its type system."""
+    with readable(Source(file)):
+        content, suffix = _content(file, name)
+    if suffix == ".xmi":
+        return list(_of_xmi(parse_xml(BytesIO(content), name)))
+    try:
+        return list(_of_tsv(content.decode("utf-8-sig"), name))
+    except UnicodeDecodeError as error:
+        raise FileError(f"{name} is not UTF-8, as WebAnno TSV always is: {error}.") from error
+
+
+def _content(file: Path, name: str) -> tuple[bytes, str]:
+    if file.suffix != ".zip":
+        return file.read_bytes(), file.suffix
+    with zipfile.ZipFile(file) as archive:
+        members = [n for n in archive.namelist() if PurePosixPath(n).suffix in _READ]
+        if len(members) != 1:
+            raise FileError(f"{name} holds {len(members)} files of XMI or TSV where one is due.")
+        with archive.open(members[0]) as stream:
+            content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise FileError(f"{name} unpacks to more than {_MOST_BYTES:,} bytes.")
+    return content, PurePosixPath(members[0]).suffix
+
+
+# ---- XMI ----------------------------------------------------------------------------------------
+
+
+def _of_xmi(root: ET.Element) -> Iterator[_Value]:
+    """Yield the values of annotations of the document, and of spans in layers of the project."""
+    arrays = {
+        each.get(_XMI_ID): [inside.text or "" for inside in each]
+        for each in root.iter("{http:///uima/cas.ecore}StringArray")
+    }
+    for each in root:
+        is_span = "begin" in each.attrib
+        if "sofa" not in each.attrib or each.tag.startswith(_UIMA):
+            continue
+        if is_span and not each.tag.startswith(_CUSTOM):  # tokens, sentences and the like
+            continue
+        layer = each.tag.rpartition("}")[2]
+        place = (each.get("begin"), each.get("end")) if is_span else None
+        given = [(key, text) for key, text in each.items() if key[0] != "{" and key not in _PLACE]
+        given = [(key, one) for key, text in given for one in arrays.get(text, [text])]
+        given += [(inside.tag, inside.text or "") for inside in each]
+        yield from (_Value(f"{layer}.{key}", text, place) for key, text in given if text.strip())
+
+
+# ---- WebAnno TSV --------------------------------------------------------------------------------
+
+
+def _of_tsv(text: str, name: str) -> Iterator[_Value]:
+    """Yield the values of spans; one that goes over several tokens has a number."""
+    lines = text.split("\n")
+    if not lines[0].startswith(_HEAD):
+        raise FileError(f"{name}, line 1: no {_HEAD!r}; only version 3 of WebAnno TSV is read.")
+    columns: list[str] = []
+    spans: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    for number, line in enumerate(lines, start=1):
+        line = line.removesuffix("\r")
+        if line.startswith("#T_SP="):
+            layer, *features = line.removeprefix("#T_SP=").split("|")
+            columns += [f"{layer.rpartition('.')[2]}.{feature}" for feature in features or [""]]
+        if not line.strip() or line.startswith("#"):
+            continue
+        token, *cells = line.split("\t")
+        if len(cells) < 2 + len(columns):
+            raise FileError(
+                f"{name}, line {number:,} has {len(cells) + 1} cells; {3 + len(columns)} are due."
+            )
+        for question, cell in zip(columns, cells[2:], strict=False):
+            for place, (value, key) in enumerate(_cell_values(cell)):
+                own = key or f"{token} {place}"
+                spans.setdefault((question, own), (value, []))[1].append(token)
+    for (question, _), (value, tokens) in spans.items():
+        yield _Value(question, value, tuple(tokens))
+
+
+def _cell_values(cell: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the values of a cell and their numbers; a feature without a value has none."""
+    for part in _PART.findall(cell):
+        if (match := _VALUE.fullmatch(part)) is None or match[1] in {"_", "*", ""}:
+            continue
+        yield _ESCAPED.sub(lambda sign: _SIGNS.get(sign[1], sign[1]), match[1]), match[2]

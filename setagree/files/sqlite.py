@@ -1,0 +1,141 @@
+"""SQLite databases as tables: the rows of a query, or of the only table."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from setagree.checks import check_cost
+from setagree.errors import FileError, OptionError, listing, option, shorten
+from setagree.files.records import typed_columns
+from setagree.files.streams import SQLITE, Source, no_collection
+
+_PIECE = 2**24
+_SAMPLE = 1_000
+_CELL_BYTES = 64
+_STEPS = 100_000
+_WAL = b"\x02\x02"
+
+
+def read_sqlite(source: Source, *, limit: int | None = None) -> pd.DataFrame:
+    """Return the rows of a query, or of the only table where none is given, with their types.
+
+    The database is opened for reading alone. A `limit` is how many rows are wanted at most.
+    """
+    with no_collection(), _opened(source) as connection:
+        query = _rows_of_only_table(source, connection) if source.sql is None else source.sql
+        try:
+            cursor = connection.execute(query)
+            names = [str(column[0]) for column in cursor.description or ()]
+            columns = _fetched(source, cursor, limit) if names else []
+        except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+            raise _worded(source, query, error) from error
+    if not names:
+        raise OptionError(f"{option('sql', query)} gives no table; a query begins with SELECT.")
+    if twice := next((name for k, name in enumerate(names) if name in names[:k]), None):
+        raise OptionError(
+            f"{option('sql', query)} gives two columns {twice!r}; rename one of them with AS."
+        )
+    if not columns[0]:
+        raise FileError(f"{source} has columns and no rows: {shorten(query)} gives none.")
+    return typed_columns(source, dict(zip(names, columns, strict=True)))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[sqlite3.Connection]:
+    """Open a database that nothing can be written to, and that reaches no other file."""
+    with source.raw() as file:
+        header = file.read(20)
+    if source.spool is not None or not header.startswith(SQLITE):
+        packed = "came through standard input" if source.spool is not None else "is compressed"
+        raise FileError(
+            f"{source} is an SQLite database that {packed}; SQLite reads plain files alone, so "
+            "store it as one and name that."
+        )
+    place = Path(os.path.abspath(source.path))  # noqa: PTH100 - resolves no links
+    # Else a database in this mode gets two files beside it, which stay there.
+    unused = header[18:] == _WAL and not Path(f"{place}-wal").exists()
+    uri = f"{place.as_uri()}?mode=ro{'&immutable=1' * unused}"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.set_authorizer(_allowed)
+        # SQLite looks for signals only where Python runs; without this, Ctrl-C has to wait.
+        connection.set_progress_handler(lambda: 0, _STEPS)
+        yield connection
+
+
+def _allowed(action: int, what: str | None, *_: str | None) -> int:
+    """Deny other files and settings; writing fails by itself. Full-text search asks a version."""
+    is_setting = action == sqlite3.SQLITE_PRAGMA and what != "data_version"
+    is_denied = action == sqlite3.SQLITE_ATTACH or is_setting
+    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
+
+
+def _rows_of_only_table(source: Source, connection: sqlite3.Connection) -> str:
+    """Return the query for all rows of the only table."""
+    names = _table_names(source, connection)
+    if not names:
+        raise FileError(f"{source} is an SQLite database without a table.")
+    quoted = names[0].replace('"', '""')
+    query = f'SELECT * FROM "{quoted}"'  # noqa: S608 - quoted
+    if len(names) > 1:
+        raise FileError(
+            f"{source} has {len(names)} tables ({listing(names, limit=12)}); say whose rows with "
+            f"{option('sql', query)}, or another query."
+        )
+    return query
+
+
+def _table_names(source: Source, connection: sqlite3.Connection) -> list[str]:
+    query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
+    try:
+        found = connection.execute(query).fetchall()
+    except (sqlite3.Error, UnicodeError) as error:  # a damaged schema is quoted as it stands
+        raise FileError(f"{source} cannot be read as an SQLite database: {error}.") from error
+    return [name for (name,) in found if not name.startswith("sqlite_")]
+
+
+def _fetched(source: Source, cursor: sqlite3.Cursor, limit: int | None) -> list[list[object]]:
+    """Return the columns; refuse more than fit in memory, as of pictures or a query without end."""
+    columns: list[list[object]] = [[] for _ in cursor.description]
+    n_bytes, n_next = 0, limit or 1
+    while piece := cursor.fetchmany(n_next):
+        for column, cells in zip(columns, zip(*piece, strict=True), strict=True):
+            column += cells
+        some = piece[:: 1 + len(piece) // _SAMPLE]
+        n_bytes += sum(map(_size, some)) * len(piece) // len(some)
+        check_cost(
+            f"What is read of {source}, {len(columns[0]):,} rows and more,",
+            n_bytes=n_bytes,
+            instead="Select fewer rows or columns, or query it with DuckDB and pass the relation.",
+        )
+        if limit is not None:
+            break
+        n_next = max(1, min(2 * n_next, _PIECE * len(columns[0]) // n_bytes))
+    return columns
+
+
+def _size(row: tuple[object, ...]) -> int:
+    return sum(_CELL_BYTES + (len(x) if isinstance(x, str | bytes) else 0) for x in row)
+
+
+def _worded(source: Source, query: str, error: Exception) -> BaseException:
+    """Return what SQLite says about a query as a sentence, or as Ctrl-C where it was that."""
+    said, asked = str(error), option("sql", query)
+    if said == "interrupted":
+        return KeyboardInterrupt()
+    if "readonly" in said or "authoriz" in said or "authoris" in said or "VACUUM" in said:
+        return OptionError(
+            f"{asked} does more than read ({said}); the database is never changed and no other "
+            "file is opened: write one SELECT."
+        )
+    if source.sql is None or "decode" in said:
+        return FileError(f"{source} cannot be read as an SQLite database: {said}.")
+    with _opened(source) as connection:
+        names = _table_names(source, connection)
+    hint = f"; {source} has the tables {listing(names, limit=12)}" if names else ""
+    return OptionError(f"{asked}: {said.rstrip('.')}{hint}.")
