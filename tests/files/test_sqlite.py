@@ -253,6 +253,7 @@ class TestRefusals:
         )
         assert "is read into memory as a whole" in refusal("score", path, "--memory-limit", "1GB")
 
+    @pytest.mark.usefixtures("ctrl_c_is_heard")
     @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are not sent here")
     def test_interrupt(self):
         """Ctrl-C stops a query that gives no row for a long time."""
