@@ -8,10 +8,15 @@ file, three columns of it, is written into the folder for what does not fit.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import compress
+from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from setagree.errors import DataError, FileError, a_type, missing_package, option
@@ -30,6 +35,9 @@ TextKind: TypeAlias = Literal["delimited", "json lines"]
 _ENCODER = json.JSONEncoder(default=float)
 _APART = ("text", "number")
 Cells: TypeAlias = "Mapping[str, Any]"
+
+_AT_ONCE = 4
+"""Files that are copied at a time at most: each has some megabytes of its rows in memory."""
 
 
 @dataclass
@@ -55,25 +63,52 @@ class Copy:
         return list(verdicts == YES)
 
 
-def copy_text(
-    source: Source,
+def copy_texts(
+    sources: Sequence[Source],
     kind: TextKind,
     columns: Mapping[str, str],
-    path: str,
+    folder: str,
     where: Where | None = None,
-) -> Copy:
-    """Copy the three columns of a file, which are named by role, of the rows that match."""
-    copy = Copy(source, path, where=where)
+) -> list[Copy]:
+    """Copy the three columns of files, which are named by role, of the rows that match.
+
+    Several files are copied at a time, by threads: half of the reading holds no lock of Python.
+    """
+    stopped = Event()
+    one = partial(_copy_text, kind=kind, columns=columns, stopped=stopped)
+    copies = [
+        Copy(x, str(Path(folder, f"{n}.parquet")), where=where) for n, x in enumerate(sources)
+    ]
+    if len(copies) == 1:
+        return [one(copies[0])]
+    with ThreadPoolExecutor(min(len(copies), _AT_ONCE, os.cpu_count() or 1)) as pool:
+        tasks = [pool.submit(one, copy) for copy in copies]
+        try:
+            return [task.result() for task in tasks]
+        except BaseException:  # also Ctrl-C, which only this thread hears
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: Event) -> Copy:
+    """Copy one file, unless another one has failed meanwhile."""
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package("reducing large files", "pyarrow", "files") from None
-    with readable(source), pq.ParquetWriter(path, _schema()) as writer, no_collection():
+    with (
+        readable(copy.source),
+        pq.ParquetWriter(copy.path, _schema()) as writer,
+        no_collection(),
+    ):
         for cells in pieces:
+            if stopped.is_set():
+                break
             _write(writer, cells, copy)
-    if where is not None:
-        where.found_in(list(copy.names))
+    if copy.where is not None:
+        copy.where.found_in(list(copy.names))
     return copy
 
 

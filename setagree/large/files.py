@@ -24,7 +24,7 @@ from setagree.files.streams import (
     no_collection,
     readable,
 )
-from setagree.large.copies import check_alike, copy_text
+from setagree.large.copies import check_alike, copy_texts
 from setagree.large.relations import quoted, run_query
 from setagree.study.where import NO_ROWS, Counts, Where
 
@@ -95,10 +95,7 @@ class Files:
             self._check_names(columns)
             self._check_types(columns)
             return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
-        copies = [
-            copy_text(source, self.kind, columns, str(Path(folder, f"{place}.parquet")), where)
-            for place, source in enumerate(self.sources)
-        ]
+        copies = copy_texts(self.sources, self.kind, columns, folder, where)
         check_alike(copies)
         paths = _plain([copy.path for copy in copies])
         names, roles = [*copies[0].names], {r: r for r in columns}

@@ -14,6 +14,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError
 from setagree.files import delimited
+from setagree.large import copies
 from setagree.large.engines import DuckDB, run_query
 
 ROOT = Path(sa.__file__).parents[1]
@@ -154,6 +155,46 @@ class TestProcesses:
         assert (ended, said) == (code, "")
         assert seconds < 10
         assert [*tmp_path.iterdir()] == []
+
+
+class TestCopies:
+    """Several files of text, copied at a time."""
+
+    def files(self, folder, *broken):
+        """Return the paths of three files, some of them broken in their last row."""
+        for place in range(3):
+            rows = [f"{place}-{k},{rater},x" for k in range(3) for rater in "ab"]
+            rows += ["9,a"] * (place in broken)
+            text = "\n".join(["unit,rater,labels", *rows]) + "\n"
+            (folder / f"{place}.csv").write_text(text, "utf-8")
+        return sorted(folder.glob("*.csv"))
+
+    def test_all_of_them(self, tmp_path):
+        """All rows are there; of several broken files the first is named."""
+        pytest.importorskip("duckdb")
+        assert sa.tally(self.files(tmp_path), memory_limit="100MB").n_ratings == 18
+        with pytest.raises(sa.SetagreeError, match=r"1\.csv.* has 2 cells, the header 3"):
+            sa.tally(self.files(tmp_path, 1, 2), memory_limit="100MB")
+
+    def test_a_signal_stops_them(self, tmp_path, monkeypatch):
+        """Ctrl-C ends all threads at their next piece, and those that wait do not begin."""
+        pytest.importorskip("duckdb")
+        begun = []
+
+        def endless(copy, columns):
+            begun.append(copy.path)
+            while True:
+                time.sleep(0.01)
+                yield {role: ["x"] for role in columns}
+
+        monkeypatch.setattr(copies, "_delimited", endless)
+        monkeypatch.setattr(copies, "_AT_ONCE", 2)
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        paths = self.files(tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            sa.tally(paths, memory_limit="100MB")
+        assert len(begun) == min(2, os.cpu_count() or 1)
 
 
 def test_other_errors_stay(tmp_path):
