@@ -3,6 +3,7 @@
 import gc
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,12 @@ def pytest_collection_finish():
 def pytest_unconfigure():
     """Let the collector end what it was spared; some packages count what is left."""
     gc.unfreeze()
+
+
+def pytest_runtest_teardown():
+    """Close the pictures that a test, or an example of a docstring, leaves open."""
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) and pyplot.get_fignums():
+        pyplot.close("all")
 
 
 @pytest.fixture

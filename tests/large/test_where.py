@@ -304,14 +304,14 @@ def local(request, monkeypatch):
 class TestZones:
     """Times with a zone are compared in UTC, wherever the computer stands."""
 
-    def check(self, data, **options):
+    def check(self, data, *limits):
         """Check how many units every condition keeps, and what is said where it keeps none."""
+        asked = [(sa.read, {}), *((sa.tally, limit) for limit in ({}, *limits))]
         for condition, n_units in KEPT_BEFORE.items():
-            if n_units is not None:
-                assert sa.read(data, where=condition).n_units == n_units
-                assert sa.tally(data, where=condition, **options).n_units == n_units
-                continue
-            for function, more in ((sa.read, {}), (sa.tally, options)):
+            for function, more in asked:
+                if n_units is not None:
+                    assert function(data, where=condition, **more).n_units == n_units
+                    continue
                 with pytest.raises(DataError, match=r"none of 8 rows; column 't' holds '2024-05"):
                     function(data, where=condition, **more)
 
@@ -340,8 +340,7 @@ class TestZones:
         """In files, read into memory and reduced."""
         assert time.tzname != ("UTC", "UTC"), local
         for path in in_files(timed("us"), tmp_path):
-            self.check(path)
-            self.check(path, memory_limit="500MB")
+            self.check(path, {"memory_limit": "500MB"})
 
     def test_dask(self, local):
         """In partitions of Dask."""

@@ -104,7 +104,7 @@ def questions(study, kind):
     yield "against consensus", lambda: sa.score_against_consensus(study)
     yield "ks", lambda: sa.ks_statistic(study, distance=own, **FEW)
     yield "crowdtruth", lambda: sa.crowdtruth(study, **FEW)
-    yield "against panel", lambda: sa.score_against_panel(study, distance=own)
+    yield "against panel", lambda: sa.score_against_panel(study, raters=raters[:1], distance=own)
     yield "completion", lambda: sa.completion_bounds(study, distance=own)
     yield "map", lambda: sa.rater_map(study, **FEW)
     yield "two panels", lambda: sa.cross_replication(study, panels=panels, **FEW)
