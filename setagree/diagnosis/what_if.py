@@ -95,8 +95,8 @@ def what_if(
     DataFrame
         First the study as it is, then the changes, the largest gain first: change ("as it is",
         "merge", "drop label", "drop rater", "to parents", "to depth"), what, estimate,
-        standard_error, low, high; difference (from the study as it is) with difference_standard_error and p_value
-        (paired by unit, linearised) and p_holm, the same corrected for the n_tried changes of this
+        standard_error, low, high; difference (from the study as it is) with
+        difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same corrected for the n_tried changes of this
         table that have a p, of labels and raters together (Holm 1979), as the best of many gains
         something by chance alone: a rater's is larger here than in `by_rater`, whose family is the
         raters, where labels are tried, too; a change that the

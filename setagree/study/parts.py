@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
     """Return some of the annotations: those at a mask, or at positions.
 
-    Units and raters without any are forgotten, with their statuses. All K values stay listed, so that codes mean the
-    same in the part and in the whole.
+    Units and raters without any are forgotten, with their statuses. All K values stay listed, so
+    that codes mean the same in the part and in the whole.
     """
     units, unit_codes = in_use(study.units, study.unit_codes[rows])
     raters, rater_codes = in_use(study.raters, study.rater_codes[rows])
