@@ -52,6 +52,7 @@ class Hierarchy:
     _steps: dict[Label, dict[Label, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _depths: dict[Label, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def node(self, label: Label) -> Label:
         """Return the label as the hierarchy spells it: a path without spaces beside its steps."""
@@ -84,7 +85,10 @@ class Hierarchy:
 
     def depth(self, label: Label) -> int:
         """Return how many labels the shortest way from a root holds, both ends counted."""
-        return 1 + min(up for one, up in self.steps_up(label).items() if not self.above(one))
+        if label not in self._depths:
+            found = self.steps_up(label).items()
+            self._depths[label] = 1 + min(up for one, up in found if not self.above(one))
+        return self._depths[label]
 
     def close(self, labels: LabelSet) -> LabelSet:
         """Return the labels with all their ancestors."""
