@@ -11,7 +11,12 @@ import numpy as np
 from setagree.checks import check_cost
 from setagree.credit.base import BLOCK, BlockWeights, Codes, DenseWeights, Floats, Weights, chunks
 from setagree.credit.geometry import SetGeometry
-from setagree.distances.embeddings import CentroidDistance, check_directions, without_rounding
+from setagree.distances.embeddings import (
+    ROUNDING,
+    CentroidDistance,
+    check_directions,
+    without_rounding,
+)
 from setagree.errors import counted, option
 from setagree.wording.label_sets import LabelSet
 
@@ -60,8 +65,10 @@ class CentroidWeights(Weights):
     @cached_property
     def max_distance(self) -> float:
         """d_max, the largest that these vectors allow: 1 without a negative cosine, else 2."""
-        blocks = chunks(np.arange(len(self._vectors)))
-        return 2.0 if any((self._vectors[k] @ self._vectors.T < 0).any() for k in blocks) else 1.0
+        lengths = np.linalg.norm(self._vectors, axis=1)
+        unit = self._vectors / np.maximum(lengths, 1e-300)[:, None]
+        blocks = chunks(np.arange(len(unit)))
+        return 2.0 if any((unit[k] @ unit.T < -ROUNDING).any() for k in blocks) else 1.0
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""

@@ -95,15 +95,15 @@ def what_if(
     -------
     DataFrame
         First the study as it is, then the changes, the largest gain first: change ("as it is",
-        "merge", "drop label", "drop rater", "to parents"), what, estimate, standard_error, low,
-        high; difference (from the study as it is) with difference_standard_error and p_value
-        (paired by unit, linearised) and p_holm, the same corrected for the n_tried changes of this
-        table that have a p, of labels and raters together (Holm 1979), as the best of many gains
-        something by chance alone: a rater's is larger here than in `by_rater`, whose family is the
-        raters, where labels are tried, too; a change that the
-        distance cannot follow, such as a set that a matrix lacks, is an error where it was asked
-        for and a row with the reason where it was not; n_units,
-        n_pairable_units, n_raters, n_ratings, n_values, reason, coefficient, distance.
+        "merge", "drop label", "drop rater", "to parents", "to depth"), what, estimate,
+        standard_error, low, high; difference (from the study as it is) with
+        difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same
+        corrected for the n_tried changes of this table that have a p, of labels and raters together
+        (Holm 1979), as the best of many gains something by chance alone: a rater's is larger here
+        than in `by_rater`, whose family is the raters, where labels are tried, too; a change that
+        the distance cannot follow, such as a set that a matrix lacks, is an error where it was
+        asked for and a row with the reason where it was not; n_units, n_pairable_units, n_raters,
+        n_ratings, n_values, reason, coefficient, distance.
 
     Raises
     ------

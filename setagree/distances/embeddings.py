@@ -25,6 +25,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.study.frames import as_pandas
+from setagree.study.labels import is_missing
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
@@ -33,7 +34,10 @@ Match: TypeAlias = Literal["centroid", "transport"]
 MATCHES = ("centroid", "transport")
 
 ROUNDING = 1e-9
-"""A centroid this much shorter than the vectors it is of has no direction: they cancel out."""
+"""A centroid this much shorter than the vectors it is of has no direction: they cancel out.
+
+A cosine this little below 0 is not negative.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +216,9 @@ def _of_table(table: pd.DataFrame) -> tuple[list[Any], Any]:
     """Return the labels and the vectors of a table."""
     named = [c for c in table.columns if str(c).strip().casefold() == "label"]
     if not named and isinstance(table.index, pd.RangeIndex):
-        named = [c for c in table.columns if not pd.api.types.is_numeric_dtype(table[c])]
+        others = [c for c in table.columns if not pd.api.types.is_numeric_dtype(table[c])]
+        # All cells of a CSV file are text; what is neither a number nor a list is a label.
+        named = [c for c in others if not all(map(_is_of_vector, table[c]))] or others
     labels = list(table[named[0]]) if named else list(table.index)
     rest = table.drop(columns=named[:1])
     if not rest.shape[1]:
@@ -230,9 +236,19 @@ def _listed(cell: Any) -> Any:
         return cell
 
 
+def _is_of_vector(cell: Any) -> bool:
+    """Say whether a cell holds a number or a list, perhaps as text."""
+    try:
+        return np.asarray(_listed(cell), dtype=np.float64).size > 0
+    except (TypeError, ValueError):
+        return False
+
+
 def _checked(labels: Sequence[Any], cells: Iterable[Any]) -> LabelVectors:
     rows: list[Floats] = []
     for label, cell in zip(labels, cells, strict=True):
+        if is_missing(label) or label == "":
+            raise DistanceError(f"the vector in row {len(rows) + 1:,} has no label.")
         try:
             row = np.atleast_1d(np.asarray(cell, dtype=np.float64))
         except (TypeError, ValueError):

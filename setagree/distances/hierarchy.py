@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from setagree.errors import (
 from setagree.study.frames import as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
-from setagree.wording.label_sets import Label, LabelSet
+from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]
 """A dict of parents or of children, a table of child and parent, or a file with such a table."""
@@ -52,6 +52,7 @@ class Hierarchy:
     _steps: dict[Label, dict[Label, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _depths: dict[Label, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def node(self, label: Label) -> Label:
         """Return the label as the hierarchy spells it: a path without spaces beside its steps."""
@@ -84,17 +85,23 @@ class Hierarchy:
 
     def depth(self, label: Label) -> int:
         """Return how many labels the shortest way from a root holds, both ends counted."""
-        return 1 + min(up for one, up in self.steps_up(label).items() if not self.above(one))
+        if label not in self._depths:
+            found = self.steps_up(label).items()
+            self._depths[label] = 1 + min(up for one, up in found if not self.above(one))
+        return self._depths[label]
 
     def close(self, labels: LabelSet) -> LabelSet:
         """Return the labels with all their ancestors."""
         return frozenset().union(*(self.steps_up(label) for label in labels))
 
     def at_depth(self, label: Label, depth: int) -> LabelSet:
-        """Return what stands for a label at a depth: its ancestors there, or what is above it."""
-        found = self.steps_up(label)
-        there = frozenset(one for one in found if self.depth(one) == depth)
-        return there or frozenset([self.node(label)])
+        """Return what stands for a label at a depth: its ancestors there, or a higher label itself.
+
+        A label with several parents may have ancestors that stand deeper than it does.
+        """
+        if self.depth(label) <= depth:
+            return frozenset([self.node(label)])
+        return frozenset(one for one in self.steps_up(label) if self.depth(one) == depth)
 
     def lifting(self, depth: int) -> Callable[[Any], LabelSet]:
         """Return the function that replaces the labels of a set by their ancestors at a depth."""
@@ -154,7 +161,7 @@ def parents_table(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> p
 def _terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield child and parent of an OBO file, by the ids of terms and once more by their names."""
     terms: dict[str, dict[str, list[str]]] = {}
-    for stanza in text.split("\n[")[1:]:
+    for stanza in f"\n{text}".split("\n[")[1:]:
         kind, _, body = stanza.partition("]")
         tags: dict[str, list[str]] = {}
         for line in body.splitlines():
@@ -221,17 +228,24 @@ def _of_nested(children: Mapping[Any, Any], above: LabelSet = frozenset()) -> di
 def _checked(
     parents: Mapping[Any, LabelSet], weights: Mapping[Any, float] | None = None
 ) -> Hierarchy:
-    """Return the hierarchy, refused where a label is its own ancestor."""
+    """Return the hierarchy, refused where a label is its own ancestor or has no name."""
     found = Hierarchy(parents, weights=weights)
     for label, above in parents.items():
+        if not _as_labels(label):
+            below = f" below {listing(sorted_labels(above))}" if above else ""
+            raise DistanceError(
+                f"a label{below} is blank in the taxonomy; every row names its child."
+            )
         if any(label in found.steps_up(one) for one in above):
             raise DistanceError(f"label {shorten(label)} is its own ancestor in the taxonomy.")
     return found
 
 
-def _as_labels(above: Label | Iterable[Label] | None) -> LabelSet:
-    if above is None or is_missing(above) or tidied(above) == "":
-        return frozenset()
-    if isinstance(above, Iterable) and not isinstance(above, str):
-        return frozenset(map(tidied, above))
-    return frozenset([tidied(above)])
+def _as_labels(above: Any) -> LabelSet:
+    """Return the labels in a cell: one, several, or none where it is missing or blank."""
+    several = isinstance(above, Iterable) and not isinstance(above, str)
+    labels = [tidied(one) for one in (above if several else [above]) if not is_missing(one)]
+    for label in labels:
+        if not isinstance(label, Hashable):
+            raise DistanceError(f"{shorten(label)} stands where the taxonomy needs a label.")
+    return frozenset(labels) - {""}

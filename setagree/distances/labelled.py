@@ -297,15 +297,14 @@ def taxonomy(
 
     Notes
     -----
-    For "wu_palmer" and "lin" the distance is
-    ``1 - (mean of max_b s(a, b) over a in A + mean of max_a s(a, b) over b in B) / 2``, the best
-    match average; 0 between two empty sets and 1 between an empty set and another. Wu and Palmer
-    (1994): ``s(a, b) = 2 N3 / (N1 + N2 + 2 N3)`` with N1 and N2 the steps from a and b up to a
-    label above both, and N3 how many labels the way from the root to it holds; of several such
-    labels, or ways, the nearest and the shortest count. Lin (1998): ``s(a, b) = 2 IC(c) / (IC(a)
-    + IC(b))``, c the most informative label above both (a and b count as above themselves). Labels
-    of separate trees have s = 0. "ancestors" with "-log prevalence" is simGIC (Pesquita et al.
-    2008).
+    For "wu_palmer" and "lin" the distance is ``1 - (mean of max_b s(a, b) over a in A + mean of
+    max_a s(a, b) over b in B) / 2``, the best match average; 0 between two empty sets and 1 between
+    an empty set and another. Wu and Palmer (1994): ``s(a, b) = 2 N3 / (N1 + N2 + 2 N3)`` with N1
+    and N2 the steps from a and b up to a label above both, and N3 how many labels the way from the
+    root to it holds; of several such labels the one that makes s largest counts, of several ways
+    the shortest. Lin (1998): ``s(a, b) = 2 IC(c) / (IC(a) + IC(b))``, c the most informative label
+    above both (a and b count as above themselves). Labels of separate trees have s = 0. "ancestors"
+    with "-log prevalence" is simGIC (Pesquita et al. 2008).
 
     Examples
     --------

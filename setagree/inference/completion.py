@@ -219,6 +219,7 @@ class _Search:
         order = np.argsort(units, kind="stable")
         order = order[r[units[order]] > 1]
         units, values = units[order], values[order]
+        self.is_defined = np.count_nonzero(r > 1) > 1
         touched, self.place = np.unique(missing, return_inverse=True)
         self.D, self.share = D, 1 / (r[touched] - 1)
         self.N = len(values) + len(missing)
@@ -268,7 +269,7 @@ class _Search:
         return float(self._alpha(np.array([P]), np.array([Q]))[0])
 
     def _alpha(self, P: Floats, Q: Floats) -> Floats:
-        """Return 1 - (N - 1) P / Q; nan where all answers are alike."""
+        """Return 1 - (N - 1) P / Q; nan where all answers are alike or to one unit."""
         out = np.full(len(P), np.nan)
-        np.divide((self.N - 1) * P, Q, out=out, where=Q > ROUNDING)
+        np.divide((self.N - 1) * P, Q, out=out, where=(Q > ROUNDING) & self.is_defined)
         return 1 - out

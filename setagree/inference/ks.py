@@ -90,6 +90,11 @@ class KSStatistic(Resampled):
             return f"Undefined, because {self.reason}."
         row = self.curve[self.curve["distance"] == self.at].iloc[0]
         sure = "" if np.isnan(self.p_value) else f" ({p_phrase(self.p_value)})"
+        if self.estimate <= _TIE:
+            return (
+                "At no distance are more of the pairs of answers to one unit as near as that than "
+                f"of the pairs of answers to two units{sure}."
+            )
         return (
             f"{share(row['observed'])} of the pairs of answers to one unit are at most "
             f"{four(self.at)} apart, and {share(row['expected'])} of the pairs of answers to two "

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_cost, check_level, public
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
 from setagree.credit.overlap import zeroed
 from setagree.distances import OverlapDistance
@@ -51,7 +51,8 @@ class PanelScores(Result):
         A row for each rater: `n_units` that others of the panel rated too; `score`, the mean credit
         1 - d / d_max of the rater's answers with theirs, with its interval `low` to `high`;
         `ceiling`, the same of the best answer to each unit; `share`, the score over the ceiling,
-        with `share_low` and `share_high`. nan where no unit is shared.
+        with `share_low` and `share_high`. nan where no unit is shared, and the ends of an interval
+        where one is, or where all units are alike.
     """
 
     distance: str
@@ -62,7 +63,12 @@ class PanelScores(Result):
     def reasons(self) -> list[str | None]:
         """Why numbers of each row are nan, or None."""
         whys = {0: "no unit is shared with the panel", 1: "only one unit is shared with the panel"}
-        return [whys.get(n) for n in self.table["n_units"]]
+        alike = "all shared units are alike, so that no interval can be told"
+        no_ends = self.table[["low", "share_low"]].isna().any(axis=1)
+        return [
+            whys.get(n, alike if absent else None)
+            for n, absent in zip(self.table["n_units"], no_ends, strict=True)
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater."""
@@ -92,8 +98,8 @@ def score_against_panel(
     alone, as MASI and Jaccard do, also of all subsets of the labels that the unit got, if there
     are 12 of them at most. A rater never counts in the panel that he or she is scored against.
 
-    Nothing is corrected for chance. Both ends of an interval are t intervals over units, that of
-    the share by the variance of a ratio of means; the raters are these.
+    Nothing is corrected for chance. The intervals are t intervals over units, that of the share by
+    the variance of a ratio of means, with an upper end of 1 at most; the raters are these.
 
     Parameters
     ----------
@@ -237,14 +243,15 @@ def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
     # Cochran (1977), equation 2.39: the variance of a ratio of means.
     deviations = (score - mean, (score - share * most) / (ceiling or np.nan))
     t = float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else float("nan")
-    halves = [t * float(np.sqrt((x**2).sum() / (n - 1) / n)) if n > 1 else t for x in deviations]
+    errors = [np.sqrt((x**2).sum() / (n - 1) / n) if n > 1 else np.nan for x in deviations]
+    halves = [t * float(error) if error > ROUNDING else float("nan") for error in errors]
     return {
         "n_units": n,
         "score": mean,
         "low": mean - halves[0],
-        "high": mean + halves[0],
+        "high": np.minimum(1.0, mean + halves[0]),
         "ceiling": ceiling,
         "share": share,
         "share_low": share - halves[1],
-        "share_high": share + halves[1],
+        "share_high": np.minimum(1.0, share + halves[1]),
     }

@@ -38,9 +38,10 @@ class CrowdTruth(Result):
     ----------
     units, raters, labels : DataFrame
         A row for each, by name: `quality`, `quality_initial` (of the first sweep, where all others
-        still count alike), `n_ratings` behind it, and for raters and labels the ends `low` and
-        `high` of the interval over redrawn units. Quality is nan of a unit with one rating, of a
-        rater without a co-worker, of a label that nobody gave to a unit with two ratings.
+        still count alike), `n_ratings` of all units, those with one rating too, and for raters and
+        labels the ends `low` and `high` of the interval over redrawn units. Quality is nan of a
+        unit with one rating, of a rater without a co-worker, of a label that nobody gave to a unit
+        with two ratings.
     n_sweeps : int
         How often the qualities were computed.
     converged : bool

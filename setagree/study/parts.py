@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
     """Return some of the annotations: those at a mask, or at positions.
 
-    Units and raters without any are forgotten. All K values stay listed, so that codes mean the
-    same in the part and in the whole.
+    Units and raters without any are forgotten, with their statuses. All K values stay listed, so
+    that codes mean the same in the part and in the whole.
     """
     units, unit_codes = in_use(study.units, study.unit_codes[rows])
     raters, rater_codes = in_use(study.raters, study.rater_codes[rows])
+    if (left := study.unobserved) is not None:
+        here = left["unit"].isin({*units}) & left["rater"].isin({*raters})
+        left = left[here].reset_index(drop=True)
     return replace(
         study,
         units=units,
@@ -34,6 +37,7 @@ def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
         rater_codes=rater_codes,
         value_codes=study.value_codes[rows],
         unanswered=as_objects([]),
+        unobserved=left,
         repeats=None,
         with_queued=None,
     )

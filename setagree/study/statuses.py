@@ -76,16 +76,18 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
 def _without_answer(
     study: Annotations, left: pd.DataFrame, said: npt.NDArray[np.object_], reading: Reading
 ) -> pd.DataFrame:
-    """Return unit, rater and status of the rows that no other row answers after all."""
+    """Return unit, rater and status of the rows that no other row answers after all.
+
+    Of several rows of one unit and rater, such as those of a model that was asked again, the last
+    counts.
+    """
     named = with_columns(reading, [str(column) for column in left])
     ids = [code_ids(pick_column(left, getattr(named, role)), role) for role in ("unit", "rater")]
     units, raters = (names[codes] for codes, names in ids) if len(left) else (said, said)
     given = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
-    kept = np.array([one not in given for one in zip(units, raters, strict=True)], dtype=bool)
-    frame = pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
-    if reading.degree is None:
-        return frame
-    return frame.drop_duplicates(["unit", "rater"], ignore_index=True)  # a row was one label
+    last = {one: row for row, one in enumerate(zip(units, raters, strict=True))}
+    kept = sorted(row for one, row in last.items() if one not in given)
+    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
 
 
 def _read(column: Any, name: str) -> npt.NDArray[np.object_]:

@@ -92,6 +92,17 @@ def test_merging_to_a_depth_as_a_what_if():
     pd.testing.assert_frame_equal(table, sa.what_if(data, parents=ABOVE))
 
 
+def test_a_label_under_parents_of_two_depths():
+    """The last row is the study as it is, where a label has a parent deeper than itself, too."""
+    tree = {"joy": ["mood", "glee"], "glee": "good", "good": "mood", "bad": "mood"}
+    data = sa.Annotations.from_triples(
+        [("a", 1, "joy"), ("b", 1, "glee"), ("a", 2, "joy"), ("b", 2, "joy"), ("a", 3, "bad")]
+    )
+    frame = sa.by_depth(data, parents=tree)
+    assert frame["inside"].tolist() == [1, 0, 0]
+    assert frame["n_labels"].tolist() == [1, 3, 3]
+
+
 def test_nobody_disagrees():
     """Without disagreement there is nothing that could be inside a branch."""
     data = sa.Annotations.from_triples([("a", 1, "joy"), ("b", 1, "joy"), ("a", 2, "fear")])

@@ -84,6 +84,9 @@ class TestEmbedding:
             file.write(named.rename(columns={"label": "tag"}).to_csv(index=False, sep="\t"))
         files = [tmp_path / name for name in ("v.csv", "lists.csv", "v.json", "v.parquet")]
         files += [str(tmp_path / "v.tsv.gz")]
+        last = named.rename(columns={"label": "tag"})[[0, 1, 2, 3, "tag"]]
+        last.to_csv(tmp_path / "last.csv", index=False)
+        files += [tmp_path / "last.csv"]
         shuffled = named[[1, "label", 0, 2, 3]].rename(columns={"label": " Label"})
         expected = embedding(VECTORS)("a, b", "c")
         polars = pytest.importorskip("polars", reason="the extra 'dev' is not installed")
@@ -101,6 +104,7 @@ class TestEmbedding:
             ({"a": [0, 0]}, "label 'a' has length 0; its numbers are finite, and not all 0"),
             ({"a": [np.nan, 1]}, "label 'a' has length nan"),
             ({"a": [1], " a": [2]}, "label 'a' has two vectors"),
+            (pd.DataFrame({"label": ["a", None], "x": [1, 2]}), "vector in row 2 has no label"),
             (3, "vectors=3 must be a dict, a table or a file"),
             ("absent.csv", "There is no file"),
             (pd.DataFrame({"label": ["a"]}), "has no column of numbers beside the labels"),
@@ -199,6 +203,14 @@ class TestWeights:
         assert sa.weights(study, embedding(away)).max_distance == 2
         near = {"a": [1, 0], "b": [1, 1], "c": [-1, 0]}  # nobody gave c
         assert sa.weights(study, embedding(near)).max_distance == 1
+
+    def test_right_angles(self):
+        """A cosine that is negative by rounding alone is 0, so that d_max is 1."""
+        study = annotations(text("a b / a a"))
+        assert np.dot([1, 1, 1], [-0.1, -0.2, 0.3]) < 0
+        square = embedding({"a": [1, 1, 1], "b": [-0.1, -0.2, 0.3]})
+        assert sa.weights(study, square).max_distance == 1
+        assert sa.percent_agreement(study, distance=square).estimate == pytest.approx(0.5)
 
     def test_only_empty_sets(self):
         """A study of empty sets has no vector to ask for."""

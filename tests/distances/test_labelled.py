@@ -223,6 +223,22 @@ class TestHierarchies:
         assert tree.at_depth("c", 1) == {"top", "z"}
         assert tree.lifting(2)(frozenset("abd")) == {"x", "d"}
 
+    def test_depths_where_a_parent_stands_deeper(self):
+        """A label keeps its place at its own depth, though a parent of it stands below that."""
+        tree = read_hierarchy({"v": ["top", "w"], "w": "x", "x": "top"})
+        assert (tree.depth("v"), tree.depth("w")) == (2, 3)
+        assert [tree.at_depth("v", k) for k in (1, 2, 3)] == [{"top"}, {"v"}, {"v"}]
+
+    def test_an_obo_file_without_a_header(self, tmp_path):
+        """The first term counts, too, where nothing stands before it."""
+        lines = "[Term]\nid: A\nis_a: R\n\n[Term]\nid: R\n"
+        (tmp_path / "a.obo").write_text(lines, encoding="utf-8")
+        assert taxonomy(tmp_path / "a.obo")("A", "R") == 0.5
+
+    def test_missing_among_several_parents(self):
+        """None in a list of parents is no label."""
+        assert taxonomy({"a": ["x", None]})("a", "x") == 0.5
+
     @pytest.mark.parametrize(
         ("stated", "sentence"),
         [
@@ -232,6 +248,11 @@ class TestHierarchies:
             (lambda: taxonomy("absent.obo"), "There is no file"),
             (lambda: taxonomy(pd.DataFrame({"a": [1]})), "needs the columns child and parent; it"),
             (lambda: taxonomy({"a": {"b": {"a": None}}}), "label 'a' is its own ancestor"),
+            (
+                lambda: taxonomy(pd.DataFrame({"child": ["a", None], "parent": ["x", "y"]})),
+                "a label below 'y' is blank in the taxonomy; every row names its child",
+            ),
+            (lambda: taxonomy({"a": [["x"]]}), r"\['x'\] stands where the taxonomy needs a label"),
             (lambda: taxonomy(weighted_table("heavy")), "label 'b' has weight 'heavy'; write a"),
             (lambda: taxonomy(weighted_table(-1)), "label 'b' has weight -1.0; a weight is finite"),
             (lambda: taxonomy({}, credit="resnik"), "'resnik' is unknown"),

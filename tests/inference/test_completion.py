@@ -114,6 +114,26 @@ class TestWords:
         assert np.isnan(found.estimate)
         assert "nan observed (there is only one rater)" in repr(found)
 
+    def test_one_unit(self):
+        """As of any study in which one unit alone has two ratings, alpha is nan."""
+        rows = [(1, "x", "a", ""), (1, "y", "b", ""), (1, "z", None, "refused")]
+        table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
+        with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
+            found = completion_bounds(sa.read(table, status="status"))
+        assert np.isnan([found.lowest, found.highest]).all()
+
+    def test_part_of_a_study(self):
+        """Of a part of the units and raters the answers of the others are not completed."""
+        rows = [(u, g, "ab"[(u + (g == "y")) % 2], "") for u in (1, 2, 3) for g in "xyz"]
+        table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
+        table.loc[[2, 7, 8], ["labels", "status"]] = [None, "refused"]
+        study = sa.read(table, status="status")
+        assert completion_bounds(study).n_completed == 3
+        part = study.take(np.isin(study.units[study.unit_codes], [1, 2]))
+        expected = completion_bounds(sa.read(table[table["unit"] < 3], status="status"))
+        assert part.unobserved.to_numpy().tolist() == [[1, "z", "refused"]]
+        assert repr(completion_bounds(part)) == repr(expected)
+
     def test_refusals(self, monkeypatch):
         """A status that is none, and too much."""
         study = sa.read(drawn(1), status="status")

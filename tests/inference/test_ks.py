@@ -172,6 +172,15 @@ class TestWords:
             "and 35\N{NO-BREAK SPACE}% of the pairs of answers to two units (p = .010)."
         )
 
+    def test_no_lead(self):
+        """Where answers to one unit are nowhere nearer, the sentence says so."""
+        found = ks_statistic(annotations(text("a b / c d / e f")), n_resamples=0)
+        assert found.estimate == 0
+        assert found.verdict == (
+            "At no distance are more of the pairs of answers to one unit as near as that than of "
+            "the pairs of answers to two units."
+        )
+
     def test_refusals(self):
         """Fractions of ratings, and more reshuffles than a machine can do."""
         counts = sa.Tally.from_counts(pd.DataFrame({"a": [1.5, 2.0], "b": [1.0, 0.0]}))

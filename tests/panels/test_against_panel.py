@@ -106,6 +106,21 @@ class TestIntervals:
         assert row["share_high"] - row["share"] == pytest.approx(half)
         assert row["share"] == pytest.approx(score.mean() / most.mean())
 
+    def test_units_that_are_all_alike(self):
+        """No spread tells nothing of other units: the ends are nan, with a reason."""
+        found = score_against_panel(annotations(text("a a / b b / c c")))
+        ends = found.table[["low", "high", "share_low", "share_high"]]
+        assert found.table["score"].tolist() == [1, 1]
+        assert ends.isna().all(axis=None)
+        assert found.reasons == ["all shared units are alike, so that no interval can be told"] * 2
+
+    def test_the_upper_end(self):
+        """No score, and no share of the ceiling, is above 1."""
+        found = score_against_panel(annotations(text("a a / b b / c cd"))).table
+        assert (found["high"] == 1).all()
+        assert (found["share_high"] == 1).all()
+        assert (found["low"] < found["score"]).all()
+
 
 class TestWords:
     """What is refused, or undefined."""

@@ -47,6 +47,18 @@ def test_counted_by_rater():
     ]
 
 
+def test_asked_again():
+    """A rater who was asked several times about a unit misses one annotation; the last row says."""
+    again = pd.DataFrame(
+        [("u1", "gpt", None, "abstained"), ("u2", "gpt", None, "Failed to parse")],
+        columns=TABLE.columns,
+    )
+    study = sa.Annotations.from_long(pd.concat([TABLE, again]), status="status")
+    counts = {rater: row.tolist() for rater, row in study.statuses.iterrows()}
+    assert counts == {**COUNTS, "gpt": [1, 1, 0, 1, 0]}
+    assert study.n_missing == 4
+
+
 def test_a_unit_without_any_observed_annotation():
     """It is a unit that nobody answered; columns of times and of raters are read beside."""
     study = sa.Annotations.from_long(TABLE, status="status")
