@@ -141,7 +141,7 @@ def test_columns_that_are_named_twice():
 
 
 def test_beside_other_columns():
-    """Statuses, units' and raters' columns are read as of any long table; labels by codebook."""
+    """Statuses (the last one counts) and units' columns are read as ever; labels by codebook."""
     table = TABLE.assign(doc=["d1", "d1", "d1", "d2", "d2", "d1"], status="")
     table.loc[3, ["status", "labels"]] = "refused", None
     study = sa.read(table, degree="degree", unit_columns=["doc"], status="status", case="lower")
@@ -153,7 +153,7 @@ def test_beside_other_columns():
     ]
     more = pd.concat([table, pd.DataFrame(lone, columns=table.columns)], ignore_index=True)
     twice = sa.read(more, degree="degree", status="status")
-    assert (twice.n_missing, twice.statuses.loc["cem"].tolist()) == (2, [0, 0, 0, 0, 1])
+    assert (twice.n_missing, twice.statuses.loc["cem"].tolist()) == (2, [0, 1, 0, 0, 0])
     with pytest.raises(SetagreeError, match="label 'joy' is not in the codebook"):
         sa.read(TABLE, degree="degree", codebook=["calm", "fear"])
 
