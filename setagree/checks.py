@@ -239,7 +239,8 @@ def public(function: F) -> F:
 _NEEDED = {
     "k": "the number of raters behind each agreed answer, as in k=3",
     "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
-    "parents": "which label stands above which, as a dict, a table or the path of a table",
+    "parents": "which label stands above which, as a dict, a table or the path of a table; or '/' "
+    "where labels are paths such as 'emotion/joy'",
     "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
     "'crowd': ['w1', 'w2']}",
     "window": "the time that a window spans, as in window='7D'",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from setagree.cli.inputs import Clean, two_columns
-from setagree.cli.options import Asked, LabelFiles, Reading, is_separator
+from setagree.cli.options import Asked, LabelFiles, Reading
 from setagree.cli.reading import names
 from setagree.distances import Distance, embedding, taxonomy, transport, weighted_jaccard
 from setagree.distances.embeddings import read_vectors
-from setagree.distances.hierarchy import parents_table
+from setagree.distances.hierarchy import is_separator, parents_table
 from setagree.distances.labelled import PREVALENCE
 from setagree.errors import DataError, OptionError, SetagreeError, shorten
 from setagree.files.tables import read_table

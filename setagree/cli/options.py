@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from setagree.cli.config import load_config
+from setagree.distances.hierarchy import is_separator
 from setagree.distances.registry import all_distance_names
 from setagree.errors import spelling
 from setagree.scoring.registry import coefficient_names
@@ -321,11 +322,6 @@ class LabelFiles:
     def paths(self) -> list[str]:
         """The files that are read: what stands between the steps of paths in labels is none."""
         return [value for value in self.given.values() if not is_separator(value)]
-
-
-def is_separator(text: str) -> bool:
-    """Say whether this stands between the steps of labels that are paths, as / or ::, or > does."""
-    return bool(text.strip()) and not any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True, kw_only=True)

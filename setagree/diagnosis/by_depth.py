@@ -42,7 +42,7 @@ def by_depth(
         Label sets.
     parents : mapping, DataFrame, path or taxonomy
         Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
-        returned.
+        returned. Where labels are paths, such as emotion/joy, what stands between their steps: "/".
     coefficient, distance
         As in `setagree.agreement`.
     level : float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -48,11 +48,14 @@ class Queue(Result):
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
         (who should be asked; blank where all who can be asked have rated the unit), why, and
         queued, a mark that the new rating must keep: whether answers were looked at for the row.
+    n_left_out : int
+        Units that would be among them, but that all who were named have rated.
     """
 
     goal: Goal
     budget: int
     frame: pd.DataFrame
+    n_left_out: int = 0
 
     @property
     def n_asked(self) -> int:
@@ -77,11 +80,12 @@ class Queue(Result):
     @property
     def nobody_left(self) -> str:
         """What to do where all who can be asked have rated a unit; blank where nobody has."""
-        n = int((self.frame["raters"] == "").sum())
-        have, them = ("has", "it") if n == 1 else ("have", "them")
+        n = self.n_left_out or int((self.frame["raters"] == "").sum())
+        have, are, them = ("has", "is", "it") if n == 1 else ("have", "are", "them")
+        what = f"{are} left out" if self.n_left_out else f"{have} no rater here"
         return (
-            f"{counted(n, 'unit')} {have} no rater here: all who can be asked have rated {them} "
-            f"already, so name others ({option('raters')})."
+            f"{counted(n, 'unit')} {what}: all who can be asked have rated {them} already, so name "
+            f"others ({option('raters')})."
             if n
             else ""
         )
@@ -139,7 +143,8 @@ def next_ratings(
         All units there are. Default: those of the study, those that nobody answered among them.
     raters : sequence, optional
         Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
-        it, the ones with the fewest answers first.
+        it, the ones with the fewest answers first. Where they are named, nothing is asked for that
+        none of them can give; else such units are listed, so that others can be found.
     rng : int, Generator or None
         Where ``goal="agreement"`` puts units with equally many ratings in random order.
 
@@ -185,9 +190,11 @@ def next_ratings(
         order = np.lexsort((r, -risk, -value, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH
     more = np.where(few, _ENOUGH - r, np.where(np.isnan(value) | (value > 0), steps, 0))
-    order = order[more[order] > 0]
-    spent = np.cumsum(more[order])
-    taken = order[: int(np.searchsorted(spent, budget)) + 1]
+    pool = _pool(known, raters)
+    wanted = _within(budget, order, more)
+    if raters is not None:
+        more = np.minimum(more, _free(known, pool, len(names)))
+    taken = _within(budget, order, more)
     asked = more[taken]
     if len(taken):
         asked[-1] -= max(0, int(asked.sum()) - int(budget))
@@ -198,16 +205,22 @@ def next_ratings(
             "n_ratings": r[taken],
             "more": asked,
             "value": np.where(few[taken], np.nan, value[taken]),
-            "raters": _raters(known, names[taken], asked, raters),
+            "raters": _raters(known, names[taken], asked, pool),
             "why": why.astype(object),
             # Whoever has fewer than two ratings gets more whatever the answers say.
             "queued": ~few[taken] if goal == "consensus" else False,
         }
     )
-    return Queue(goal, int(budget), frame)
+    return Queue(goal, int(budget), frame, int((more[wanted] == 0).sum()))
 
 
 _WHY = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}
+
+
+def _within(budget: int, order: npt.NDArray[np.intp], more: Ints) -> npt.NDArray[np.intp]:
+    """Return the first units whose ratings use up the budget; the last may get fewer."""
+    order = order[more[order] > 0]
+    return order[: int(np.searchsorted(np.cumsum(more[order]), budget)) + 1]
 
 
 def _all_units(
@@ -273,20 +286,30 @@ def _gain(y: Ints, r: Ints, m: int) -> Floats:
     return np.asarray((_risk(y, r) - after) / m)
 
 
+def _pool(study: Annotations, raters: Sequence[object] | None) -> list[Any]:
+    """Return who can be asked, each once."""
+    if raters is None:
+        return [*study.raters.tolist()]
+    check_list("raters", raters, "raters")
+    if not len(raters):
+        raise OptionError(
+            f"{option('raters', [])} names nobody; leave it out to ask the study's raters."
+        )
+    return [*dict.fromkeys(map(tidied, raters))]
+
+
+def _free(study: Annotations, pool: list[Any], n_units: int) -> Ints:
+    """Return how many of those who can be asked have not rated each unit."""
+    known = {*pool}
+    is_asked = np.array([one in known for one in study.raters.tolist()], dtype=bool)
+    rated = study.unit_codes[is_asked[study.rater_codes]]
+    return len(pool) - np.bincount(rated, minlength=n_units)
+
+
 def _raters(
-    study: Annotations,
-    units: npt.NDArray[np.object_],
-    asked: Ints,
-    raters: Sequence[object] | None,
+    study: Annotations, units: npt.NDArray[np.object_], asked: Ints, pool: list[Any]
 ) -> list[str]:
     """Return who should rate each unit: of those who have not, the ones with fewest answers."""
-    if raters is not None:
-        check_list("raters", raters, "raters")
-        if not len(raters):
-            raise OptionError(
-                f"{option('raters', [])} names nobody; leave it out to ask the study's raters."
-            )
-    pool = study.raters.tolist() if raters is None else [tidied(one) for one in raters]
     counts = np.bincount(study.rater_codes, minlength=study.n_raters)
     answered = dict(zip(study.raters.tolist(), counts.tolist(), strict=True))
     load = np.array([answered.get(one, 0) for one in pool], dtype=np.int64)

@@ -26,7 +26,10 @@ from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]
-"""A dict of parents or of children, a table of child and parent, or a file with such a table."""
+"""A dict of parents or of children, a table of child and parent, or a file with such a table.
+
+Of labels that are paths, it is what stands between their steps, such as "/".
+"""
 
 _WEIGHTS = ("weight", "information")
 _OR_ELSE = "or a table with the columns child and parent, or the path of a file with one"
@@ -118,6 +121,8 @@ def read_hierarchy(
     parents = getattr(parents, "hierarchy", parents)
     if isinstance(parents, Hierarchy):
         return parents
+    if path_separator is None and isinstance(parents, str) and is_separator(parents):
+        return Hierarchy({}, parents)
     if (parents is None) == (path_separator is None):
         raise OptionError(
             f"a hierarchy is given by {option('parents')} or, where the labels are paths such as "
@@ -138,6 +143,11 @@ def read_hierarchy(
     if any(isinstance(below, Mapping) for below in stated.values()):
         return _checked(_of_nested(stated))
     return _checked({tidied(label): _as_labels(above) for label, above in stated.items()})
+
+
+def is_separator(text: str) -> bool:
+    """Say whether this stands between the steps of labels that are paths, as / or ::, or > does."""
+    return bool(text.strip()) and not any(map(str.isalnum, text))
 
 
 def _is_path(text: str) -> bool:

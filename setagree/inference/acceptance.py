@@ -152,7 +152,9 @@ def acceptance_plan(
     risks = {"producer_risk": producer_risk, "consumer_risk": consumer_risk}
     for name, one in {"good": good, "bad": bad, **risks}.items():
         if not is_number(one) or not 0 < one < 1:
-            raise OptionError(f"{option(name, one)} must lie between 0 and 1.")
+            percent = is_number(one) and 1 <= one < 100
+            hint = f" {one:g} % is {one / 100:g}." if percent else ""
+            raise OptionError(f"{option(name, one)} must lie between 0 and 1.{hint}")
     if not good < bad:
         raise OptionError(
             f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."

@@ -18,11 +18,13 @@ from setagree.checks import expanded
 from setagree.errors import (
     DataError,
     MissingMarkerWarning,
+    RepeatsError,
     SetagreeError,
     SetagreeWarning,
     counted,
     listing,
     option,
+    python_or_command,
     warn,
 )
 from setagree.large.opening import Note, open_study, open_table
@@ -41,6 +43,9 @@ _ENDINGS = {
     *(".arrow", ".xlsx", ".xls", ".ods", ".gz", ".zip", ".bz2", ".xz", ".zst"),
 }
 """How the name of a file ends; a rater may be called gpt-3.5."""
+
+_MANY = 50
+"""More prompts or runs than a model is asked in."""
 
 
 def with_models(
@@ -192,9 +197,37 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     with warnings.catch_warnings():
         # What the humans' table writes for no annotation, the model's may never write.
         warnings.filterwarnings("ignore", "No answer is ", MissingMarkerWarning)
-        read = open_study(frame, replace(how, **named, kind=study.kind))
+        try:
+            read = open_study(frame, replace(how, **named, kind=study.kind))
+        except RepeatsError as error:
+            said = f"{_called(source)}: {error}{_several_answers(frame, how)}"
+            raise RepeatsError(said, error.pair) from error
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
+
+
+def _several_answers(table: pd.DataFrame, how: Reading) -> str:
+    """Return what the columns are for that tell several answers of a model to a unit apart."""
+    pair, facets = [str(how.unit), str(how.rater)], [*(how.rater_columns or ())]
+    text = table.astype(str)
+    n = text.drop(columns=[*pair, str(how.answer), *facets]).nunique()
+    # A prompt or a run has few names; a time or a comment has one for nearly each answer.
+    beside = n[(n > 1) & (n <= _MANY)].sort_values(kind="stable").index
+    repeats = text.duplicated(pair).sum()
+    few = [name for name in beside if text.duplicated([*pair, name]).sum() < repeats]
+    apart: list[str] = []
+    while text.duplicated([*pair, *apart]).any():
+        if len(apart) == len(few):
+            return ""
+        apart.append(few[len(apart)])
+    models = [] if pair[1].startswith("\0") else pair[1:]
+    asked = option("facets", [*(facets or models), *apart])
+    compare = python_or_command(f"facet_agreement(..., {asked})", asked)
+    columns = f"column{'s' if len(apart) > 1 else ''} {listing(apart)}"
+    return (
+        f" They differ in {columns}: {compare} compares all of them; for another question keep the "
+        "rows of one."
+    )
 
 
 def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFrame, Reading]:

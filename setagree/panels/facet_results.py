@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.errors import counted, shorten
+from setagree.errors import counted, listing, shorten
 from setagree.study.annotations import Annotations
 from setagree.wording.numbers import four, four_interval, level_text
 from setagree.wording.results import Result
@@ -44,6 +45,8 @@ class FacetAgreement(Result):
         The answers that were compared.
     people : tuple
         Who was taken for people.
+    alone : dict
+        The models that have pairs of a kind, where not all models have: "gpt" has several prompts.
     """
 
     facets: tuple[str, ...]
@@ -54,6 +57,7 @@ class FacetAgreement(Result):
     without: Floats
     study: Annotations
     people: tuple[Any, ...] = ()
+    alone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each kind of pairs, and for each model and prompt."""
@@ -135,18 +139,25 @@ class FacetAgreement(Result):
                 "each model answer the same units again."
             )
         if kinds:
-            said.append(f"With {_with(names[kinds[0]])}, agreement is {self._said(kinds[0])}.")
-        others = kinds[1:]
+            first = f"{self._said(kinds[0])}{self._only(kinds[0])}"
+            said.append(f"With {_with(names[kinds[0]])}, agreement is {first}.")
         return said + [
-            f"With {_with(names[row])}, it is {self._said(row)}{self._room(row)}." for row in others
+            f"With {_with(names[row])}, it is {self._said(row)}{self._only(row)}{self._room(row)}."
+            for row in kinds[1:]
         ]
+
+    def _only(self, row: int) -> str:
+        """Say which models have such pairs, where not all have."""
+        alone = self.alone.get(self.frame["pairs"][row], ())
+        return f" (only {listing(alone)} can tell)" if alone else ""
 
     def _room(self, row: int) -> str:
         """Say how much of what stability leaves room for is lost."""
         one = self.frame.loc[row]
         if np.isnan(one["lost_low"]):
             return ""
-        most = f"what stability leaves room for ({four(one['at_most'])})"
+        whose = "their stability" if self._only(row) else "stability"
+        most = f"what {whose} leaves room for ({four(one['at_most'])})"
         if one["lost_low"] > 0:
             least = f"{level_text(self.level)} {four(one['lost_low'])} or more"
             return f", which is {four(one['lost'])} ({least}) less than {most}"

@@ -121,8 +121,9 @@ def facet_agreement(
     pairs = PairTable(part, compared.weights, kinds)
     frame, without = _table(kinds, pairs, level, has_room=compared.name not in NOT_SQUARED)
     humans = tuple(part.raters[~kinds.is_model].tolist())
+    alone = _alone(kinds, pairs)
     return FacetAgreement(
-        tuple(names), compared.name, level, frame, kinds.own, without, part, humans
+        tuple(names), compared.name, level, frame, kinds.own, without, part, humans, alone
     )
 
 
@@ -187,6 +188,16 @@ def _sides(
             f"Say so in the table, or name the people: {option('humans')}."
         )
     return is_model, people
+
+
+def _alone(kinds: Kinds, pairs: PairTable) -> dict[str, tuple[str, ...]]:
+    """Return the models that have pairs of a kind, where some models have and others have not."""
+    has = pairs.sides[: len(kinds.facets) + 1, : len(kinds.groups)] > 0
+    return {
+        name: tuple(group for group, one in zip(kinds.groups, row, strict=True) if one)
+        for name, row in zip(kinds.names, has, strict=False)
+        if row.any() and not row.all()
+    }
 
 
 def _table(

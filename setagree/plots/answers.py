@@ -223,7 +223,8 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     # As in the study: of raters with equally many repeats not the least steady ones are drawn.
     frame = result.to_frame().sort_values("rater", key=lambda names: names.map(place.__getitem__))
     what = "raters with the most answers repeated"
-    ax, shown, note = list_axes(frame, ax, limit=limit, by="n_units", what=what, more=1)
+    # One row is of all raters; the verdict above takes the height of two more.
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="n_units", what=what, more=3)
     shown = shown.sort_values("estimate", kind="stable")
     distance = short_text(distance_name(result.pooled.distance))
     heading(

@@ -177,7 +177,9 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
         note,
     )
     both = zip(shown["pairs"], shown["who"], strict=True)
-    names = [short_text(pairs, limit=40) if who == ALL else short_text(who) for pairs, who in both]
+    names = [
+        short_text(pairs, limit=40) if who == ALL else f"… {short_text(who)}" for pairs, who in both
+    ]
     values, low, high, most = (
         floats(shown, name) for name in ("estimate", "low", "high", "at_most")
     )

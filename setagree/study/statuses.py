@@ -98,7 +98,10 @@ def _read(column: Any, name: str) -> npt.NDArray[np.object_]:
         said = "" if is_missing(cell) else str(cell).strip().lower()
         said = " ".join(said.replace("_", " ").replace("-", " ").split()) or STATUSES[0]
         if said not in STATUSES:
-            hint = did_you_mean(said, STATUSES) or f" It is one of {listing(STATUSES)}."
+            hint = did_you_mean(said, STATUSES) or (
+                f" It is one of {listing(STATUSES)}; of an answer that counts it is "
+                f"{STATUSES[0]!r}, or blank."
+            )
             row = int(np.flatnonzero(codes == code)[0]) + 1
             raise DataError(
                 f"column {name!r} says whether an annotation was observed; row {row} has "

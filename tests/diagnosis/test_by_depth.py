@@ -76,8 +76,8 @@ def test_every_form_of_a_hierarchy():
             for r, u, a in data.to_triples()
         ]
     )
-    by_path = sa.by_depth(paths, parents=sa.distances.taxonomy(path_separator="/"))
-    pd.testing.assert_frame_equal(by_path, expected)
+    for parents in (sa.distances.taxonomy(path_separator="/"), "/"):
+        pd.testing.assert_frame_equal(sa.by_depth(paths, parents=parents), expected)
 
 
 def test_merging_to_a_depth_as_a_what_if():

@@ -122,8 +122,6 @@ def test_those_are_asked_who_answered_least():
     assert frame.set_index("unit").loc[1, "raters"] == "new"
     assert frame.set_index("unit").loc[2, "raters"] == "new"
     assert sa.next_ratings(study, budget=2, raters=["new"]).nobody_left == ""
-    nobody = sa.next_ratings(study, budget=2, raters=["ann", "ben"])
-    assert nobody.frame["raters"].tolist() == ["", ""]
     with pytest.raises(OptionError, match="names nobody"):
         sa.next_ratings(study, budget=2, raters=[])
 
@@ -139,6 +137,29 @@ def test_where_nobody_is_left_to_ask():
         "(raters=)."
     )
     assert sa.next_ratings(study, budget=3, raters=["eva"]).nobody_left == ""
+
+
+def test_a_pool_is_asked_for_what_it_can_give():
+    """The budget goes to units that those who are named have not rated."""
+    study = sa.simulate(60, 3, skill=0.5, missing=0.3, rng=2)
+    gave = {(rater, unit) for rater, unit, _ in study.to_triples()}
+    for goal in ("consensus", "agreement"):
+        free = sa.next_ratings(study, budget=30, goal=goal, rng=1).frame
+        queue = sa.next_ratings(study, budget=30, goal=goal, raters=["r1", "r2", "r1"], rng=1)
+        assert queue.n_asked == 30
+        asked = [who.split(", ") for who in queue.frame["raters"]]
+        assert [*map(len, asked)] == queue.frame["more"].tolist()
+        rows = zip(queue.frame["unit"], asked, strict=True)
+        pairs = {(who, unit) for unit, several in rows for who in several}
+        assert len(pairs) == 30
+        assert not pairs & gave
+        full = [u for u in free["unit"] if {("r1", u), ("r2", u)} <= gave]
+        assert queue.n_left_out == len(full) > 0
+        assert queue.nobody_left.startswith(f"{len(full)} units are left out: all who can be asked")
+    both = [("ann", 1, "a"), ("ben", 1, "b")]
+    nothing = sa.next_ratings(sa.Annotations.from_triples(both), budget=2, raters=["ann", "ben"])
+    assert nothing.frame.empty
+    assert nothing.nobody_left.startswith("1 unit is left out: all who can be asked have rated it")
 
 
 def test_what_is_refused():

@@ -143,7 +143,8 @@ class TestTsv:
         ):
             put(tmp_path, {"d/ann.tsv": tsv(*rows)})
             with pytest.raises(
-                DataError, match=r"d/ann\.tsv has annotations of 'Birds\.bird' in 2"
+                DataError,
+                match=r"^d/ann\.tsv has annotations of 'Birds\.bird' in 2 .* Make each",
             ):
                 sa.read(tmp_path)
 

@@ -101,7 +101,9 @@ def test_acceptance_refuses_other_numbers():
         sa.acceptance_test(plan, n_errors=66, n_checked=65)
     with pytest.raises(OptionError, match="must be below bad"):
         sa.acceptance_plan(good=0.1, bad=0.1)
-    with pytest.raises(OptionError, match="good=0 must lie between 0 and 1"):
+    with pytest.raises(OptionError, match=r"good=2 must lie between 0 and 1\. 2 % is 0\.02\.$"):
+        sa.acceptance_plan(good=2, bad=10)
+    with pytest.raises(OptionError, match=r"good=0 must lie between 0 and 1\.$"):
         sa.acceptance_plan(good=0, bad=0.1)
     with pytest.raises(OptionError, match="too near"):
         sa.acceptance_plan(good=0.1, bad=0.10001)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FileError, SetagreeWarning
+from setagree.errors import DataError, FileError, RepeatsError, SetagreeWarning
 from setagree.large.joining import with_models
 from setagree.study.reading import Reading
 
@@ -206,6 +206,27 @@ class TestTheConditionOfTheStudy:
         assert sa.alt_test(last, model=gpt)["model"].passes
         joined, _ = with_models(last, gpt)
         assert joined.n_repeated == 5 * 200
+
+    def test_several_answers_of_a_model(self):
+        """The error says in what the answers of a file differ, and how all are compared."""
+        people = sa.Annotations.from_triples([(r, u, "a") for r in ("ann", "bob") for u in "xy"])
+        rows = [(u, "gpt", p, run, "a") for u in "xy" for p in ("long", "plain") for run in (1, 2)]
+        table = pd.DataFrame(rows, columns=["unit", "model", "prompt", "run", "labels"])
+        table = table.assign(seconds=range(100, 108), batch=table["unit"] == "x")
+        table.to_csv("runs.csv", index=False)
+        said = "They differ in columns 'prompt', 'run'"
+        asked = r"facet_agreement\(\.\.\., facets=\['model', 'prompt', 'run'\]\)"
+        with pytest.raises(RepeatsError, match=rf"^runs.csv: 2 pairs .* {said}: {asked}"):
+            with_models(people, "runs.csv")
+        given = {"model": "runs.csv", "facets": ["model", "prompt"]}
+        with pytest.raises(RepeatsError, match=rf"They differ in column 'run': {asked}"):
+            sa.facet_agreement(people, **given)
+        table.drop(columns="model").to_csv("gpt.csv", index=False)
+        with pytest.raises(RepeatsError, match=r"facets=\['prompt', 'run'\]"):
+            with_models(people, "gpt.csv")
+        twice = table.query("prompt == 'long' and run == 1")
+        with pytest.raises(RepeatsError, match=r"file appended to itself\?$"):
+            with_models(people, pd.concat([twice, twice]))
 
     def test_the_export_of_a_tool(self):
         """An export that is a table is filtered if it has the column; another one has none."""

@@ -171,3 +171,11 @@ class TestRepeats:
         ax = plots.repeats(found, ax=fresh())
         assert "No comparison: there is only one rater." in texts(ax)[0]
         assert not [line for line in ax.lines if line.get_linestyle() == "--"]
+
+    def test_few_raters_have_room_below_the_verdict(self):
+        """With two raters the names of the rows do not touch each other below a long verdict."""
+        ax = plots.repeats(rated_again(2))
+        ax.figure.draw_without_rendering()
+        below = ax.transData.transform([(0, 0), (0, 1)])[:, 1]
+        points = abs(below[1] - below[0]) * 72 / ax.figure.dpi
+        assert points > 1.2 * ax.get_yticklabels()[0].get_fontsize()

@@ -232,3 +232,14 @@ def test_index_of_tuples():
     index = pd.Index([("a", 1), 2, "c", 4.5], dtype=object, tupleize_cols=False)
     ax = plots.rater_map(replace(found, table=found.table.set_axis(index)), ax=fresh())
     assert "('a', 1)" in texts(ax)
+
+
+def test_models_stand_below_the_pairs_that_they_are_part_of():
+    """A row of one model is marked: the same model has a row below several kinds of pairs."""
+    study = sa.simulate(60, 6, rng=1)
+    model = {"r1": "gpt", "r2": "gpt", "r3": "mini", "r4": "mini"}
+    found = sa.facet_agreement(study.with_raters({"model": model}), facets=["model"])
+    names = [name.get_text() for name in plots.facets(found, ax=fresh()).get_yticklabels()]
+    own = ["… gpt", "… mini"]
+    wanted = ["same model", *own, "other model", "models with people", *own]
+    assert names == [*wanted, "people with one another"]

@@ -57,11 +57,31 @@ def test_each_answer_is_that_of_its_function(study):
         *(unquoted(test.verdict) for test in tests),
         unquoted(sa.facet_agreement(study, facets=["model"]).verdict),
     ]
-    assert main_findings(f)[0].sentence == section(f, "decisions").table.rows[0][1]
+    said = plain(main_findings(f)[0].sentence, quoted=False)
+    assert said.startswith(answers(f)[0][1])
+    assert all(test.model in said for test in tests)
     assert "margin of 0.15" in methods_of(f)
     assert "Hall, P. (1992)" in methods_of(f)
     rows = section(f, "facets").table.rows
     assert rows[0][0] == ("same model",)
+
+
+def test_the_findings_hold_what_each_model_costs():
+    """A margin stands among the main findings beside a threshold, and for all models."""
+    skill = [0.9, 0.9, 0.9, 0.9, 0.3]
+    study = sa.simulate(120, 5, skill=skill, rng=2)
+    cheap, dear = (
+        "r4 in the place of a human costs less than 0.2 of agreement.",
+        ("r5 in the place of a human was not shown to cost less than 0.2 of agreement."),
+    )
+    for model, told in (("r5", dear), (["r4", "r5"], f"{cheap} {dear}")):
+        f = gather(study, model=model, margin=0.2, threshold=0.5, **FEW)
+        said = plain(main_findings(f)[0].sentence, quoted=False)
+        assert said == f"{answers(f)[0][1]} {told}"
+    both = gather(study, model=["r4", "r5"], margin=0.2, **FEW)
+    assert plain(main_findings(both)[0].sentence, quoted=False) == f"{cheap} {dear}"
+    one = gather(study, model="r5", margin=0.2, **FEW)
+    assert plain(main_findings(one)[0].sentence, quoted=False) == answers(one)[0][1]
 
 
 def test_repeats_are_answered_where_there_are_some(study):

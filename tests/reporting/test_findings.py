@@ -20,7 +20,7 @@ from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number, p_phrase
+from setagree.wording.numbers import number, p_phrase, share
 from setagree.wording.words import plain
 
 
@@ -746,3 +746,22 @@ class TestStandouts:
         )
         assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
         assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
+
+
+def test_depths_of_a_hierarchy():
+    """Where the distance knows a hierarchy, its depths are those of `by_depth`."""
+    study = sa.simulate(60, 3, n_labels=4, labels=["a/x", "a/y", "b/x", "b/y"], skill=0.6, rng=1)
+    f = gather(study, distance=sa.distances.taxonomy("/"), n_resamples=19, rng=1)
+    frame = sa.by_depth(study, parents="/", distance=sa.distances.taxonomy("/"))
+    (shown,) = [one for one in sections(f) if one.id == "depths"]
+    assert [row[:3] for row in shown.table.rows] == [
+        tuple(row) for row in frame[["depth", "n_labels", "inside"]].itertuples(index=False)
+    ]
+    assert [row[3][0] for row in shown.table.rows] == frame["estimate"].tolist()
+    told = {one.about: plain(one.sentence) for one in main_findings(f)}
+    assert told["Depth"].startswith(
+        f"{share(frame['inside'][0])} of the disagreement (all or nothing)"
+    )
+    for plainly in ("masi", sa.distances.taxonomy({"a/x": "other"})):
+        flat = gather(study, distance=plainly, n_resamples=19, rng=1)
+        assert ("depths" in [one.id for one in sections(flat)]) == (plainly != "masi")

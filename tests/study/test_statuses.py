@@ -104,6 +104,8 @@ def test_refusals():
     """A status that is none, a column that is absent or is the answer's, nothing observed."""
     with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It is one of 'observed', "):
         sa.read(TABLE.assign(status="skiped"), status="status")
+    with pytest.raises(DataError, match="of an answer that counts it is 'observed', or blank"):
+        sa.read(TABLE.assign(status="OK"), status="status")
     with pytest.raises(DataError, match="no row has the status 'observed'"):
         sa.read(TABLE.assign(status="refused"), status="status")
     with pytest.raises(DataError, match="'state'"):

@@ -103,7 +103,8 @@ def _refuse_parts(values: Sequence[_Value], name: str) -> None:
     if len(places := {value.place for value in values}) > 1:
         raise DataError(
             f"{name} has annotations of {values[0].question!r} in {len(places)} places; the label "
-            "set of a document is the annotations of the document, or of one span."
+            "set of a document is the annotations of the document, or of one span. Make each "
+            "passage that is rated a document of its own."
         )
 
 

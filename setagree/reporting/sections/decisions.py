@@ -19,7 +19,7 @@ from setagree.reporting.sections.base import Findings, Method, Picture, Section,
 from setagree.reporting.tables import Column, Table
 from setagree.scoring.names import distance_name
 from setagree.study.labels import is_missing
-from setagree.wording.words import Name, Sentence, Words
+from setagree.wording.words import Name, Sentence, Words, named
 
 _ROWS = 40
 """Rows of the table of facets."""
@@ -134,9 +134,28 @@ def marked(text: str, names: Iterable[object]) -> Sentence:
 
 
 def say(f: Findings) -> Sentence:
-    """Say the first answer."""
+    """Say the first answer, and what models cost in the place of a human where that was asked."""
     found: list[Decided] = f.results["decisions"]
-    return found[0].answer if found else ()
+    tests = [one.result for one in found if hasattr(one.result, "margin")]
+    begins_with_models = bool(tests) and found[0].result is tests[0]
+    if not tests or (begins_with_models and len(tests) == 1):
+        return found[0].answer if found else ()
+    return _costs(tests) if begins_with_models else (*found[0].answer, " ", *_costs(tests))
+
+
+def _costs(tests: Sequence[Any]) -> Sentence:
+    """Say which models in the place of a human cost less than the margin, and which may not."""
+    said: list[Words] = []
+    for passes, one, many in (
+        (True, "costs", "cost"),
+        (False, "was not shown to cost", "were not shown to cost"),
+    ):
+        models = [test.model for test in tests if test.passes == passes]
+        if models:
+            verb = many if len(models) > 1 else one
+            said += [" " if said else "", *named(models), f" in the place of a human {verb} less "]
+            said.append(f"than {tests[0].margin:g} of agreement.")
+    return tuple(piece for piece in said if piece)
 
 
 def show(f: Findings) -> list[Section]:

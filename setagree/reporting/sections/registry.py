@@ -14,6 +14,7 @@ from setagree.reporting.sections import (
     confusions,
     data,
     decisions,
+    depths,
     groups,
     labels,
     models,
@@ -27,7 +28,7 @@ from setagree.reporting.sections.base import Findings, Method, Section, Topic
 from setagree.wording.words import Sentence
 
 _ORDER = (
-    *(data, choices, decisions, models, replication, labels, confusions),
+    *(data, choices, decisions, models, replication, labels, depths, confusions),
     *(raters, pairs, rater_map, units, groups, changes, chance),
 )
 TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)
