@@ -13,7 +13,6 @@ import pandas as pd
 from setagree.errors import FileError, listing, missing_package
 from setagree.files.binary import arrow_frame
 from setagree.files.streams import Source, check_regular
-from setagree.wording.label_sets import format_labels
 
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
@@ -173,4 +172,7 @@ def _names_of(codes: Any, names: object, column: str, folder: Path) -> Any:
 
 def _as_one_label(name: str) -> str:
     """Return the name of a class, in quotes where it would be read as several labels."""
-    return next((text for sep in ",;|" if (text := format_labels([name], sep=sep)) != name), name)
+    if not set(name) & set(',;|"') and not name.startswith(("[", "{", "(")):
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -140,6 +140,8 @@ def test_the_report_says_where_degrees_do_not_count(tmp_path):
     assert "Any degree above 0 is a yes." in text
     assert "Degrees do not count: a pair of answers with the same labels" in text
     assert "for which no degree was given" not in text
+    judged = sa.report(STUDY, tmp_path / "b.md", model="r3", n_resamples=19, rng=1)
+    assert "Jaccard and F1 look at which labels were given" in judged.read_text(encoding="utf-8")
 
 
 def test_everything_that_takes_a_distance(tmp_path):
