@@ -99,6 +99,10 @@ class SeparatorWarning(SetagreeWarning):
     """The labels look as if another separator had been used."""
 
 
+class DegreesWarning(SetagreeWarning):
+    """Degrees do not count in a result, or look as if raters had given them on several scales."""
+
+
 class MixedScaleWarning(SetagreeWarning):
     """Most answers are numbers and some are not; all were taken as categories."""
 

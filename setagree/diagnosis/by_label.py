@@ -21,6 +21,7 @@ from setagree.scoring.remarks import too_rare
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
+from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 
 
@@ -72,6 +73,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
     Warns
     -----
+    DegreesWarning
+        Labels have degrees, which do not count here.
     RareAnswersWarning
         Labels are so rare, or so frequent, that no interval of alpha is known to hold.
 
@@ -95,6 +98,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     check_level(level)
     whole = Scorer(study)
     tally, known = whole.tally, whole.annotations
+    doubt_degrees(tally.values, "by_label")
     membership = membership_of(tally)
     if known is not None and known.sampling is not None:
         parts: Iterator[Data] = _binary_studies(known, membership)

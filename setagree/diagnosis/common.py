@@ -27,8 +27,8 @@ from setagree.study.kept_raters import Given
 from setagree.study.tally import Tally
 
 NO_DEGREE = (
-    "a merge makes one label of several, for which no degree was given; read the table without "
-    "degrees to merge labels."
+    "a merge makes one label of several, for which no degree was given; merge the labels in the "
+    "table itself, with one degree for what becomes of them."
 )
 
 Row: TypeAlias = dict[str, Any]

@@ -17,6 +17,7 @@ from setagree.diagnosis.membership import Membership, membership_of
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.large.opening import Data
 from setagree.scoring.scorer import Scorer
+from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
@@ -57,6 +58,11 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     CostError
         Tens of millions of pairs of labels are confused, or thousands of millions compared.
 
+    Warns
+    -----
+    DegreesWarning
+        Labels have degrees, which do not count here.
+
     Notes
     -----
     Raters who agree more than chance confuse everything less than chance has it. So `expected` is
@@ -83,6 +89,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     1     c  None  left out    1.0       1.0
     """
     tally = Scorer(study).tally
+    doubt_degrees(tally.values, "confusions")
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
     sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)

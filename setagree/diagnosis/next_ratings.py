@@ -19,6 +19,7 @@ from setagree.inference.raters import check_least
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.study.degrees import doubt_degrees
 from setagree.study.names import tidied
 from setagree.study.tally import Tally
 from setagree.wording.results import Result
@@ -159,6 +160,11 @@ def next_ratings(
     DataError
         The answers are numbers, or it is not known who gave what.
 
+    Warns
+    -----
+    DegreesWarning
+        Labels have degrees, which do not count here.
+
     References
     ----------
     Frazier, Powell and Dayanik (2008), "A knowledge-gradient policy for sequential information
@@ -186,6 +192,7 @@ def next_ratings(
         tie = as_generator(rng).random(len(names))
         order = np.lexsort((tie, r, r != 1))
     else:
+        doubt_degrees(known.values, "next_ratings")
         value, steps, risk = _values(known, len(names))
         order = np.lexsort((r, -risk, -value, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH

@@ -13,7 +13,7 @@ from setagree.distances.base import Distance, OverlapDistance, as_label_set
 from setagree.distances.sets import hamming, jaccard
 from setagree.errors import DistanceError, shorten
 from setagree.study.numbers import as_number
-from setagree.wording.label_sets import Degrees
+from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,10 +54,10 @@ def _as_degrees(answer: Any) -> Degrees:
         return Degrees.of(answer if isinstance(answer, Degrees) else as_label_set(answer))
     for label, degree in answer.items():
         number = as_number(degree)
-        if number is None or not 0 <= number < math.inf:
+        if number is None or not 0 <= number <= LARGEST_DEGREE:
             raise DistanceError(
-                f"the degree of label {shorten(label)} is {shorten(degree)}; it is a finite number "
-                "of 0 or more."
+                f"the degree of label {shorten(label)} is {shorten(degree)}; it is a number from 0 "
+                f"to {LARGEST_DEGREE:g}."
             )
     return Degrees(answer)
 

@@ -113,13 +113,14 @@ def _stream(file: Path, limit: int | None) -> Any:
     with pa.memory_map(str(file)) as mapped, pa.ipc.open_stream(mapped) as stream:
         if limit is None:
             return stream.read_all()
-        return pa.Table.from_batches(islice(stream, 1), stream.schema)
+        filled = (batch for batch in stream if batch.num_rows)
+        return pa.Table.from_batches(islice(filled, 1), stream.schema)
 
 
 # ---- Classes ------------------------------------------------------------------------------------
 
 
-def _named(array: Any, feature: Any, name: str, folder: Path) -> Any:
+def _named(array: Any, feature: Any, name: str, folder: Path, *, in_list: bool = False) -> Any:
     """Return an array with the names of classes in the place of their numbers, at any depth."""
     import pyarrow as pa
 
@@ -139,10 +140,13 @@ def _named(array: Any, feature: Any, name: str, folder: Path) -> Any:
     if pa.types.is_fixed_size_list(kind):
         array = array.cast(pa.list_(kind.value_type))
     if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-        values = _named(array.values, inside, name, folder)
+        values = _named(array.values, inside, name, folder, in_list=True)
         return type(array).from_arrays(array.offsets, values, mask=array.is_null())
     if feature.get("_type") == "ClassLabel" and pa.types.is_integer(kind):
-        return _names_of(array, feature.get("names"), name, folder)
+        named = _names_of(array, feature.get("names"), name, folder)
+        if in_list or not any(_as_one_label(each) != each for each in feature["names"]):
+            return named
+        return pa.array([one and _as_one_label(one) for one in named.to_pylist()], pa.string())
     return array
 
 
@@ -164,3 +168,11 @@ def _names_of(codes: Any, names: object, column: str, folder: Path) -> Any:
             f"to {len(names) - 1}."
         )
     return pa.array(names, pa.string()).take(codes)
+
+
+def _as_one_label(name: str) -> str:
+    """Return the name of a class, in quotes where it would be read as several labels."""
+    if not set(name) & set(',;|"') and not name.startswith(("[", "{", "(")):
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

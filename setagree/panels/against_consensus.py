@@ -21,6 +21,7 @@ from setagree.large.opening import Data
 from setagree.panels.consensus import Method, Rule, warn_unconverged
 from setagree.panels.votes import Decision, Ties
 from setagree.study.annotations import Annotations
+from setagree.study.degrees import doubt_degrees
 from setagree.wording.results import Result
 
 Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
@@ -104,6 +105,8 @@ def score_against_consensus(
 
     Warns
     -----
+    DegreesWarning
+        Labels have degrees, which count in the column exact alone.
     UndefinedAgreementWarning
         A rater has no unit with a consensus of others.
     ConvergenceWarning
@@ -119,6 +122,7 @@ def score_against_consensus(
     """
     study = known_plain(study, "score_against_consensus")
     study = study.with_queued or study
+    doubt_degrees(study.values, "score_against_consensus, but for the column exact,")
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
     everybody = list(range(study.n_raters))

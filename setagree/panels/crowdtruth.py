@@ -20,6 +20,7 @@ from setagree.large.opening import Data
 from setagree.panels.quality_sweeps import Answers
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
+from setagree.study.degrees import doubt_degrees
 from setagree.wording.label_sets import display_labels, sorted_labels
 from setagree.wording.numbers import number
 from setagree.wording.results import Result
@@ -166,6 +167,8 @@ def crowdtruth(
 
     Warns
     -----
+    DegreesWarning
+        Labels have degrees, which do not count here.
     ConvergenceWarning
         After 100 sweeps the scores still moved.
 
@@ -191,6 +194,7 @@ def crowdtruth(
     check_level(level)
     check_least("n_resamples", n_resamples, 0)
     generator = as_generator(rng)
+    doubt_degrees(study.values, "crowdtruth")
     names, flags = _labelled(study, empty)
     answers, rated = _answers(study, flags)
     check_drawing(n_resamples, _SWEEPS * answers.n_steps)  # before any work

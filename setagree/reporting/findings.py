@@ -8,7 +8,7 @@ import warnings
 from setagree.checks import Rng, as_generator, check_level, check_resamples
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import RareAnswersWarning, UndefinedAgreementWarning
+from setagree.errors import DegreesWarning, RareAnswersWarning, UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
 from setagree.inference.known_raters import known_raters
 from setagree.large.joining import with_models
@@ -58,7 +58,9 @@ def gather(
     main = _headline(humans, coefficient, distance, level)
     with warnings.catch_warnings():
         # The parts of a study may be undefined without a warning each: the tables say so. Of a
-        # rare answer the headline has warned, of rare labels it has not.
+        # rare answer the headline has warned, of rare labels it has not. What does not look at
+        # degrees says so in its section.
+        warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
         warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
         f = Findings(humans, main, benchmark(main), level, asked, everyone, models)

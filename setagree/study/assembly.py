@@ -259,7 +259,8 @@ def row_a_label() -> str:
     )
     return (
         f" If each row holds one label of a set, say {option('duplicates', 'union')}, or for a "
-        f"file {file}."
+        f"file {file}; if it has a degree of the label, too, name its column with "
+        f"{option('degree')}."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +12,32 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, shorten
+from setagree.errors import (
+    DataError,
+    DegreesWarning,
+    OptionError,
+    SetagreeWarning,
+    counted,
+    listing,
+    option,
+    shorten,
+    warn,
+)
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
-from setagree.study.codes import MISSING, Answers, Codes, Column, as_objects
+from setagree.study.codes import MISSING, Answers, Codes, Column, Value, as_objects
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.numbers import as_number
 from setagree.study.reading import Reading
 from setagree.study.rows import row_numbers
-from setagree.wording.label_sets import Degrees
+from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 
 _BELOW = "counted from 1 below the header"
+
+_PERCENT = 10.0
+"""What the degrees of a rater must reach not to be on the scale of one who stays within 1."""
+
+_ENOUGH = 3
+"""Labels with a degree that tell on which scale a rater gave them."""
 
 
 def from_degrees(data: Frame, reading: Reading) -> LongColumns:
@@ -50,8 +67,8 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
         return long  # which is refused where it is assembled
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the ratings are coded
-        ids = (code_ids(long.unit, "unit")[0], code_ids(long.rater, "rater")[0])
-    units, raters = (codes.astype(np.int64) for codes in ids)
+        of_units, (of_raters, names) = code_ids(long.unit, "unit")[0], code_ids(long.rater, "rater")
+    units, raters = (codes.astype(np.int64) for codes in (of_units, of_raters))
     numbers = row_numbers(frame)
 
     def place(row: int) -> str:
@@ -60,6 +77,7 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     coded = code_answers(long.answer, reading, is_long=True, place=place)
     labels = _one_each(coded, numbers)
     degrees = _read(pick_column(frame, name), labels, numbers)
+    _doubt_scales(raters, names, degrees)
     ratings, _ = pd.factorize(units * (raters.max() + 1) + raters)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(ratings), prepend=-1))
     _check_rows(ratings, labels, numbers, long)
@@ -71,6 +89,32 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     values = [None if gone else Degrees(one) for one, gone in zip(answers, missing, strict=True)]
     answer = pd.Series(as_objects(values), name=long.answer.name)
     return LongColumns(long.unit.iloc[first], long.rater.iloc[first], answer)
+
+
+def doubt_degrees(values: Iterable[Value], what: str) -> None:
+    """Warn where a result looks at labels alone and some of these have a degree other than 1."""
+    if any(isinstance(one, Degrees) and not one.is_plain for one in values):
+        warn(
+            f"{what} looks at which labels were given, with any degree above 0; how large the "
+            "degrees are does not count.",
+            DegreesWarning,
+        )
+
+
+def _doubt_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) -> None:
+    """Warn where some raters give degrees of 1 at most and others give ten times as much."""
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, raters, degrees)
+    known = np.bincount(raters[degrees > 0], minlength=len(names)) >= _ENOUGH
+    small, large = known & (largest <= 1), largest >= _PERCENT
+    if small.any() and large.any():
+        some, others = ([names[k] for k in np.flatnonzero(each)] for each in (small, large))
+        warn(
+            f"No degree of {counted(len(some), 'rater')} ({listing(some)}) is above 1, and those "
+            f"of {listing(others)} reach {largest.max():g}: if some are percentages or counts, "
+            "bring all to one scale.",
+            DegreesWarning,
+        )
 
 
 def _one_each(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
@@ -105,7 +149,7 @@ def _read(
             row = int(np.flatnonzero(codes == code)[0])
             raise DataError(
                 f"Row {numbers[row]}, {_BELOW}: {shorten(cells[code])} in column {column.name!r} "
-                "is no degree, which is a finite number of 0 or more."
+                f"is no degree, which is a number from 0 to {LARGEST_DEGREE:g}."
             )
     degrees = np.array([0.0 if one is None else one for one in found] + [0.0])[codes]
     if (nameless := np.flatnonzero(~has_label & (degrees > 0))).size:
@@ -117,13 +161,13 @@ def _read(
 
 
 def _degree(cell: object) -> float | None:
-    """Return the finite number of 0 or more that a cell is or spells."""
+    """Return the degree that a cell is or spells, None where it is none."""
     number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
     try:
         degree = math.nan if number is None else float(number)
     except OverflowError:
         return None
-    return degree if 0 <= degree < math.inf else None
+    return degree if 0 <= degree <= LARGEST_DEGREE else None
 
 
 def _check_rows(

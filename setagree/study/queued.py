@@ -20,7 +20,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.assembly import QUEUED
+from setagree.study.assembly import QUEUED, pick_column
 from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, as_pandas
@@ -50,6 +50,8 @@ def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> 
     n, n_rows = int(marks.sum()), len(marks)
     if not n:
         return record.from_reading(table, reading)
+    if reading.degree is not None:
+        n, n_rows = _marked_ratings(table, reading, marks)
     if n == n_rows:
         raise DataError(
             f"all {counted(n, 'rating')} are marked in column {QUEUED!r}, so that none is left "
@@ -64,6 +66,31 @@ def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> 
         warnings.simplefilter("ignore", SetagreeWarning)  # all said of the ratings that count
         with_queued = record.from_reading(table, reading)
     return replace(record.from_reading(table[~marks], reading), with_queued=with_queued)
+
+
+def _marked_ratings(
+    table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Return how many ratings of several rows are marked, and how many there are.
+
+    Raises
+    ------
+    DataError
+        A rating is marked in some of its rows.
+    """
+    # As text; that 1 and "1" are several units is said where the ratings are read.
+    ids = [as_objects(pick_column(table, str(name))).astype(str)
+           for name in (reading.unit, reading.rater)]  # fmt: skip
+    of_row, _ = pd.MultiIndex.from_arrays(ids).factorize()
+    n_rows, n_marked = np.bincount(of_row), np.bincount(of_row, marks)
+    if (partly := np.flatnonzero((n_marked > 0) & (n_marked < n_rows))).size:
+        first = np.flatnonzero(of_row == partly[0])[0]
+        unit, rater = (shorten(each[first]) for each in ids)
+        raise DataError(
+            f"Unit {unit}, rater {rater}: column {QUEUED!r} marks some of the {n_rows[partly[0]]} "
+            f"rows of this answer and others not; with {option('degree')} they are one rating."
+        )
+    return int((n_marked > 0).sum()), len(n_rows)
 
 
 def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:

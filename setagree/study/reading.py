@@ -125,7 +125,7 @@ class Reading:
         `statuses` counts them by rater.
     degree : str, optional
         Of a long table with one row for each unit, rater and label: the column with the degree of
-        the label, a finite number of 0 or more, such as a confidence or the votes of several runs.
+        the label, a number from 0 to 1e100, such as a confidence or the votes of several runs.
         The rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
         answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
         "ruzicka" and "manhattan" compare degrees, and all that looks at labels alone sees which

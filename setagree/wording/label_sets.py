@@ -16,6 +16,10 @@ Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
 
 
+LARGEST_DEGREE = 1e100
+"""Sums and squares of larger degrees could overflow."""
+
+
 class Degrees(LabelSet):
     """The labels of an answer, each with its degree above 0; equal to a label set where all are 1.
 

@@ -59,13 +59,14 @@ class TestRepeats:
         said = refusal("score", "rows.csv")
         assert said.endswith(
             "say --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
-            "with themselves. If each row holds one label of a set, "
-            "say --duplicates 'union', or for a file --from plain_row_per_label. The first pair "
-            "stands in row 1 and row 2, counted from 1 below any header."
+            "with themselves. If each row holds one label of a set, say --duplicates 'union', or "
+            "for a file --from plain_row_per_label; if it has a degree of the label, too, name its "
+            "column with --degree. The first pair stands in row 1 and row 2, counted from 1 below "
+            "any header."
         )
         ok("score", "rows.csv", "--from", "plain_row_per_label", "--blank", "missing")
         engine = refusal("score", "rows.csv", "--memory-limit", "200MB")
-        assert "for a file --from plain_row_per_label." in engine
+        assert "for a file --from plain_row_per_label;" in engine
 
     def test_a_remark_is_no_unit(self):
         """A column of remarks is not guessed; named, most rows are dropped, which is said."""

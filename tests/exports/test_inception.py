@@ -84,6 +84,18 @@ class TestXmi:
         put(tmp_path, {"project/curation/p1.txt/CURATION_USER.zip": b"", "project/a.json": "{}"})
         assert found(sa.read(tmp_path / "project", question=BIRDS, blank="empty")) == TRUTH
 
+    def test_a_text_that_is_the_number_of_a_list(self, tmp_path):
+        """Which of two features holds the list of that number is not known without the types."""
+        text = (
+            '<x:XMI xmlns:x="http://www.omg.org/XMI" xmlns:c="http:///webanno/custom.ecore" '
+            'xmlns:cas="http:///uima/cas.ecore"><c:Birds x:id="5" sofa="1" bird="6" stars="6"/>'
+            '<cas:StringArray x:id="6"><elements>gull</elements></cas:StringArray></x:XMI>'
+        )
+        root = put(tmp_path, {"annotation/p1.txt/mia.xmi": text})
+        said = r"mia.xmi: '6' may be the number of a list, or a value itself, in 'Birds.bird' and"
+        with pytest.raises(FileError, match=said):
+            sa.read(root, question="Birds.stars")
+
     def test_several_values(self, tmp_path):
         """A feature with several values is a list inside the element, or an array beside it."""
         text = (

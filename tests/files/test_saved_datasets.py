@@ -59,6 +59,19 @@ def save(folder, table, features):
 class TestReading:
     """What is read."""
 
+    def test_an_empty_first_batch_is_no_empty_dataset(self, tmp_path):
+        """A file may begin with a batch without rows; the command looks at the first ones."""
+        table = pa.table({"unit": [1, 1], "rater": ["mia", "noa"], "labels": ["crow", "gull"]})
+        folder = save(tmp_path / "d", table, {})
+        with (
+            pa.OSFile(str(folder / "data-00000-of-00001.arrow"), "wb") as file,
+            pa.ipc.new_stream(file, table.schema) as out,
+        ):
+            for batch in (table.slice(0, 0), table):
+                for each in batch.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]:
+                    out.write_batch(each)
+        assert "1,noa,gull" in ok("convert", folder)
+
     @pytest.mark.parametrize("name", ["flat", "nested", "nested/train"])
     def test_what_the_library_wrote(self, name):
         """The truth comes back by every road, from rows and from units that hold their raters."""
@@ -70,14 +83,18 @@ class TestReading:
         assert '"n_ratings": 6' in ok("score", path, "-f", "json")
 
     def test_classes_have_their_names(self):
-        """A class is its name in every column; -1, which stands for none, is null."""
+        """A class is its name in every column; -1, which stands for none, is null.
+
+        The name is one label: outside lists it is quoted where a separator would make it several.
+        """
         frame = read_table(WRITTEN / "flat")
         assert frame["annotator"].tolist() == ["mia", "noa"] * 3
-        assert frame["main"].tolist()[:3] == ["crow", "crow", "heron, grey"]
+        assert frame["main"].tolist()[:3] == ["crow", "crow", '"heron, grey"']
         assert frame["main"].isna().tolist() == [False] * 4 + [True] * 2
         with pytest.warns(sa.errors.SetagreeWarning, match="2 nulls"):
             named = sa.read(WRITTEN / "flat", unit="id", rater="annotator", labels="main")
         assert found(named)["p2", "noa"] == {"gull"}
+        assert found(named)["p2", "mia"] == {"heron, grey"}
         assert named.n_missing == 2
 
     @pytest.mark.parametrize(

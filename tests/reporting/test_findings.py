@@ -661,7 +661,7 @@ class TestStandouts:
     def test_labels_that_are_not_known_are_no_others(self):
         """A label of a wide interval lies between them: not all the other labels are meant."""
         known = [("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.6, 0.5, 0.7, 0.3), ("c", 0.7, 0.6, 0.8, 0.2)]
-        study = SimpleNamespace(kind="labels")
+        study = SimpleNamespace(kind="labels", values=())
         for wide, others in (
             ((), "the other labels 0.600 to 0.700."),
             ((("d", 0.45, -0.1, 0.9, 0.1),), "those known as surely 0.600 to 0.700."),
@@ -703,7 +703,7 @@ class TestStandouts:
 
         def said(*shares):
             rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
-            study = SimpleNamespace(kind="labels")
+            study = SimpleNamespace(kind="labels", values=())
             return plain(labels.say(SimpleNamespace(frame=lambda name: rows, study=study)))
 
         assert said(*[0.2] * 5, *[0.0] * 5) == (

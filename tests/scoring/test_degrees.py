@@ -13,7 +13,7 @@ from inference_support import T1
 from small_studies import annotations
 
 import setagree as sa
-from setagree.errors import DataError, DistanceError, OptionError
+from setagree.errors import DataError, DegreesWarning, DistanceError, OptionError
 from setagree.large.joining import with_models
 from setagree.wording.label_sets import Degrees
 
@@ -112,8 +112,36 @@ def test_the_default_and_what_a_function_gets():
     both = [sa.krippendorff_alpha(one, distance=alike).estimate for one in (STUDY, plain)]
     assert both[0] == pytest.approx(both[1], abs=1e-12)
     columns = ["label", "n_ratings", "share_of_disagreement"]
-    labels = [sa.by_label(one)[columns] for one in (STUDY, plain)]
+    with pytest.warns(DegreesWarning, match="by_label looks at which labels were given"):
+        labels = [sa.by_label(one)[columns] for one in (STUDY, plain)]
     pd.testing.assert_frame_equal(*labels)
+
+
+@pytest.mark.parametrize("name", ["by_label", "confusions", "crowdtruth", "next_ratings"])
+def test_what_does_not_look_at_degrees_says_so(name):
+    """Raters who spread other degrees over the same labels look alike there; plain sets are."""
+    options = {"crowdtruth": {"n_resamples": 0}, "next_ratings": {"budget": 1}}.get(name, {})
+    apart = [("ann", {"a": 0.9, "b": 0.1}), ("bob", {"a": 0.1, "b": 0.9})]
+    study = sa.Annotations.from_triples(
+        [(who, unit, Degrees(one)) for unit in range(3) for who, one in apart]
+    )
+    with pytest.warns(DegreesWarning, match=f"{name} looks at which labels were given, with any"):
+        getattr(sa, name)(study, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DegreesWarning)
+        getattr(sa, name)(study.with_answers(frozenset), **options)
+        sa.next_ratings(study, budget=1, goal="agreement")
+
+
+def test_the_report_says_where_degrees_do_not_count(tmp_path):
+    """Labels and confusions are about what was given; a merge has no degree and is not tried."""
+    text = sa.report(STUDY, tmp_path / "a.md", n_resamples=19, rng=1).read_text(encoding="utf-8")
+    assert "That is about which labels were given, whatever their degrees." in text
+    assert "Any degree above 0 is a yes." in text
+    assert "Degrees do not count: a pair of answers with the same labels" in text
+    assert "for which no degree was given" not in text
+    judged = sa.report(STUDY, tmp_path / "b.md", model="r3", n_resamples=19, rng=1)
+    assert "Jaccard and F1 look at which labels were given" in judged.read_text(encoding="utf-8")
 
 
 def test_everything_that_takes_a_distance(tmp_path):
@@ -151,7 +179,8 @@ def test_one_answer_from_several():
         with pytest.raises(DataError, match=f"{method}' decides which labels apply; these labels"):
             sa.consensus(study, method=method)
     # The same label with another degree is not the same answer.
-    scores = sa.score_against_consensus(study).table.loc["cem"]
+    with pytest.warns(DegreesWarning, match="but for the column exact, looks at which labels"):
+        scores = sa.score_against_consensus(study).table.loc["cem"]
     assert (scores["exact"], scores["jaccard"]) == (0.0, 1.0)
 
 

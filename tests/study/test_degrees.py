@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import BlankLabelsWarning, DataError, OptionError, SetagreeError
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    DegreesWarning,
+    DistanceError,
+    DroppedRowsWarning,
+    OptionError,
+    SetagreeError,
+)
 from setagree.large.opening import open_study
 from setagree.study.keys import value_numbers
 from setagree.study.reading import Reading
@@ -54,6 +62,43 @@ def test_rows_of_a_rating_are_one_answer():
     assert answers(sa.read(TABLE.rename(columns={"degree": "score"}), degree="score")) == EXPECTED
 
 
+def test_ratings_from_a_queue_are_counted_not_their_rows():
+    """Several rows are one rating: marked in all of its rows or in none."""
+    marks = pd.DataFrame(ROWS, columns=NAMES).assign(queued=[1, 1, 0, 0, 0, 0])
+    with pytest.warns(DroppedRowsWarning, match="1 of 4 ratings came from a queue"):
+        study = sa.Annotations.from_long(marks, degree="degree")
+    assert set(answers(study)) == {("u1", "bob"), ("u2", "bob"), ("u2", "ann")}
+    said = "Unit 'u1', rater 'ann': column 'queued' marks some of the 2 rows of this answer"
+    with pytest.raises(DataError, match=said):
+        sa.Annotations.from_long(marks.assign(queued=[1, 0, 0, 0, 0, 0]), degree="degree")
+
+
+def test_raters_on_two_scales_are_told():
+    """Percentages beside shares are told; votes of some runs, and single answers, are no sign."""
+
+    def scaled(a, b, n=3):
+        return [("u1", "ann", str(k), a) for k in range(n)] + [("u1", "bob", "1", b), *ROWS[3:4]]
+
+    said = r"No degree of 1 rater \('ann'\) is above 1, and those of 'bob' reach 80: if some are"
+    with pytest.warns(DegreesWarning, match=said):
+        read(scaled(0.8, 80))
+    for a, b, n in ((0.8, 9, 3), (0.8, 80, 2), (1.5, 80, 3), (0.8, 1, 3)):
+        assert read(scaled(a, b, n)).n_ratings == 3
+
+
+@pytest.mark.parametrize("degree", [1.1e100, 1.7e308, "1e300"])
+def test_degrees_whose_sums_overflow_are_refused(degree):
+    """Sums and squares of larger ones are no numbers; those of the largest are."""
+    with pytest.raises(DataError, match="is no degree, which is a number from 0 to 1e\\+100"):
+        read([*ROWS, ("u3", "ann", "joy", degree)])
+    with pytest.raises(DistanceError, match="it is a number from 0 to 1e\\+100"):
+        sa.distances.ruzicka({"joy": float(degree)}, {"joy": 1})
+    largest = [("u3", who, label, 1e100) for who, label in (("ann", "joy"), ("bob", "fear"))]
+    for distance in ("ruzicka", "manhattan"):
+        row = sa.krippendorff_alpha(read([*ROWS, *largest]), distance=distance)
+        assert np.isfinite([row.estimate, row.standard_error]).all()
+
+
 def test_an_answer_is_a_label_set_with_degrees():
     """It is one where all degrees are 1; else it differs from it and from other degrees."""
     answer = Degrees({"joy": 0.5, "fear": 1, "calm": 0})
@@ -95,7 +140,7 @@ REFUSED = {
     "Row 7, counted from 1 below the header: -0.5 in column": ("u2", "cem", "joy", -0.5),
     "Row 7, counted from 1 below the header: inf in column": ("u2", "cem", "joy", np.inf),
     "Row 7, counted from 1 below the header: 'much' in column 'degree' is no degree, which is a "
-    "finite number of 0 or more": ("u2", "cem", "joy", "much"),
+    "number from 0 to 1e+100.": ("u2", "cem", "joy", "much"),
     "Row 7 holds 2 labels (fear, joy); with degree= each row": ("u2", "cem", "joy, fear", 1),
     "Unit 'u1', rater 'bob' names label 'joy' 2 times (rows 3 and 7,": ("u1", "bob", "joy", 1),
     "rater 'bob' has a row without a label beside others (row 7,": ("u1", "bob", "[]", None),
@@ -113,7 +158,7 @@ def test_refused_rows(said):
         sa.read(table, degree="degree")
     second = np.arange(len(table)) == 1
     with pytest.raises(SetagreeError, match=re.escape(said)):
-        sa.read(table.assign(queued=np.where(second, "yes", "")), degree="degree")
+        sa.read(table.assign(queued=np.where(table.index < 2, "yes", "")), degree="degree")
     table = table.assign(status=np.where(second, "refused", ""))
     with pytest.raises(SetagreeError, match=re.escape(said)):
         sa.read(table, degree="degree", status="status")

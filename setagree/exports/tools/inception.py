@@ -113,7 +113,7 @@ def _values(file: Path, name: str) -> list[_Value]:
     with readable(Source(file)):
         content, suffix = _content(file, name)
     if suffix == ".xmi":
-        return list(_of_xmi(parse_xml(BytesIO(content), name)))
+        return list(_of_xmi(parse_xml(BytesIO(content), name), name))
     try:
         return list(_of_tsv(content.decode("utf-8-sig"), name))
     except UnicodeDecodeError as error:
@@ -137,8 +137,13 @@ def _content(file: Path, name: str) -> tuple[bytes, str]:
 # ---- XMI ----------------------------------------------------------------------------------------
 
 
-def _of_xmi(root: ET.Element) -> Iterator[_Value]:
-    """Yield the values of annotations of the document, and of spans in layers of the project."""
+def _of_xmi(root: ET.Element, name: str) -> Iterator[_Value]:
+    """Yield the values of annotations of the document, and of spans in layers of the project.
+
+    A list of values stands inside its annotation, or elsewhere under a number that may be the text
+    of another feature, too.
+    """
+    named: dict[str, str] = {}
     arrays = {
         each.get(_XMI_ID): [inside.text or "" for inside in each]
         for each in root.iter("{http:///uima/cas.ecore}StringArray")
@@ -152,6 +157,13 @@ def _of_xmi(root: ET.Element) -> Iterator[_Value]:
         layer = each.tag.rpartition("}")[2]
         place = (each.get("begin"), each.get("end")) if is_span else None
         given = [(key, text) for key, text in each.items() if key[0] != "{" and key not in _PLACE]
+        for key, text in given:
+            if text in arrays and named.setdefault(text, f"{layer}.{key}") != f"{layer}.{key}":
+                raise FileError(
+                    f"{name}: {text!r} may be the number of a list, or a value itself, in "
+                    f"{named[text]!r} and in '{layer}.{key}'; write a table with one row for each "
+                    "unit and rater instead."
+                )
         given = [(key, one) for key, text in given for one in arrays.get(text, [text])]
         given += [(inside.tag, inside.text or "") for inside in each]
         yield from (_Value(f"{layer}.{key}", text, place) for key, text in given if text.strip())

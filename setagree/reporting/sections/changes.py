@@ -24,6 +24,7 @@ from setagree.reporting.sections.base import (
 )
 from setagree.reporting.sections.raters import raised_without, tested
 from setagree.reporting.tables import Column
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import number, p_phrase
 from setagree.wording.words import Name, Sentence, capitalised
 
@@ -51,7 +52,8 @@ def find(f: Findings) -> pd.DataFrame:
     chosen = [] if f.study.n_raters < 3 or costly.empty else [*costly["rater"].iloc[:MOST_TRIED]]
     wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
-        wanted["merge"] = _mergers(f.results.get("confusions"))
+        if not have_degrees(f.study.values):  # of a merge nobody knows the degree
+            wanted["merge"] = _mergers(f.results.get("confusions"))
         wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
     try:
         return what_if(f.study, **wanted, **f.measure, level=f.level)

@@ -18,6 +18,7 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.tables import Column
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import is_nothing, share
 from setagree.wording.words import Name, Sentence
 
@@ -119,6 +120,11 @@ def show(f: Findings) -> list[Section]:
         "pairs that differ were pairs of answers drawn at random. The main findings name those "
         "furthest above chance."
     )
+    if have_degrees(f.study.values):
+        note += (
+            " Degrees do not count: a pair of answers with the same labels in other degrees "
+            "differs and is in no row."
+        )
     caption = "What stands for what, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
     return listing.section(f, frame, columns, lead=say(f), picture=picture)

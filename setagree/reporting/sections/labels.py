@@ -13,6 +13,7 @@ from setagree.diagnosis.common import score_whole
 from setagree.plots import by_label as pictures
 from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
 from setagree.reporting.tables import Column
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import interval, number, share
 from setagree.wording.words import Name, Sentence, enumeration, named
 
@@ -43,6 +44,8 @@ def say(f: Findings) -> Sentence:
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
         return ()
     worst, held = _worst(labels), _shares(labels, f.study.kind)
+    if have_degrees(f.study.values):
+        held = (*held, " That is about which labels were given, whatever their degrees.")
     return (*worst, " ", *held) if worst else held
 
 
@@ -137,12 +140,13 @@ def show(f: Findings) -> list[Section]:
     alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
     over, kind = (f" ({alpha.drawn})", alpha.best_method) if alpha else ("", "score")
     narrow = ", which is too narrow for rare labels" if kind == "t" else ""
+    of_degrees = "Any degree above 0 is a yes. " if have_degrees(f.study.values) else ""
     note = (
-        "Each label is a question of its own: was it given, yes or no? Agree on yes: how often "
-        "another rater gives the label, too, where one did. A rare label can have a low alpha with "
-        "almost perfect agreement on no; AC1 tells the two apart. The interval of alpha is the "
-        f"{kind} interval{over}{narrow}; there is none (too few to say) if fewer than 3 units hold "
-        "the label, or fewer than 3 have a rating without it."
+        f"Each label is a question of its own: was it given, yes or no? {of_degrees}Agree on "
+        "yes: how often another rater gives the label, too, where one did. A rare label can have a "
+        "low alpha with almost perfect agreement on no; AC1 tells the two apart. The interval of "
+        f"alpha is the {kind} interval{over}{narrow}; there is none (too few to say) if fewer than "
+        "3 units hold the label, or fewer than 3 have a rating without it."
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, pictures.labels, frame)

@@ -30,6 +30,7 @@ from setagree.reporting.tables import Column, Table, table_of
 from setagree.scoring.names import distance_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
+from setagree.study.codes import have_degrees
 from setagree.wording.numbers import number, share
 from setagree.wording.words import Name, Sentence, Words, named
 
@@ -297,6 +298,8 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
         f"The agreed answer is {_AGREED[found.scores.method]}. A human never counts in the "
         "consensus that he or she is compared with."
     )
+    if have_degrees(f.study.values):
+        note += " Jaccard and F1 look at which labels were given, not at their degrees."
     title = "Against the consensus of the humans"
     return Section("consensus", title, consensus_words(found.score_table), table, None, note)
 
