@@ -101,7 +101,7 @@ class TestPlainCalls:
 
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @given(seed=st.integers(0, 999))
     def test_groups(self, coefficient, design, seed):
         """Counts, estimate, standard error and interval are those of the group's own study.
@@ -127,7 +127,7 @@ class TestPlainCalls:
 
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @given(seed=st.integers(0, 999))
     def test_differences(self, coefficient, design, seed):
         """The difference from all others is that of two plain studies.
@@ -160,7 +160,7 @@ class TestPlainCalls:
             assert row.difference_p_value == pytest.approx(p, abs=1e-9)
 
     @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @given(seed=st.integers(0, 999))
     def test_homogeneity(self, design, seed):
         """One common value is tested by Welch's analysis of variance of the plain estimates.
