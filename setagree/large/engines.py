@@ -98,7 +98,10 @@ class DuckDB:
         def ask() -> Any:
             # DuckDB finds it by its name, unless the connection has a table that is called so.
             setagree_codes_3f9a1c = small  # noqa: F841
-            return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
+            asked = "SELECT * FROM setagree_codes_3f9a1c"
+            if self.connection is not None:
+                return self.connection.sql(asked)
+            return native.query("setagree_rows", asked)  # which plans all of the relation again
 
         try:
             return self.run(ask)
@@ -123,7 +126,7 @@ class DuckDB:
         asked = "SELECT current_setting('memory_limit')"
         n = 1
         if self.folder is not None:
-            [[said]] = self.run(lambda: native.query("setagree_rows", asked).fetchall())
+            [[said]] = self.run(lambda: self.connection.sql(asked).fetchall())
             amount, unit = said.split()
             n = math.ceil(n_rows * _BYTES_A_ROW / (float(amount) * _UNITS[unit]))
         if n < 2:
