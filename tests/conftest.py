@@ -22,6 +22,7 @@ SLOW = (
     "tests/coefficients/test_replicates.py::test_any_study_and_any_weights",
     "tests/coefficients/test_replicates.py::test_every_pair",
     "tests/coefficients/test_score_interval.py::test_it_holds_where_t_does_not",
+    "tests/coefficients/test_spread.py::TestStrata::test_exact_enumeration",
     "tests/coefficients/test_spread.py::test_coverage_of_a_population",
     "tests/command/test_app.py::TestProcess",
     "tests/command/test_label_files.py::test_wherever_a_distance_is_chosen",
@@ -42,18 +43,21 @@ SLOW = (
     "tests/credit/test_overlap.py::TestPlan",
     "tests/credit/test_overlap.py::test_every_road_equals_the_definition",
     "tests/credit/test_overlap.py::test_the_chance_term_in_every_regime",
+    "tests/credit/test_subsets.py::test_all_subsets_of_six_labels",
     "tests/diagnosis/test_labels.py::TestByLabel::test_a_rare_label_is_covered",
     "tests/diagnosis/test_labels.py::TestByLabel::test_each_label_is_a_study_of_yes_and_no",
     "tests/diagnosis/test_labels.py::TestConfusions::test_a_crowd_is_counted_as_few_are",
     "tests/diagnosis/test_labels.py::TestConfusions::test_against_loops",
     "tests/diagnosis/test_labels.py::TestConfusions::test_hundreds_of_labels_in_one_unit",
     "tests/diagnosis/test_labels.py::TestConfusions::test_large_and_small_sets_alike",
+    "tests/diagnosis/test_rater_groups.py::TestDealing::test_it_holds_its_level",
     "tests/diagnosis/test_raters.py::TestByGroup::test_small_groups_hold_their_level",
     "tests/diagnosis/test_raters.py::TestByManyRaters",
     "tests/diagnosis/test_raters.py::TestByRater::test_change_is_a_paired_comparison",
     "tests/diagnosis/test_raters.py::TestByRater::test_habits_against_loops",
     "tests/diagnosis/test_raters.py::TestByUnit::test_against_loops",
     "tests/diagnosis/test_raters.py::test_the_best_of_six_raters_alike",
+    "tests/diagnosis/test_sampled_groups.py::TestDomains::test_exact_enumeration_of_strata",
     "tests/diagnosis/test_sampled_groups.py::TestPlainCalls",
     "tests/distances/test_labelled.py::TestTransport::test_all_pairs_equal_the_linear_programme",
     "tests/exports/test_csv_tools.py::test_damaged_files_give_a_sentence",
@@ -73,14 +77,20 @@ SLOW = (
     "tests/inference/test_bootstrap.py::TestReplicates::test_any_resample_of_any_study",
     "tests/inference/test_comparison.py::TestSeveral::test_holm_equals_statsmodels",
     "tests/inference/test_cross_replication.py::TestExact::test_random_raters_score_nothing",
+    "tests/inference/test_decision_study.py::TestTruths",
     "tests/inference/test_inside_units.py::TestManyRatings::test_reshuffles_equal_the_study_rewritten",
     "tests/inference/test_jackknife.py::TestPassingRaters::test_equals_the_rest_scored",
     "tests/inference/test_jackknife.py::TestRaters::test_any_study",
     "tests/inference/test_jackknife.py::TestUnits::test_any_study",
     "tests/inference/test_permutation.py::TestEveryReshuffle::test_any_study",
+    "tests/inference/test_permutation.py::TestExactEnumeration::test_pooled_equals_all_permutations",
     "tests/inference/test_permutation.py::TestExactEnumeration::test_within_raters_equals_all_permutations",
     "tests/inference/test_permutation.py::TestPValues::test_uniform_under_the_null",
     "tests/inference/test_permutation.py::TestRareAnswers::test_memory",
+    "tests/inference/test_plan_goals.py::TestCosts::test_a_curve_that_studies_follow",
+    "tests/inference/test_plan_goals.py::TestDifferences::test_simulated",
+    "tests/inference/test_plan_goals.py::TestPower::test_simulated",
+    "tests/inference/test_planning.py::TestMultivalued::test_near_the_bootstrap",
     "tests/inference/test_planning.py::TestRaters::test_near_studies_with_more_raters",
     "tests/inference/test_two_way_intervals.py::test_coverage",
     "tests/large/test_clusters.py",
@@ -121,6 +131,7 @@ SLOW = (
     "tests/reporting/test_sections.py::TestSampled::test_weights",
     "tests/reporting/test_sections.py::test_a_section_is_in_the_page",
     "tests/scoring/test_degrees.py::test_equal_the_reference",
+    "tests/scoring/test_no_spread.py::TestBelowChance::test_random_raters_with_rare_labels",
     "tests/scoring/test_properties.py::test_alpha_is_zero_on_average_over_all_pooled_shuffles",
     "tests/scoring/test_properties.py::test_codebooks_equal_the_reference",
     "tests/scoring/test_properties.py::test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater",
@@ -134,6 +145,7 @@ SLOW = (
     "tests/study/test_exact_answers.py::test_parquet",
     "tests/study/test_exact_answers.py::test_report",
     "tests/study/test_exact_answers.py::test_text_files",
+    "tests/study/test_frames.py::TestEconomy",
     "tests/study/test_frames.py::test_real_data",
     "tests/study/test_frames.py::test_round_trip",
     "tests/study/test_keys.py::TestNumbers::test_every_process_has_the_same",
@@ -146,8 +158,10 @@ SLOW = (
     "tests/study/test_tally.py::TestFingerprints::test_equal_rows_become_one",
     "tests/test_architecture.py::test_doctests",
     "tests/test_architecture.py::test_few_rooms_know_each_other",
+    "tests/test_architecture.py::test_functions_are_small",
     "tests/test_architecture.py::test_import_is_light",
     "tests/test_architecture.py::test_no_function_shadows_a_module",
+    "tests/test_architecture.py::test_texts_for_python_alone_exist",
     "tests/test_architecture.py::test_the_import_test_sees_what_is_loaded",
     "tests/test_architecture.py::test_what_needs_no_data_is_quick",
     "tests/test_examples.py",
@@ -182,10 +196,16 @@ def pytest_xdist_make_scheduler(config, log):
     return WorkStealingScheduling(config, log)
 
 
+def pytest_collection():
+    """Let the garbage collector rest while tests and modules are made, which stay to the end."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Spare the garbage collector thousands of tests and modules, which all stay to the end."""
-    gc.collect()
+    """Spare the collector all of them from here on, and let it look more seldom."""
     gc.freeze()
+    gc.enable()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_unconfigure():
