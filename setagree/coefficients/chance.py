@@ -19,7 +19,7 @@ from setagree.credit.base import Weights
 from setagree.distances import Distance
 from setagree.study.annotations import Annotations
 from setagree.study.sampling import Sample, sample_of
-from setagree.study.tally import Tally, dot
+from setagree.study.tally import Tally
 
 if TYPE_CHECKING:
     from setagree.coefficients.models import Model
@@ -179,6 +179,19 @@ class Case:
         return summed_weights(self.tally, self.sample, power=2)
 
     @cached_property
+    def pairable_totals(self) -> Floats:
+        """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
+        if self.mass is self.tally.multiplicity:
+            return self.tally.pairable_totals
+        return self.tally.value_totals(self.mass * self.tally.pairable)
+
+    @cached_property
+    def rated_shares(self) -> Floats:
+        """pi_k = sum_i w_i r_ik / r_i / sum_i w_i over rated units, of shape (K,)."""
+        shares = self.tally.value_totals(self.mass / self.tally.pattern_ratings)
+        return np.asarray(shares / self.mass.sum())
+
+    @cached_property
     def disagreement(self) -> Floats:
         """q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
         return pattern_disagreement(self.tally, self.weights)
@@ -189,6 +202,15 @@ class Case:
         r, d_max = self.tally.pattern_ratings, self.weights.max_distance
         pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
         return np.asarray(self.disagreement / (d_max * pairs))
+
+
+def dot(x: Floats, y: Floats) -> float:
+    """Return sum_i x_i y_i over patterns, which may be a million.
+
+    Not ``x @ y``: for a sum that memory bounds, BLAS wakes threads that then wait, and so cost more
+    time of the processor than all that is done here.
+    """
+    return float(np.einsum("i,i", x, y))
 
 
 def summed_weights(tally: Tally, sample: Sample | None, *, power: int = 1) -> Floats:
@@ -228,12 +250,6 @@ def reach(weights: Weights, totals: Floats) -> float:
     return float(found) or weights.max_distance
 
 
-def rated_shares(case: Case) -> Floats:
-    """Return pi_k = sum_i w_i r_ik / r_i / sum_i w_i over rated units, of shape (K,)."""
-    shares = case.tally.value_totals(case.mass / case.tally.pattern_ratings)
-    return np.asarray(shares / case.mass.sum())
-
-
 def squared_share(case: Case) -> float:
     """Return sum_i w_i² r_i / sum_i w_i r_i over pairable units: 1 without weights."""
     r = case.tally.pattern_ratings * case.tally.pairable
@@ -264,7 +280,7 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
     observed = dot(m, q) / N
     chance, chance_i = model.linearised(case)
     expected = chance * d_max
-    nothing = NOTHING * reach(case.weights, tally.value_totals(m))
+    nothing = NOTHING * reach(case.weights, case.pairable_totals)
     # x and y are in the units of the distance: pa = 1 - x / d_max, pe = 1 - y / d_max.
     N_eff = N / squared_share(case)
     fewer = 1.0 if chance_i is None else 1 - 1 / N_eff
@@ -299,7 +315,7 @@ def _by_units(case: Case, model: Model) -> Estimate:
     n, n_pairable = float(case.mass.sum()), float(case.mass[used].sum())
     x = dot(case.mass[used], x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.
-    nothing = NOTHING * reach(case.weights, tally.value_totals(m)) / d_max
+    nothing = NOTHING * reach(case.weights, case.rated_shares) / d_max
     if not n_pairable or not y > nothing or (tally.n_units == 1 and not model.fixed):
         return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
     by_unit = model.asks_who and case.study is not None

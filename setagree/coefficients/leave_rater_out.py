@@ -111,7 +111,7 @@ class Absence:
     def pooled(self) -> tuple[Floats, Codes, Codes, Floats]:
         """Alpha's value totals n, and who takes how much of which value from them."""
         study, tally = self.study, self.case.tally
-        totals = tally.value_totals(tally.multiplicity * tally.pairable)
+        totals = tally.pairable_totals
         own = np.flatnonzero(self.r >= 2)
         order = np.argsort(study.unit_codes, kind="stable")
         two = order[self.r[order] == 2]

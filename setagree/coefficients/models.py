@@ -22,14 +22,13 @@ from setagree.coefficients.chance import (
     Case,
     Codes,
     Floats,
-    rated_shares,
+    dot,
     reach,
     squared_share,
 )
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.coefficients.within_raters import group_spread, spread_within_raters
 from setagree.credit.base import Weights
-from setagree.study.tally import dot
 
 Weigh: TypeAlias = Literal["ratings", "units"]
 
@@ -108,10 +107,7 @@ class Urn(Model):
 
     def totals(self, case: Case) -> Floats:
         """Return the totals of the study, of shape (K,): pairable ratings, or shares of units."""
-        tally = case.tally
-        if self.weigh == "units":
-            return rated_shares(case)
-        return tally.value_totals(case.mass * tally.pairable)
+        return case.rated_shares if self.weigh == "units" else case.pairable_totals
 
     def linearised(self, case: Case) -> tuple[float, Floats]:
         """Return 1 - pe of a study, and of each pattern: x' F x and c' F x, per pair of answers."""
@@ -287,8 +283,7 @@ class Redrawn(Model):
 
     def linearised(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe of a study; no closed form of a row is known."""
-        m = case.tally.multiplicity * case.tally.pairable
-        return float(self.chance(case, case.tally.value_totals(m)[:, None])[0]), None
+        return float(self.chance(case, case.tally.pairable_totals[:, None])[0]), None
 
 
 def ac_scale(weights: Weights) -> float:

@@ -16,11 +16,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Codes, Floats
+from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Codes, Floats, dot
 from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
 from setagree.coefficients.replicates import pattern_matrix
 from setagree.coefficients.within_raters import distinct_keys, spread_within_groups
-from setagree.study.tally import dot
 
 _LOST = 1e-6
 """A share of the whole study's chance term below which a difference from it has lost digits."""

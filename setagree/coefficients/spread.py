@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from setagree.coefficients.chance import ROUNDING, Case, Codes, Estimate, Floats, standard_error
+from setagree.coefficients.chance import (
+    ROUNDING,
+    Case,
+    Codes,
+    Estimate,
+    Floats,
+    dot,
+    standard_error,
+)
 from setagree.errors import counted, shorten
 from setagree.study.sampling import Sample
-from setagree.study.tally import dot
 
 LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
 """Degrees of freedom below which there is no telling how wide an interval should be; of weights,

@@ -95,7 +95,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)
     _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
-    c = tally.value_totals(tally.multiplicity * tally.pairable)
+    c = tally.pairable_totals
     # D over the pairs of all ratings, whatever their units, that differ.
     drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
     times = differing / drawn if drawn > 0 else float("nan")

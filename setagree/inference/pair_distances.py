@@ -93,7 +93,7 @@ def _every(tally: Tally, weights: Weights) -> list[Floats]:
 
     The values that were given are compared in blocks, so that no K x K array is made.
     """
-    n = tally.value_totals(tally.multiplicity * tally.pairable)
+    n = tally.pairable_totals
     blocks = [*chunks(np.flatnonzero(n))]
     K = sum(map(len, blocks))
     instead = "Merge or leave out rare answers, or take a part of the units."

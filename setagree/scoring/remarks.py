@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setagree.coefficients.chance import dot
 from setagree.coefficients.models import Urn, UrnOfEachRater
 from setagree.coefficients.spread import units_drawn
 from setagree.credit.base import display_value
@@ -20,7 +21,6 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.tally import dot
 from setagree.wording.escaping import visible
 from setagree.wording.numbers import four, level_text
 
@@ -253,7 +253,7 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     if type(row.definition.model) not in (Urn, UrnOfEachRater):
         return ""
     tally = row.tally
-    totals = tally.value_totals(tally.multiplicity * tally.pairable)
+    totals = tally.pairable_totals
     N, most = float(totals.sum()), int(totals.argmax())
     others = n * (N - float(totals[most])) / N
     if not too_rare(n, N, others):

@@ -322,5 +322,6 @@ def _check_weighted(coefficient: Coefficient[...], sampling: Sampling) -> None:
 def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
     sample = None if study is None or study.sampling is None else sample_of(study)
     mass = summed_weights(tally, sample)
-    pairable = tally.value_totals(mass * tally.pairable)
+    is_plain = mass is tally.multiplicity
+    pairable = tally.pairable_totals if is_plain else tally.value_totals(mass * tally.pairable)
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

@@ -46,7 +46,7 @@ from setagree.study.frames import (
 )
 from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
-from setagree.study.objects import in_arrow, text_of
+from setagree.study.objects import factorised, in_arrow, text_of
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.rows import row_numbers
 from setagree.study.scalars import code_scalars
@@ -315,9 +315,10 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    tidy, names = _tidy_names(codes.astype(np.int32), as_objects(ids), role, column)
-    blank = [k for k, one in enumerate(names) if one == ""] if "" in names.tolist() else []
-    bad = np.flatnonzero((tidy == MISSING) | np.isin(tidy, blank) if blank else tidy == MISSING)
+    tidy, names = _tidy_names(codes.astype(np.int32, copy=False), as_objects(ids), role, column)
+    blank = np.flatnonzero(names == "")
+    unnamed = tidy == MISSING
+    bad = np.flatnonzero(unnamed | np.isin(tidy, blank) if blank.size else unnamed)
     if bad.size:
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(column, bad)}, counted "
@@ -333,14 +334,14 @@ def _factorised_ids(column: Column) -> tuple[Codes, pd.Index[Any] | npt.NDArray[
     """
     column = text_of(column, in_arrow(column))
     if getattr(column.dtype, "storage", None) != "pyarrow":
-        return pd.factorize(column)
+        return factorised(column)
     probed = column[:_PROBED]
     if np.count_nonzero(_run_heads(probed)) * 2 >= len(probed):
         return pd.factorize(column)
     heads = _run_heads(column)
     codes, ids = pd.factorize(column[heads])
     ends = np.append(np.flatnonzero(heads), len(heads))
-    return np.repeat(codes, np.diff(ends)), ids
+    return np.repeat(codes.astype(np.int32), np.diff(ends)), ids
 
 
 def _run_heads(column: Column) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
@@ -27,8 +26,8 @@ from setagree.study.doubts import (
     doubt_similar,
     how_many,
 )
-from setagree.study.labels import Case, LabelSyntax, is_missing, read_cell
-from setagree.study.objects import distinct_lists, in_arrow, text_of
+from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, read_cell
+from setagree.study.objects import distinct_lists, factorised, in_arrow, text_of
 from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -127,7 +126,7 @@ def code_label_sets(
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _refuse_flags(cells)
     _refuse_numbers(column)
-    sets, failures = parse_all(cells, partial(read_cell, syntax=syntax))
+    sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
         raise LabelError(worded(failures, codes, place, times))
     if have_degrees(sets):
@@ -192,13 +191,14 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise cells; those that cannot be hashed stand for themselves through a key."""
     text = column
+    factorise: Callable[[Column], tuple[Codes, Any]] = pd.factorize
     if len(column) >= _MANY_OBJECTS:
-        arrow = in_arrow(column)
+        arrow, factorise = in_arrow(column), factorised
         if (found := distinct_lists(column, arrow)) is not None:
             return found
         text = text_of(column, arrow)
     try:
-        codes, cells = pd.factorize(text)
+        codes, cells = factorise(text)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.

@@ -180,7 +180,7 @@ class Tally(ReadOnlyArrays):
     @cached_property
     def n_ratings(self) -> int:
         """How many ratings there are."""
-        return round(dot(self.multiplicity, self.pattern_ratings))
+        return round(float((self.multiplicity * self.pattern_ratings).sum()))
 
     @cached_property
     def rows(self) -> Codes:
@@ -202,6 +202,11 @@ class Tally(ReadOnlyArrays):
     def n_pairable_units(self) -> int:
         """How many units have two ratings or more."""
         return int(self.multiplicity[self.pairable].sum())
+
+    @cached_property
+    def pairable_totals(self) -> Floats:
+        """n_k, how often each value was given in units with two ratings or more."""
+        return read_only(self.value_totals(self.multiplicity * self.pairable))
 
     @cached_property
     def keys(self) -> Keys:
@@ -292,7 +297,7 @@ class Tally(ReadOnlyArrays):
         return _in_patterns(replace(joined, indices=indices, counts=counts))
 
 
-def row_keys(numbers: Keys, counts: npt.NDArray[np.float64], indices: Codes, indptr: Codes) -> Keys:
+def row_keys(numbers: Keys, counts: Floats, indices: Codes, indptr: Codes) -> Keys:
     """Return a number for each row of counts that equal rows share: sum_k number_k h(count_k).
 
     Unequal rows share one as seldom as random numbers of 64 bits do, so what rests on it must not
@@ -309,15 +314,6 @@ def row_keys(numbers: Keys, counts: npt.NDArray[np.float64], indices: Codes, ind
     mixed |= np.uint64(1)
     mixed *= np.take(numbers, indices, out=other, mode="clip")
     return np.add.reduceat(mixed, indptr[:-1])
-
-
-def dot(x: Floats, y: Floats) -> float:
-    """Return sum_i x_i y_i over patterns, which may be a million.
-
-    Not ``x @ y``: for a sum that memory bounds, BLAS wakes threads that then wait, and so cost more
-    time of the processor than all that is done here.
-    """
-    return float(np.einsum("i,i", x, y))
 
 
 def _counted(study: Annotations) -> tuple[npt.NDArray[np.intp], Codes, Floats]:

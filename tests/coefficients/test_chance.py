@@ -17,7 +17,6 @@ from setagree.coefficients.chance import (
     Case,
     Estimate,
     pattern_disagreement,
-    rated_shares,
     standard_error,
     undefined_estimate,
 )
@@ -61,8 +60,8 @@ def test_shares(rows):
     expected = [
         float(reference.mean([u.count(A) / len(u) for u in units])) for A in case.tally.values
     ]
-    assert rated_shares(case).tolist() == pytest.approx(expected)
-    assert rated_shares(case).sum() == pytest.approx(1)
+    assert case.rated_shares.tolist() == pytest.approx(expected)
+    assert case.rated_shares.sum() == pytest.approx(1)
 
 
 def estimate_of(influence, counted, undefined=None):
