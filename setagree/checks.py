@@ -1,11 +1,13 @@
-"""Checks of options that many functions share, and the limits on what one call may cost."""
+"""Checks of options that many functions share, and what one call may cost."""
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
@@ -200,6 +202,18 @@ _OF_FILES = "source sheet sql format question roster encoding"
 
 _OF_SAMPLED = "cluster sampling_weight strata population_size"
 """Options that say how units were drawn, which a study remembers."""
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: JSON and label sets have none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def public(function: F) -> F:

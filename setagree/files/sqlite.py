@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from setagree.checks import check_cost
+from setagree.checks import check_cost, no_collection
 from setagree.errors import FileError, OptionError, listing, option, shorten
 from setagree.files.records import typed_columns
-from setagree.files.streams import SQLITE, Source, no_collection
+from setagree.files.streams import SQLITE, Source
 
 _PIECE = 2**24
 _SAMPLE = 1_000

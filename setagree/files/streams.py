@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import gc
 import glob
 import gzip
 import os
@@ -284,18 +283,6 @@ def listable(folder: Path) -> Iterator[None]:
     except OSError as error:
         path = folder if error.filename is None else error.filename
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Pause the search for reference cycles: JSON has none, and millions of objects."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _is_clutter(info: zipfile.ZipInfo) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from setagree.checks import MOST_BYTES
+from setagree.checks import MOST_BYTES, no_collection
 from setagree.errors import FileError, OptionError, option
 from setagree.files.binary import read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
@@ -23,7 +23,6 @@ from setagree.files.streams import (
     check_columns,
     file_names,
     find_sources,
-    no_collection,
     readable,
 )
 from setagree.study.assembly import QUEUED

@@ -19,10 +19,11 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from setagree.checks import no_collection
 from setagree.errors import DataError, FileError, a_type, missing_package, option
 from setagree.files.delimited import delimited_pieces
 from setagree.files.records import line_pieces
-from setagree.files.streams import Source, check_columns, no_collection, readable
+from setagree.files.streams import Source, check_columns, readable
 from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from setagree.checks import no_collection
 from setagree.errors import FileError, OptionError, listing, missing_package, option
 from setagree.files.delimited import header_names
 from setagree.files.records import line_pieces
@@ -21,7 +22,6 @@ from setagree.files.streams import (
     Source,
     check_columns,
     find_sources,
-    no_collection,
     readable,
 )
 from setagree.large.copies import check_alike, copy_texts

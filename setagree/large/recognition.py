@@ -12,7 +12,7 @@ from typing import cast
 
 import pandas as pd
 
-from setagree.checks import expanded, public
+from setagree.checks import expanded, no_collection, public
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
@@ -41,7 +41,6 @@ from setagree.files.streams import (
     is_stdin,
     listable,
     matching,
-    no_collection,
 )
 from setagree.files.tables import read_table
 from setagree.large.opening import Plan, is_files, open_study

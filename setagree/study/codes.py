@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Guessable
+from setagree.checks import Guessable, no_collection
 from setagree.errors import DataError, LabelError, SetagreeError, counted, option, shorten
 from setagree.study.doubts import (
     MARKERS,
@@ -260,12 +260,13 @@ def parse_all(
     """Return what each cell is read as, and what went wrong where it cannot be read."""
     answers: list[Value | None] = []
     failures: dict[int, SetagreeError] = {}
-    for position, cell in enumerate(cells):
-        try:
-            answers.append(read(cell))
-        except (LabelError, DataError) as error:
-            answers.append(None)
-            failures[position] = error
+    with no_collection():
+        for position, cell in enumerate(cells):
+            try:
+                answers.append(read(cell))
+            except (LabelError, DataError) as error:
+                answers.append(None)
+                failures[position] = error
     return answers, failures
 
 
