@@ -381,7 +381,8 @@ def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int
     >>> entries_of(np.array([0, 2, 3, 5]), np.array([2, 0])).tolist()
     [3, 4, 0, 1]
     """
-    lengths = np.diff(indptr)[rows]
-    entries = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
+    starts = indptr[rows]
+    lengths = indptr[rows + 1] - starts
+    entries = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
     entries += np.arange(len(entries))
     return entries

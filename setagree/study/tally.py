@@ -24,6 +24,7 @@ from setagree.study.tables import tally_as_html
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _FEW_RATINGS = 5_000
+_NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,9 +229,8 @@ class Tally(ReadOnlyArrays):
         """Return the tally with one row for each unit, equal ones too, where they are known."""
         if self.unit_patterns is None:
             raise DataError("a tally that does not know its units has no row for each.")
-        rows = _take_rows(self, self.unit_patterns)
         every = np.arange(len(self.unit_patterns))
-        return replace(rows, multiplicity=np.ones(len(every)), unit_patterns=every)
+        return _take_rows(self, self.unit_patterns, np.ones(len(every)), every)
 
     def with_values(self, values: tuple[Value, ...]) -> Tally:
         """Return the tally with further values listed that nobody gave."""
@@ -341,11 +341,9 @@ def _in_patterns(tally: Tally) -> Tally:
     first[group[::-1]] = np.arange(len(group))[::-1]
     if len(first) == tally.n_patterns or not _equal_rows(told_apart, first[group]):
         return tally
-    return replace(
-        _take_rows(tally, first),
-        multiplicity=np.bincount(group, tally.multiplicity).astype(np.float64),
-        unit_patterns=None if tally.unit_patterns is None else group[tally.unit_patterns],
-    )
+    patterns = None if tally.unit_patterns is None else group[tally.unit_patterns]
+    times = np.bincount(group, tally.multiplicity).astype(np.float64)
+    return _take_rows(tally, first, times, patterns)
 
 
 def _told_apart(tally: Tally) -> Tally:
@@ -359,8 +357,10 @@ def _told_apart(tally: Tally) -> Tally:
 
 def _fingerprints(tally: Tally) -> Keys:
     """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
-    random = np.random.default_rng(0).integers(2**63, size=tally.n_values, dtype=np.uint64)
-    return row_keys(random, tally.counts, tally.indices, tally.indptr)
+    n = tally.n_values
+    many = n > len(_NUMBERS)
+    random = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) if many else _NUMBERS
+    return row_keys(random[:n], tally.counts, tally.indices, tally.indptr)
 
 
 def _equal_rows(tally: Tally, twin: Codes) -> bool:
@@ -375,14 +375,15 @@ def _equal_rows(tally: Tally, twin: Codes) -> bool:
     )
 
 
-def _take_rows(tally: Tally, rows: Codes) -> Tally:
+def _take_rows(tally: Tally, rows: Codes, multiplicity: Floats, patterns: Codes | None) -> Tally:
     entries = entries_of(tally.indptr, rows)
     return replace(
         tally,
         indptr=np.concatenate([[0], np.cumsum(np.diff(tally.indptr)[rows])]),
         indices=tally.indices[entries],
         counts=tally.counts[entries],
-        multiplicity=tally.multiplicity[rows],
+        multiplicity=multiplicity,
+        unit_patterns=patterns,
         given=None if tally.given is None else tally.given.take(rows),
     )
 
