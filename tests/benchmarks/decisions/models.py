@@ -100,6 +100,8 @@ class Models(Decisions):
     missing : float
     n_models : int
         Models that are all alike.
+    complete : bool
+        Whether answers of humans alone are missing.
     """
 
     distance: str
@@ -113,8 +115,15 @@ class Models(Decisions):
     missing: float = 0.0
     n_models: int = 1
     n_studies: int = field(default=4_000, kw_only=True)
+    complete: bool = field(default=False, kw_only=True)
 
     family: ClassVar[str] = "models"
+
+    @property
+    def name(self) -> str:
+        """The family and the parameters."""
+        named = super().name
+        return named.replace(" n_models=", " complete n_models=") if self.complete else named
 
     @property
     def promised(self) -> dict[str, float]:
@@ -129,7 +138,8 @@ class Models(Decisions):
         world = world_of(self.distance, self.labels, self.units, self.humans, self.alpha)
         pi = reduce(np.kron, map(np.array, world.units[0].urns))
         De = float(pi @ world.distances @ pi)
-        shared = self.n_units * (1 - self.missing) ** 2
+        answered = 1 - self.missing
+        shared = self.n_units * answered * (1.0 if self.complete else answered)
         return MARGIN * De * shared if shared >= FEW_UNITS else 0.0
 
     @property
@@ -150,6 +160,7 @@ class Models(Decisions):
             types = drawn_types(world, (n, self.n_units, 1), generator)
             codes = world.draw(types, raters[None, None], generator)
             given = generator.random(codes.shape) >= self.missing
+            given[..., self.n_humans :] |= self.complete
             p = self.batched(codes, given, world.distances)
             if not start:
                 for k in range(min(n, CHECKED)):
@@ -253,6 +264,10 @@ def model_cells() -> Iterator[Models]:
     for n, answers, H, missing in product(UNITS, both, (3, 5), (0.0, MISSED)):
         for alpha in (0.5, 0.8):
             yield Models(*answers, "alike", "alike", alpha, -MARGIN, H, n, missing)
+            if missing:
+                yield Models(
+                    *answers, "alike", "alike", alpha, -MARGIN, H, n, missing, complete=True
+                )
     for n, (distance, labels), missing in product(UNITS, both, (0.0, MISSED)):
         yield Models(distance, labels, "hard", "alike", 0.5, -MARGIN, 3, n, missing)
         yield Models(distance, "equal", "alike", "expert", 0.5, -MARGIN, 3, n, missing)

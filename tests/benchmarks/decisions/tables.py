@@ -19,6 +19,8 @@ from tests.benchmarks.decisions.models import Models
 from tests.benchmarks.decisions.queues import Adaptive, Gain
 from tests.benchmarks.decisions.thresholds import Thresholds
 
+COMPLETE = "mean, the model answers all"
+
 OneOf = TypeVar("OneOf", bound=Decisions)
 Pairs: TypeAlias = list[tuple[OneOf, Found]]
 
@@ -64,18 +66,22 @@ def model_table(known: Known) -> str:
     pairs = results_of(Models, models.model_cells(), known)
     rows = [["test", "missing", *(f"{n} units" for n in models.UNITS)]]
     kinds: list[tuple[str, str, Callable[[Models], bool]]] = [
-        ("mean", models.MEAN, lambda c: c.units == "alike"),
+        ("mean", models.MEAN, lambda c: c.units == "alike" and not c.complete),
+        (COMPLETE, models.MEAN, lambda c: c.complete),
         ("mean, some units hard", models.MEAN, lambda c: c.units == "hard"),
         ("all, one human is better", models.ALL, lambda c: c.humans == "expert"),
-        ("equivalence, model worse", models.SAME, lambda c: c.change < 0),
+        ("equivalence, model worse", models.SAME, lambda c: c.change < 0 and not c.complete),
         ("equivalence, model better", models.SAME, lambda c: c.change > 0),
         ("any of 3 models, Holm", models.ANY, lambda c: c.n_models > 1),
     ]
     for (title, test, belongs), missing in product(kinds, (0.0, models.MISSED)):
         of = [pair for pair in pairs if pair[0].missing == missing and belongs(pair[0])]
+        if not of:
+            continue
         by_n = ([one for cell, one in of if cell.n_units == n] for n in models.UNITS)
         shown = [_size(found, test) for found in by_n]
-        rows.append(["" if missing else title, f"{100 * missing:.0f} %", *shown])
+        first = title if not missing or title == COMPLETE else ""
+        rows.append([first, f"{100 * missing:.0f} %", *shown])
     return markdown(rows, left=2)
 
 
