@@ -44,6 +44,7 @@ SLOW = (
     "tests/credit/test_overlap.py::test_every_road_equals_the_definition",
     "tests/credit/test_overlap.py::test_the_chance_term_in_every_regime",
     "tests/credit/test_subsets.py::test_all_subsets_of_six_labels",
+    "tests/diagnosis/test_dealt_units.py::test_they_hold_their_level_where_t_does_not",
     "tests/diagnosis/test_labels.py::TestByLabel::test_a_rare_label_is_covered",
     "tests/diagnosis/test_labels.py::TestByLabel::test_each_label_is_a_study_of_yes_and_no",
     "tests/diagnosis/test_labels.py::TestConfusions::test_a_crowd_is_counted_as_few_are",

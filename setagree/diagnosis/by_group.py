@@ -18,7 +18,6 @@ from setagree.checks import (
     check_resamples,
     public,
 )
-from setagree.coefficients.chance import Floats
 from setagree.coefficients.models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts, are_known
 from setagree.diagnosis.common import (
@@ -29,6 +28,7 @@ from setagree.diagnosis.common import (
     steps_to_score,
     unit_case,
 )
+from setagree.diagnosis.dealt_units import tested
 from setagree.diagnosis.grouping import (
     Grouped,
     group_by_mapping,
@@ -37,7 +37,7 @@ from setagree.diagnosis.grouping import (
     study_and_column,
 )
 from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
-from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, homogeneity, of_sampled_units
+from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, of_sampled_units
 from setagree.diagnosis.windows import (
     Times,
     edges,
@@ -96,8 +96,8 @@ def by_group(
     level : float
         The level of the intervals.
     n_resamples : int
-        For groups of raters: how often units are redrawn, and raters dealt to groups, where there
-        are more ways to deal them.
+        How often units are dealt to small groups of units. For groups of raters: how often units
+        are redrawn, and raters dealt to groups, where there are more ways to deal them.
     reading : Reading, optional
         How a table is read; that of a study that was read from it is ``study.reading``. Default:
         with the usual names of columns, and as `agreement` reads cells.
@@ -106,25 +106,25 @@ def by_group(
         cluster has units in several groups, these are no independent samples: differences take
         that into account, and there is no test of homogeneity.
     rng : int or numpy Generator, optional
-        The seed for groups of raters.
+        The seed of what is dealt or redrawn.
 
     Returns
     -------
     DataFrame
         One row a group, in order of their first unit (or rater): group, n_units, n_pairable_units,
         n_raters, n_ratings, n_values; estimate, standard_error, low, high; difference (from the
-        estimate of all other groups together), difference_standard_error, difference_p_value
-        (Welch's t, independent units, not corrected for the number of groups; nan where one of the
-        two has no standard error above 0); homogeneity_p_value (one test of all groups against one
-        common value, the same in every row); compares ("units", "raters", or "units and raters"
-        where each group has units and raters of its own: then a difference between the units and
-        one between the raters cannot be told apart). Of groups of raters, else nan: between (the
-        cross-replication kappa_x of the group with all other raters), between_low, between_high
-        (percentiles over redrawn units), normalised, normalised_low, normalised_high (kappa_x
-        divided by the root of both alphas: below 1 where raters agree less between groups than
-        inside them), n_shared_units, dealing_p_value (see Notes; the same in every row). Of all:
-        no_test (why the test of the groups, of homogeneity or by dealing, has no p), reason (why
-        the estimate is nan, or there is no interval as the standard error is 0), coefficient,
+        estimate of all other groups together), difference_standard_error, difference_p_value (see
+        Notes; not corrected for the number of groups; nan where one of the two has no standard
+        error above 0); homogeneity_p_value (one test of all groups against one common value, the
+        same in every row); tested_by ("t", or "dealing"; see Notes); compares ("units", "raters",
+        or "units and raters" where each group has units and raters of its own: then a difference
+        between units and one between raters cannot be told apart). Of groups of raters, else nan:
+        between (the cross-replication kappa_x of the group with all other raters), between_low,
+        between_high (percentiles over redrawn units), normalised, normalised_low, normalised_high
+        (kappa_x divided by the root of both alphas: below 1 where raters agree less between groups
+        than inside them), n_shared_units, dealing_p_value (see Notes; the same in every row). Of
+        all: no_test (why the test of the groups, of homogeneity or by dealing, has no p), reason
+        (why the estimate is nan, or there is no interval as the standard error is 0), coefficient,
         distance.
 
     Raises
@@ -141,8 +141,14 @@ def by_group(
     ``L = sum_g (1 - w_g / W)² / f_g``, it is
     ``F = [sum_g w_g (k_g - k)² / (G - 1)] / [1 + 2 (G - 2) L / (G² - 1)]`` on G - 1 and
     ``(G² - 1) / (3 L)`` degrees of freedom. Groups without an estimate are left out of the test;
-    it is nan where one has no standard error above 0. With fewer than some 20 units a group the
-    standard errors themselves are rough.
+    it is nan where one has no standard error above 0.
+
+    Where a group, or all others together, have fewer than 100 units, standard errors are too rough
+    for t. Then units are dealt to groups of the same sizes `n_resamples` times, and p is the share
+    of dealings, the observed one included, whose p by t is as small (a studentised permutation
+    test; Chung & Romano 2013), of those that have one. t remains for more than 20 groups, for
+    samples in clusters or with weights, for coefficients that ask who gave what, and where dealing
+    would score more than 20 million units.
 
     Of a sample from strata, or from a population of known size, a group is a domain: the fraction
     drawn is that of the whole sample in each stratum, f_s = n_s / N_s, and how many of its n_s
@@ -164,11 +170,11 @@ def by_group(
     >>> import setagree as sa
     >>> study = sa.simulate(90, 3, rng=1)
     >>> batch = {unit: "first" if k < 45 else "second" for k, unit in enumerate(study.units)}
-    >>> frame = by_group(study, batch)
+    >>> frame = by_group(study, batch, rng=1)
     >>> frame[["group", "n_units", "estimate", "difference", "difference_p_value"]].round(3)
         group  n_units  estimate  difference  difference_p_value
-    0   first       45     0.426       0.124               0.082
-    1  second       45     0.302      -0.124               0.082
+    0   first       45     0.426       0.124               0.079
+    1  second       45     0.302      -0.124               0.079
     """
     grouped = _grouped(data, by, reading, cluster)
     if cluster is not None:
@@ -196,7 +202,7 @@ def compare_groups(
 ) -> pd.DataFrame:
     """Return the coefficient of each group of a study; see `by_group`."""
     check_resamples(n_resamples)
-    generator = as_generator(rng)
+    drawing: Row = {"n_resamples": n_resamples, "generator": as_generator(rng)}
     study, compares = grouped.study, grouped.compares
     whole = score_whole(study, coefficient, distance, level)
     _refuse_scattered(by, len(grouped.names), study, compares)
@@ -204,18 +210,19 @@ def compare_groups(
         plain_units(study, "a comparison of groups of raters")
         found = whole.case.distance
         assert found is not None  # noqa: S101 - what the door makes has one
-        drawing: Row = {"n_resamples": n_resamples, "generator": generator}
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
         beside = {**dict.fromkeys(BESIDE, np.nan), "homogeneity_p_value": np.nan}
-        rows = [{**row, **beside} for row in rows]
-        frame = pd.DataFrame(rows)
+        frame = pd.DataFrame([{**row, **beside, "tested_by": "dealing"} for row in rows])
     else:
-        of_units = _of_units if whole.case.sample is None else of_sampled_units
-        frame = pd.DataFrame(of_units(grouped, whole, level)).assign(**no_raters_compared())
+        if whole.case.sample is None:
+            frame = pd.DataFrame(_of_units(grouped, whole, level, **drawing))
+        else:
+            frame = pd.DataFrame(of_sampled_units(grouped, whole, level)).assign(tested_by="t")
+        frame = frame.assign(**no_raters_compared())
     return frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]]
 
 
-def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any]:
+def _of_units(grouped: Grouped, whole: Agreement, level: float, **drawing: Any) -> dict[str, Any]:
     """Return the columns of groups of units, with how each differs from all others together."""
     study, of_rating, n = grouped.study, grouped.of_rating, len(grouped.names)
     of_unit = np.zeros(study.n_units, dtype=np.intp)
@@ -224,8 +231,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> dict[str, Any
     own, rests = _own_and_rests(grouped, whole, parts)
     return {
         **own_columns(study, parts, own, of_rating, level),
-        **_beside(own, rests),
-        **homogeneity(own.estimate, own.standard_error, own.counted - 1),
+        **tested(parts, own, rests, **drawing),
         "coefficient": whole.coefficient,
         "distance": whole.distance,
     }
@@ -258,9 +264,10 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
 
 _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
-    *("estimate", "standard_error", "low", "high", *BESIDE, "homogeneity_p_value", "compares"),
-    *("between", "between_low", "between_high", "normalised", "normalised_low", "normalised_high"),
-    *("n_shared_units", "dealing_p_value", "no_test", "reason", "coefficient", "distance"),
+    *("estimate", "standard_error", "low", "high", *BESIDE, "homogeneity_p_value", "tested_by"),
+    *("compares", "between", "between_low", "between_high"),
+    *("normalised", "normalised_low", "normalised_high", "n_shared_units", "dealing_p_value"),
+    *("no_test", "reason", "coefficient", "distance"),
 )
 
 
@@ -381,16 +388,3 @@ def _known(
             f"is named when it is read{listed}: unit_columns=[{by!r}]. Or pass a mapping from unit."
         )
     return study, known[by]
-
-
-def _beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
-    """Return the columns of the difference of each group from all others together."""
-    from scipy.special import stdtr
-
-    difference = own.estimate - rests.estimate
-    both = np.stack([own.standard_error, rests.standard_error])
-    se = np.where((both > 0).all(axis=0), np.hypot(*both), np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = both**4 / (np.stack([own.counted, rests.counted]) - 1)
-        p = 2 * stdtr(se**4 / terms.sum(axis=0), -np.abs(difference) / se)
-    return dict(zip(BESIDE, (difference, se, p), strict=True))

@@ -230,7 +230,7 @@ class Tally(ReadOnlyArrays):
         if self.unit_patterns is None:
             raise DataError("a tally that does not know its units has no row for each.")
         every = np.arange(len(self.unit_patterns))
-        return _take_rows(self, self.unit_patterns, np.ones(len(every)), every)
+        return take_rows(self, self.unit_patterns, np.ones(len(every)), every)
 
     def with_values(self, values: tuple[Value, ...]) -> Tally:
         """Return the tally with further values listed that nobody gave."""
@@ -343,7 +343,7 @@ def _in_patterns(tally: Tally) -> Tally:
         return tally
     patterns = None if tally.unit_patterns is None else group[tally.unit_patterns]
     times = np.bincount(group, tally.multiplicity).astype(np.float64)
-    return _take_rows(tally, first, times, patterns)
+    return take_rows(tally, first, times, patterns)
 
 
 def _told_apart(tally: Tally) -> Tally:
@@ -375,7 +375,8 @@ def _equal_rows(tally: Tally, twin: Codes) -> bool:
     )
 
 
-def _take_rows(tally: Tally, rows: Codes, multiplicity: Floats, patterns: Codes | None) -> Tally:
+def take_rows(tally: Tally, rows: Codes, multiplicity: Floats, patterns: Codes | None) -> Tally:
+    """Return some of the rows, one or several times each."""
     entries = entries_of(tally.indptr, rows)
     return replace(
         tally,

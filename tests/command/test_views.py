@@ -243,7 +243,9 @@ class TestReport:
         report(
             study(),
             "direct.html",
-            groups=sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")),
+            groups=sa.by_group(
+                frame, "batch", reading=sa.Reading(blank="empty"), n_resamples=19, rng=1
+            ),
             title="long",
             n_resamples=19,
             rng=1,

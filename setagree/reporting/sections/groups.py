@@ -162,9 +162,10 @@ def show(f: Findings) -> list[Section]:
 _OF_UNITS = (
     [Column("Against the rest", "signed", "difference"), Column("p", "p", "difference_p_value")],
     (
-        "Against the rest: the difference from the estimate of all other groups together, by "
-        "Welch's t, not corrected for the number of groups. The numbers of a group with fewer "
-        "than about 20 units are rough."
+        "Against the rest: the difference from the estimate of all other groups together. p is "
+        "not corrected for the number of groups; in a group (or a rest) of fewer than 100 units it "
+        "comes from dealing the units to the groups anew, where that can be done, else from "
+        "Welch's t."
     ),
 )
 _OF_RATERS = (
