@@ -57,10 +57,17 @@ def with_score_intervals(table: sa.AgreementTable, frame: pd.DataFrame) -> str:
     shown = _agreements(table, frame) | {"p": map(p_four, frame["p_value"])}
     note = (
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
-        f"as without --interval. About {ABOUT['units']}."
+        f"as without --interval. About {ABOUT['units']}.{_score_freedom(table)}"
     )
     said = [*_alike(table), *_drawn(table), wrapped(note)]
     return paragraphs(counts(table), table_text(shown), *said)
+
+
+def _score_freedom(table: sa.AgreementTable) -> str:
+    """Return the degrees of freedom of score intervals over clusters, which are not those of t."""
+    dfs = {one.spread.clusters.n - 1 for one in table if one.spread.clusters}
+    listed = " or ".join(f"{df:,}" for df in sorted(dfs))
+    return f" The interval takes {listed} degrees of freedom: the clusters less one." if dfs else ""
 
 
 def _agreements(table: sa.AgreementTable, frame: pd.DataFrame) -> dict[str, Iterable[str]]:

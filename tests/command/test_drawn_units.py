@@ -49,6 +49,8 @@ def test_score(study):
     assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(), rel=1e-12)
     assert "are clustered by document: 12 clusters, " in ok("score", *CLUSTERED)
+    score = " ".join(ok("score", *CLUSTERED, "--interval", "score").split())
+    assert "The interval takes 11 degrees of freedom: the clusters less one." in score
     row = rows("score", *CLUSTERED, "--interval", "score")[0]
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(method="score"), rel=1e-12)
 
