@@ -362,7 +362,7 @@ class TestErrors:
         assert quiet(sa.tally, lazy(data), assume_unique=True).n_ratings == 5
 
     @every_engine
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
     def test_only_repeats(self, lazy, pairs):
         """A rater is found to annotate a unit again where that is so, and nowhere else."""

@@ -306,7 +306,7 @@ class TestZones:
 
     def check(self, data, *limits):
         """Check how many units every condition keeps, and what is said where it keeps none."""
-        asked = [(sa.read, {}), *((sa.tally, limit) for limit in ({}, *limits))]
+        asked = [(sa.read, {}), *((sa.tally, limit) for limit in limits or ({},))]
         for condition, n_units in KEPT_BEFORE.items():
             for function, more in asked:
                 if n_units is not None:
