@@ -146,7 +146,8 @@ def by_group(
     Where a group, or all others together, have fewer than 100 units, standard errors are too rough
     for t. Then units are dealt to groups of the same sizes `n_resamples` times, and p is the share
     of dealings, the observed one included, whose p by t is as small (a studentised permutation
-    test; Chung & Romano 2013), of those that have one. t remains for more than 20 groups, for
+    test; Chung & Romano 2013), of those that have one. The test of all groups is by dealing where
+    the difference of any of them is (`tested_by`). t remains for more than 20 groups, for
     samples in clusters or with weights, for coefficients that ask who gave what, and where dealing
     would score more than 20 million units.
 
