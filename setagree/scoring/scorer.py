@@ -47,6 +47,7 @@ from setagree.scoring.remarks import (
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind, have_degrees
+from setagree.study.degrees import doubt_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.sampling import Sampling, sample_of
@@ -254,8 +255,12 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Warn of what is undefined, and of what makes the numbers or their intervals doubtful.
 
     That is: few clusters, ratings that a queue asked for, one unit that holds too much, one answer
-    that leaves too little for the others.
+    that leaves too little for the others, degrees at which no distance looks.
     """
+    of_sets = {one.distance: isinstance(one.case.distance, OverlapDistance) for one in agreements}
+    if agreements and have_degrees(agreements[0].tally.values) and all(of_sets.values()):
+        what = f"a comparison by {' and '.join(of_sets)}, unlike one by ruzicka,"
+        doubt_degrees(agreements[0].tally.values, what)
     if any(one.case.sample is not None for one in agreements):
         doubt_clusters(agreements)
     if agreements and agreements[0].n_units >= 2 * SEVERAL:

@@ -105,9 +105,19 @@ def test_the_default_and_what_a_function_gets():
     assert own.estimate == pytest.approx(sa.krippendorff_alpha(STUDY).estimate, abs=1e-12)
     # What looks at labels alone sees which ones were given.
     plain = STUDY.with_answers(frozenset)
+    said = (
+        r"a comparison by (masi|jaccard), unlike one by ruzicka, looks at which labels were given"
+    )
     for name in ("masi", "jaccard"):
-        both = [sa.krippendorff_alpha(one, distance=name).estimate for one in (STUDY, plain)]
+        with pytest.warns(DegreesWarning, match=said):
+            both = [sa.krippendorff_alpha(one, distance=name).estimate for one in (STUDY, plain)]
         assert both[0] == pytest.approx(both[1], abs=1e-12)
+    with warnings.catch_warnings():  # beside one that looks at degrees, that is the question
+        warnings.simplefilter("error", DegreesWarning)
+        sa.krippendorff_alpha(plain, distance="masi")
+        sa.agreement(STUDY, distance=["masi", "ruzicka"])
+    with pytest.warns(DegreesWarning, match="by masi and dice, unlike"):
+        sa.agreement(STUDY, distance=["masi", "dice"])
     alike = sa.distances.transport(lambda x, y: float(x != y))
     both = [sa.krippendorff_alpha(one, distance=alike).estimate for one in (STUDY, plain)]
     assert both[0] == pytest.approx(both[1], abs=1e-12)
