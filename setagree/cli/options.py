@@ -231,7 +231,7 @@ class Reading:
 
     unit: Text = member(COLUMNS, "COLUMN", "What was rated.")
     rater: Text = member(COLUMNS, "COLUMN", "Who rated it.")
-    labels: Text = member(COLUMNS, "COLUMN", "The answers: sets. --degree COLUMN")
+    labels: Text = member(COLUMNS, "COLUMN", "Label sets; their degrees: --degree COLUMN.")
     degree: Text = hidden("--degree")  # which the line above shows
     value: Text = member(COLUMNS, "COLUMN", "The answers, each one number or word.")
     wide: bool = flag(COLUMNS, "Each rater has a column of answers.", "--wide")
@@ -242,11 +242,11 @@ class Reading:
     )
     source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
     where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
-    sheet: Text = member(ANSWERS, "NAME", "Of a workbook. SQLite: --sql QUERY")
+    sheet: Text = member(ANSWERS, "NAME", "A workbook's sheet; SQLite: --sql QUERY.")
     sql: Text = hidden("--sql")  # which the line above shows
     cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
     sampling_weight: Text = member(SURE, "COLUMN", "How many units each one stands for.")
-    strata: Text = member(SURE, "COLUMN", "Part drawn from. --population-size a=9,b=5")
+    strata: Text = member(SURE, "COLUMN", "Stratum; also --population-size a=9,b=5")
     population_size: Texts = hidden("--population-size")  # which the line above shows
     format: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
@@ -255,7 +255,7 @@ class Reading:
     roster: Text = member(ANSWERS, "FILE", "For an export: who rated which unit.")
     sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
-    missing: Texts = member(ANSWERS, "TEXT", "Answers that are none: NA. --status COLUMN")
+    missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
     status: Text = hidden("--status")  # which the line above shows
     duplicates: str = member(
         ANSWERS, "HOW", "first (--order-by T), last, union, repeats.", default="error"
