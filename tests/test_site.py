@@ -192,9 +192,13 @@ LOOKED_AT = ("index", "start-here", "kappa-and-alpha", "gallery", "methods", "ex
              "cheat-sheet", "reference/coefficients")  # fmt: skip
 
 
+# What pages are made of is on three of them; each may be too wide for a phone.
+LOOKS = [(name, SIZES[1], "dark") for name in LOOKED_AT]
+LOOKS += [(name, SIZES[0], "light") for name in ("index", "gallery", "reference/coefficients")]
+
+
 @needs_browser
-@pytest.mark.parametrize("name", LOOKED_AT)
-@pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")])
+@pytest.mark.parametrize(("name", "size", "scheme"), LOOKS)
 def test_everybody_can_read_it(visit, name, size, scheme):
     """No page is wider than the window, and axe finds nothing wrong with it."""
     page = visit(name, size=size, scheme=scheme)

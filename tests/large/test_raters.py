@@ -273,7 +273,7 @@ class TestEngines:
         assert who_gave_what(tally) == by_hand(sa.Annotations.from_long(table, blank="empty"))
         assert sa.tally(table, blank="empty").given is None
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(row_lists(sets_of("ab")))
     def test_any_study(self, rows):
         """Every small study keeps who gave what, in both engines."""
