@@ -192,7 +192,7 @@ LOOKED_AT = ("index", "start-here", "kappa-and-alpha", "gallery", "methods", "ex
              "cheat-sheet", "reference/coefficients")  # fmt: skip
 
 
-# What pages are made of is on three of them; each may be too wide for a phone.
+# Any page may be too wide for a phone; three of them hold all that pages are made of.
 LOOKS = [(name, SIZES[1], "dark") for name in LOOKED_AT]
 LOOKS += [(name, SIZES[0], "light") for name in ("index", "gallery", "reference/coefficients")]
 

@@ -181,9 +181,7 @@ class Case:
     @cached_property
     def pairable_totals(self) -> Floats:
         """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
-        if self.mass is self.tally.multiplicity:
-            return self.tally.pairable_totals
-        return self.tally.value_totals(self.mass * self.tally.pairable)
+        return pairable_totals(self.tally, self.mass)
 
     @cached_property
     def rated_shares(self) -> Floats:
@@ -219,6 +217,13 @@ def summed_weights(tally: Tally, sample: Sample | None, *, power: int = 1) -> Fl
         return tally.multiplicity
     sums = np.bincount(tally.unit_patterns, sample.weights**power, tally.n_patterns)
     return np.asarray(sums, dtype=np.float64)
+
+
+def pairable_totals(tally: Tally, mass: Floats) -> Floats:
+    """Return sum_i w_i r_ik over pairable units, of shape (K,), for summed weights of patterns."""
+    if mass is tally.multiplicity:  # which the tally has counted once
+        return tally.pairable_totals
+    return tally.value_totals(mass * tally.pairable)
 
 
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:

@@ -116,16 +116,16 @@ def by_group(
         estimate of all other groups together), difference_standard_error, difference_p_value (see
         Notes; not corrected for the number of groups; nan where one of the two has no standard
         error above 0); homogeneity_p_value (one test of all groups against one common value, the
-        same in every row); tested_by ("t", or "dealing"; see Notes); compares ("units", "raters",
-        or "units and raters" where each group has units and raters of its own: then a difference
-        between units and one between raters cannot be told apart). Of groups of raters, else nan:
-        between (the cross-replication kappa_x of the group with all other raters), between_low,
-        between_high (percentiles over redrawn units), normalised, normalised_low, normalised_high
-        (kappa_x divided by the root of both alphas: below 1 where raters agree less between groups
-        than inside them), n_shared_units, dealing_p_value (see Notes; the same in every row). Of
-        all: no_test (why the test of the groups, of homogeneity or by dealing, has no p), reason
-        (why the estimate is nan, or there is no interval as the standard error is 0), coefficient,
-        distance.
+        same in every row); tested_by (where p comes from: "t" or "dealing"); compares ("units",
+        "raters", or "units and raters" where each group has units and raters of its own: then a
+        difference between units and one between raters cannot be told apart). Of groups of raters,
+        else nan: between (the cross-replication kappa_x of the group with all other raters),
+        between_low, between_high (percentiles over redrawn units), normalised, normalised_low,
+        normalised_high (kappa_x divided by the root of both alphas: below 1 where raters agree less
+        between groups than inside them), n_shared_units, dealing_p_value (see Notes; the same in
+        every row). Of all: no_test (why the test of the groups, of homogeneity or by dealing, has
+        no p), reason (why the estimate is nan, or there is no interval as the standard error is 0),
+        coefficient, distance.
 
     Raises
     ------

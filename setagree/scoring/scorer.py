@@ -15,6 +15,7 @@ from setagree.coefficients.chance import (
     Estimate,
     Undefined,
     estimate,
+    pairable_totals,
     standard_error,
     summed_weights,
 )
@@ -326,7 +327,5 @@ def _check_weighted(coefficient: Coefficient[...], sampling: Sampling) -> None:
 
 def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
     sample = None if study is None or study.sampling is None else sample_of(study)
-    mass = summed_weights(tally, sample)
-    is_plain = mass is tally.multiplicity
-    pairable = tally.pairable_totals if is_plain else tally.value_totals(mass * tally.pairable)
+    pairable = pairable_totals(tally, summed_weights(tally, sample))
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

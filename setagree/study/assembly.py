@@ -46,7 +46,7 @@ from setagree.study.frames import (
 )
 from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
-from setagree.study.objects import factorised, in_arrow, text_of
+from setagree.study.objects import encoded, in_arrow, text_of
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.rows import row_numbers
 from setagree.study.scalars import code_scalars
@@ -334,7 +334,7 @@ def _factorised_ids(column: Column) -> tuple[Codes, pd.Index[Any] | npt.NDArray[
     """
     column = text_of(column, in_arrow(column))
     if getattr(column.dtype, "storage", None) != "pyarrow":
-        return factorised(column)
+        return encoded(column)
     probed = column[:_PROBED]
     if np.count_nonzero(_run_heads(probed)) * 2 >= len(probed):
         return pd.factorize(column)

@@ -27,7 +27,7 @@ from setagree.study.doubts import (
     how_many,
 )
 from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, read_cell
-from setagree.study.objects import distinct_lists, factorised, in_arrow, text_of
+from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
 from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -193,7 +193,7 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     text = column
     factorise: Callable[[Column], tuple[Codes, Any]] = pd.factorize
     if len(column) >= _MANY_OBJECTS:
-        arrow, factorise = in_arrow(column), factorised
+        arrow, factorise = in_arrow(column), encoded
         if (found := distinct_lists(column, arrow)) is not None:
             return found
         text = text_of(column, arrow)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 
-def factorised(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
+def encoded(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
     """Return codes in the order of their first row, -1 for missing, and what they stand for.
 
     A categorical column has codes: they are numbered anew, and no cell is hashed.

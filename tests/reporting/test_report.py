@@ -1067,7 +1067,7 @@ class TestChangesThatCannotBe:
             "The one change of labels that was tried does not raise alpha significantly."
         )
 
-    def test_groups_that_cannot_be_tested(self):
+    def test_groups_that_cannot_be_tested(self, monkeypatch):
         """A group in which all agree fully has no standard error; a group of one unit no estimate.
 
         The finding says that there is no test, the table why there is no estimate.
@@ -1086,7 +1086,11 @@ class TestChangesThatCannotBe:
         assert table.columns[-1].head == "Why not"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
-        assert "Welch" in by_id(f)["groups"].note
+        assert by_id(f)["groups"].note.endswith("from dealing the units to the groups anew.")
+        large = {u: u % 2 for u in range(41)}
+        monkeypatch.setattr("setagree.diagnosis.dealt_units._FEW_UNITS", 0)
+        by_t = gather(sa.Annotations.from_triples(rows), groups=large, n_resamples=19, rng=1)
+        assert by_id(by_t)["groups"].note.endswith("it comes from t.")
 
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):

@@ -151,6 +151,8 @@ def show(f: Findings) -> list[Section]:
         Column("Ratings", "count", "n_ratings"),
         Column("Why not", "name", "reason"),
     ]
+    if not of_raters:
+        note += f"{_DEALT if 'dealing' in [*frame.get('tested_by', ())] else ''}."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, pictures.groups, ordered) if f.main.reason is None else None
     title = "Groups of raters" if of_raters else "Groups"
@@ -162,11 +164,14 @@ def show(f: Findings) -> list[Section]:
 _OF_UNITS = (
     [Column("Against the rest", "signed", "difference"), Column("p", "p", "difference_p_value")],
     (
-        "Against the rest: the difference from the estimate of all other groups together. p is "
-        "not corrected for the number of groups; in a group (or a rest) of fewer than 100 units it "
-        "comes from dealing the units to the groups anew, where that can be done, else from "
-        "Welch's t."
+        "Against the rest: the difference from the estimate of all other groups together. The "
+        "interval of a group with fewer than about 20 units is rough. p is not corrected for the "
+        "number of groups; it comes from t"
     ),
+)
+_DEALT = (
+    ", but where a group or its rest has fewer than 100 units, from dealing the units to the "
+    "groups anew"
 )
 _OF_RATERS = (
     [Column("With all other raters", "estimate", ("between", "between_low", "between_high"))],

@@ -122,7 +122,7 @@ class Models(Decisions):
     @property
     def name(self) -> str:
         """The family and the parameters."""
-        named = super().name
+        named = super().name  # the seed of a cell, so that those of before keep theirs
         return named.replace(" n_models=", " complete n_models=") if self.complete else named
 
     @property
