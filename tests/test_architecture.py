@@ -345,9 +345,9 @@ def test_functions_are_small():
 
 
 def test_modules_are_small():
-    """No module has more than 400 lines."""
+    """No module has more than 800 lines."""
     lengths = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES}
-    assert {name: n for name, n in lengths.items() if n > 400} == {}
+    assert {name: n for name, n in lengths.items() if n > 800} == {}
 
 
 def test_the_size_test_counts_what_it_says():

@@ -61,6 +61,8 @@ class Estimate:
         Whether influence is by unit, not by pattern.
     undefined : str or None
         Why the estimate is nan.
+    pairable_only : bool
+        Whether only pairable units count (alpha), with the sampling weights of these.
     """
 
     estimate: float
@@ -72,6 +74,7 @@ class Estimate:
     counted: Floats
     by_unit: bool = False
     undefined: Undefined | None = None
+    pairable_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,8 @@ class Rated:
         The pattern of each row.
     raters : ndarray of object, shape (n_raters,)
         Identifiers of the raters.
+    strata : ndarray of int, shape (n_rows,), or None
+        The stratum of each row where the sizes of strata make the weights.
     """
 
     row_codes: Codes
@@ -96,6 +101,7 @@ class Rated:
     row_times: Floats
     patterns: Codes
     raters: npt.NDArray[np.object_]
+    strata: Codes | None = None
 
     @property
     def n_raters(self) -> int:
@@ -103,9 +109,24 @@ class Rated:
         return len(self.raters)
 
     @cached_property
+    def cells(self) -> Codes:
+        """The rater and stratum of each rating, as one code; the rater alone without strata."""
+        if self.strata is None:
+            return self.rater_codes
+        return self.strata[self.row_codes] * self.n_raters + self.rater_codes
+
+    @cached_property
     def times(self) -> Floats:
-        """How often each rating was given."""
-        return self.row_times[self.row_codes]
+        """How often each rating was given, or its sampling weight.
+
+        Where the sizes of strata make the weights: N_s / n_gs, over the n_gs units of the stratum
+        that rater g rated, so that the margins of all raters are those of one population.
+        """
+        times = self.row_times[self.row_codes]
+        if self.strata is None:
+            return times
+        n = np.bincount(self.strata)[self.strata[self.row_codes]]
+        return np.asarray(times * n / np.bincount(self.cells)[self.cells])
 
     @cached_property
     def ratings(self) -> Floats:
@@ -144,7 +165,8 @@ class Case:
         study, tally = self.study, self.tally
         if study is not None and tally.unit_patterns is not None:
             codes = study.unit_codes, study.rater_codes, study.value_codes
-            return Rated(*codes, self.unit_weights, tally.unit_patterns, study.raters)
+            strata = None if self.sample is None else self.sample.strata_of_size
+            return Rated(*codes, self.unit_weights, tally.unit_patterns, study.raters, strata)
         if tally.given is None:
             raise TypeError("this case does not know who gave what")
         given, patterns = tally.given, np.arange(tally.n_patterns)
@@ -164,28 +186,43 @@ class Case:
 
     @property
     def unit_weights(self) -> Floats:
-        """The sampling weight w_i of each unit; 1 where there is none."""
+        """The sampling weight v_i of each unit in sums over rated units; 1 where there is none."""
         weights = None if self.sample is None else self.sample.weights
+        return np.ones(self.tally.n_units) if weights is None else weights
+
+    @property
+    def pairable_weights(self) -> Floats:
+        """The sampling weight w_i of each unit in sums over pairable units, as `Sample` has it."""
+        weights = None if self.sample is None else self.sample.pairable_weights
         return np.ones(self.tally.n_units) if weights is None else weights
 
     @cached_property
     def mass(self) -> Floats:
-        """The summed w_i of the units of each pattern: how many they are, without weights."""
-        return summed_weights(self.tally, self.sample)
+        """The summed v_i of the units of each pattern: how many they are, without weights."""
+        return summed_weights(self.tally, None if self.sample is None else self.sample.weights)
+
+    @cached_property
+    def pairable_mass(self) -> Floats:
+        """The summed w_i of the units of each pattern, which counts where they are pairable."""
+        sample = self.sample
+        if sample is None or sample.pairable_weights is sample.weights:
+            return self.mass
+        return summed_weights(self.tally, sample.pairable_weights)
 
     @cached_property
     def squared_mass(self) -> Floats:
         """The summed w_i² of the units of each pattern."""
-        return summed_weights(self.tally, self.sample, power=2)
+        weights = None if self.sample is None else self.sample.pairable_weights
+        return summed_weights(self.tally, None if weights is None else weights**2)
 
     @cached_property
     def pairable_totals(self) -> Floats:
         """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
-        return pairable_totals(self.tally, self.mass)
+        return pairable_totals(self.tally, self.pairable_mass)
 
     @cached_property
     def rated_shares(self) -> Floats:
-        """pi_k = sum_i w_i r_ik / r_i / sum_i w_i over rated units, of shape (K,)."""
+        """pi_k = sum_i v_i r_ik / r_i / sum_i v_i over rated units, of shape (K,)."""
         shares = self.tally.value_totals(self.mass / self.tally.pattern_ratings)
         return np.asarray(shares / self.mass.sum())
 
@@ -211,11 +248,11 @@ def dot(x: Floats, y: Floats) -> float:
     return float(np.einsum("i,i", x, y))
 
 
-def summed_weights(tally: Tally, sample: Sample | None, *, power: int = 1) -> Floats:
-    """Return the sum of w_i, or of a power, over the units of each pattern; w_i = 1 without any."""
-    if sample is None or sample.weights is None or tally.unit_patterns is None:
+def summed_weights(tally: Tally, weights: Floats | None) -> Floats:
+    """Return the sum of the weights of the units of each pattern; without any, their number."""
+    if weights is None or tally.unit_patterns is None:
         return tally.multiplicity
-    sums = np.bincount(tally.unit_patterns, sample.weights**power, tally.n_patterns)
+    sums = np.bincount(tally.unit_patterns, weights, tally.n_patterns)
     return np.asarray(sums, dtype=np.float64)
 
 
@@ -258,7 +295,7 @@ def reach(weights: Weights, totals: Floats) -> float:
 def squared_share(case: Case) -> float:
     """Return sum_i w_i² r_i / sum_i w_i r_i over pairable units: 1 without weights."""
     r = case.tally.pattern_ratings * case.tally.pairable
-    return dot(case.squared_mass, r) / dot(case.mass, r)
+    return dot(case.squared_mass, r) / dot(case.pairable_mass, r)
 
 
 def estimate(case: Case, model: Model) -> Estimate:
@@ -275,7 +312,7 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
     and N_eff = (sum w_i r_i)² / sum w_i² r_i in place of N where it stands alone.
     """
     tally, d_max = case.tally, case.weights.max_distance
-    m = case.mass * tally.pairable
+    m = case.pairable_mass * tally.pairable
     n = float(m.sum())
     if not n:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
@@ -305,33 +342,53 @@ def _by_ratings(case: Case, model: Model) -> Estimate:
     plain = 1 - (1 - alpha) * N_eff / (N_eff - 1)
     influence = a - 2 * (1 - plain) * e
     counted = tally.multiplicity * tally.pairable
-    return Estimate(alpha, 1 - x / d_max, 1 - y / d_max, observed, expected, influence, counted)
+    shown = (alpha, 1 - x / d_max, 1 - y / d_max, observed, expected)
+    return Estimate(*shown, influence, counted, pairable_only=True)
 
 
 def _by_units(case: Case, model: Model) -> Estimate:
     """Return 1 - x / y over units that count once each (Gwet 2014, chapters 2 to 5).
 
     kappa_i = (n/n') (pa_i - pe 1[pairable]) / (1 - pe), and
-    kappa*_i = kappa_i - 2 (1 - kappa) (pe_i - pe) / (1 - pe), with y_i = 1 - pe_i.
+    kappa*_i = kappa_i - 2 (1 - kappa) (pe_i - pe) / (1 - pe), with y_i = 1 - pe_i. Where the sizes
+    of strata make the weights, `_stratified_observed` takes the place of (n/n') x_i.
     """
     tally, d_max = case.tally, case.weights.max_distance
     y, y_i = model.linearised(case)
     x_i, used, m = case.mean_disagreement, tally.pairable, tally.multiplicity
-    n, n_pairable = float(case.mass.sum()), float(case.mass[used].sum())
-    x = dot(case.mass[used], x_i[used]) / n_pairable if n_pairable else np.nan
+    n, n_pairable = float(case.mass.sum()), float(case.pairable_mass[used].sum())
+    x = dot(case.pairable_mass[used], x_i[used]) / n_pairable if n_pairable else np.nan
     # One unit cannot show what chance would do, unless chance is fixed beforehand.
     nothing = NOTHING * reach(case.weights, case.rated_shares) / d_max
     if not n_pairable or not y > nothing or (tally.n_units == 1 and not model.fixed):
         return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
-    by_unit = model.asks_who and case.study is not None
+    strata = None if case.sample is None else case.sample.strata_of_size
+    by_unit = (model.asks_who and case.study is not None) or strata is not None
     if by_unit:
         patterns = tally.unit_patterns
         x_i, used, m = x_i[patterns], used[patterns], np.ones(tally.n_units)
+        y_i = y_i if y_i is None or model.asks_who else y_i[patterns]
     kappa = 1 - x / y
     influence = np.where(used, n / n_pairable * (1 - x_i / y), 0.0)
+    if strata is not None:
+        influence = 1 - _stratified_observed(case, strata, np.where(used, x_i, np.nan), x) / y
     if y_i is not None:
         influence = influence + 2 * (1 - kappa) * (y_i - y) / y
     return Estimate(kappa, 1 - x, 1 - y, x * d_max, y * d_max, influence, m, by_unit=by_unit)
+
+
+def _stratified_observed(case: Case, strata: Codes, x_i: Floats, x: float) -> Floats:
+    """Return x_s + (w_i / v_i) 1[pairable] (x_i - x_s) of each unit, whose mean over v_i is x.
+
+    x_s is the mean of the pairable units of a stratum, where x_i is no nan; x where none is. The
+    linearised value of sum_s N_s x_s / N.
+    """
+    used = ~np.isnan(x_i)
+    n = np.bincount(strata[used], minlength=strata.max() + 1)
+    sums = np.bincount(strata[used], x_i[used], len(n))
+    x_s = np.where(n > 0, sums / np.maximum(n, 1), x)[strata]
+    ratio = case.pairable_weights / case.unit_weights
+    return np.asarray(x_s + np.where(used, ratio * (x_i - x_s), 0.0))
 
 
 def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:

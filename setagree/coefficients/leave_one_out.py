@@ -39,10 +39,10 @@ def estimates_without(case: Case, model: Model) -> Floats | None:
 def weighted_without(case: Case, model: Fixed | Urn) -> Floats:
     """Return the coefficient without each unit where units have sampling weights.
 
-    A unit with counts c adds v c to the urn: v = w where ratings count, w / r where units do. nan
+    A unit with counts c adds v c to the urn: v is its weight, over r where units count. nan
     too where what is left of the chance term has lost its digits.
     """
-    tally, w, at = case.tally, case.unit_weights, case.tally.unit_patterns
+    tally, w, at = case.tally, case.pairable_weights, case.tally.unit_patterns
     assert at is not None  # noqa: S101 - weights are of units that are known
     r, used = tally.pattern_ratings[at], tally.pairable[at]
     by_ratings = model.weigh == "ratings"
@@ -52,7 +52,7 @@ def weighted_without(case: Case, model: Fixed | Urn) -> Floats:
     observed = (each.sum() - each) / np.where(left > 0, left, np.nan)
     if isinstance(model, Fixed):
         return one_minus(observed, np.full(len(w), model.level(case)))
-    v = w * used if by_ratings else w / r
+    v = w * used if by_ratings else case.unit_weights / r
     urn = tally.value_totals(np.bincount(at, v, tally.n_patterns).astype(np.float64))
     spread = model.spread(case, urn)
     whole = float(urn @ spread)

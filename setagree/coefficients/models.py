@@ -22,6 +22,7 @@ from setagree.coefficients.chance import (
     Case,
     Codes,
     Floats,
+    Rated,
     dot,
     reach,
     squared_share,
@@ -251,11 +252,15 @@ class UrnOfEachRater(Model):
         shares = np.bincount(v, each, weights.n_values).astype(np.float64)
         spread = weights.distance_dot(shares)
         z = (spread[v] - spread_within_raters(rated, weights)) / weights.max_distance
-        z_mean = np.bincount(g, z * each, r)
+        z_mean = np.asarray(np.bincount(g, z * each, r), dtype=np.float64)
         y = float(z_mean.sum()) / (r * (r - 1))
         # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
-        gap = (z - z_mean[g]) * n * one
-        return y, y + np.bincount(rated.row_codes, gap, len(rated.row_times)) / (r * (r - 1))
+        if rated.strata is None:
+            gap = (z - z_mean[g]) * n * one
+            moves = np.asarray(np.bincount(rated.row_codes, gap, len(rated.row_times)), dtype=float)
+        else:
+            moves = _stratified_moves(rated, z, z_mean, n)
+        return y, y + moves / (r * (r - 1))
 
     def of_values(self, case: Case) -> Floats:
         """Return 1 - pe of a row whose answers are all k, of shape (K,).
@@ -266,6 +271,22 @@ class UrnOfEachRater(Model):
         each = rated.times / rated.ratings[rated.rater_codes] / rated.n_raters
         shares = np.bincount(rated.value_codes, each, weights.n_values).astype(np.float64)
         return np.asarray(weights.distance_dot(shares) / weights.max_distance)
+
+
+def _stratified_moves(rated: Rated, z: Floats, z_mean: Floats, n: float) -> Floats:
+    """Return sum_g n/n_g [zbar_gs - zbar_g + (t_ig / v_i) 1[g rated i] (z_ig - zbar_gs)] by row.
+
+    zbar_gs is the mean of z over the units of stratum s that g rated, t_ig the weight of a rating
+    and v_i that of a unit; a stratum that g did not rate adds nothing to the sum.
+    """
+    assert rated.strata is not None  # noqa: S101 - the caller has seen to it
+    cells, at = np.unique(rated.cells, return_inverse=True)
+    g, s = cells % rated.n_raters, cells // rated.n_raters
+    means = np.bincount(at, z) / np.bincount(at)
+    shift = np.bincount(s, (means - z_mean[g]) * n / rated.ratings[g], rated.strata.max() + 1)
+    each = rated.times / rated.row_times[rated.row_codes] * (z - means[at])
+    each *= n / rated.ratings[rated.rater_codes]
+    return np.asarray(shift[rated.strata] + np.bincount(rated.row_codes, each, len(rated.strata)))
 
 
 @dataclass(frozen=True)

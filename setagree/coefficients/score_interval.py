@@ -99,7 +99,7 @@ def moments(case: Case, model: Model) -> Moments | None:
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None
-    mass = case.mass[tally.pairable]
+    mass = case.pairable_mass[tally.pairable]
     n_pairable = float(mass.sum())
     rb = dot(mass, tally.pattern_ratings[tally.pairable]) / n_pairable
     found = _of_ratings(case, e, E=apart, rb=rb) if by_ratings else _of_units(case, model)
@@ -178,7 +178,7 @@ def _of_ratings(case: Case, e: Floats, *, E: float, rb: float) -> _Pieces:
     used, r = tally.pairable, tally.pattern_ratings
     off = (r - rb) / rb
     q = np.where(used, case.disagreement, 0.0) / (d_max * np.where(used, r - 1, 1))
-    m = case.mass * used
+    m = case.pairable_mass * used
     Do = dot(m, q) / dot(m, r)
     eta = r * tally.pattern_means(e) / rb - E * off
     return _Pieces(q / rb - Do * off, 2 * eta - E, Do, E, tally.multiplicity * used)
@@ -187,7 +187,7 @@ def _of_ratings(case: Case, e: Floats, *, E: float, rb: float) -> _Pieces:
 def _of_units(case: Case, model: Model) -> _Pieces:
     """Return the pieces of each pattern, or unit, where units count once."""
     tally, used, x = case.tally, case.tally.pairable, case.mean_disagreement
-    m = case.mass[used]
+    m = case.pairable_mass[used]
     Do = dot(m, x[used]) / float(m.sum())
     delta = Do + float(case.mass.sum() / m.sum()) * np.where(used, x - Do, 0.0)
     E, each = model.linearised(case)

@@ -91,7 +91,7 @@ def spread(case: Case, parts: Estimate) -> Spread:
     units, x = unit_values(case, parts)
     if sample.is_clustered:
         return _clustered(sample, units, x)
-    return _weighted(case, sample, units, x)
+    return _weighted(case, sample, units, x, weights_of(case, parts, units))
 
 
 def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
@@ -106,6 +106,11 @@ def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
         x, counted_ = x[case.tally.unit_patterns], counted_[case.tally.unit_patterns]
     units = np.flatnonzero(counted_)
     return units, x[units]
+
+
+def weights_of(case: Case, parts: Estimate, units: Codes) -> Floats:
+    """Return the sampling weights of the units that count, in the sums that their values are of."""
+    return (case.pairable_weights if parts.pairable_only else case.unit_weights)[units]
 
 
 def cluster_deviations(groups: Codes, x: Floats, n_groups: int = 0) -> tuple[Floats, float]:
@@ -150,7 +155,7 @@ def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
     return dict(zip(sample.names, n, strict=True))
 
 
-def _weighted(case: Case, sample: Sample, units: Codes, x: Floats) -> Spread:
+def _weighted(case: Case, sample: Sample, units: Codes, x: Floats, w: Floats) -> Spread:
     """Return the spread of a weighted mean of independent units, stratum by stratum.
 
     u_i = w_i (x_i - mean) / sum w, and 0 for a unit of the sample that is not in this part of it;
@@ -161,7 +166,6 @@ def _weighted(case: Case, sample: Sample, units: Codes, x: Floats) -> Spread:
     of the part's own units times 1 - n / N. t with n_Kish - 1 degrees of freedom, less one for each
     further stratum.
     """
-    w = case.unit_weights[units]
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
     strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
     own = np.bincount(strata, minlength=len(sample.names))

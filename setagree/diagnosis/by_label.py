@@ -177,7 +177,7 @@ def _row(binary: Data, level: float) -> Row:
     few = _too_few(alpha, yes, no)
     low, high = (np.nan, np.nan) if few else alpha.interval(level, method=alpha.best_method)
     ac1_low, ac1_high = ac1.interval(level, method=ac1.best_method)
-    tally, m = scorer.tally, alpha.case.mass
+    tally, m, pairs = scorer.tally, alpha.case.mass, alpha.case.pairable_mass
     r = tally.pattern_ratings
     return {
         "n_ratings": round(float(tally.multiplicity @ yes)),
@@ -191,8 +191,8 @@ def _row(binary: Data, level: float) -> Row:
         "ac1_standard_error": ac1.standard_error,
         "ac1_low": ac1_low,
         "ac1_high": ac1_high,
-        "positive_agreement": _specific(yes, r, m),
-        "negative_agreement": _specific(no, r, m),
+        "positive_agreement": _specific(yes, r, pairs),
+        "negative_agreement": _specific(no, r, pairs),
         "observed_disagreement": alpha.observed_disagreement,
         "expected_disagreement": alpha.expected_disagreement,
         "reason": few or why_nan(alpha),

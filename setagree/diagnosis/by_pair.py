@@ -225,7 +225,10 @@ def _one_by_one(
         a, b = divmod(int(keys[group[0]]), study.n_raters)
         shared = ratings.order[np.concatenate([left[group], right[group]])]
         part = score_part(whole, study.take(shared))
-        means, mass = part.case.mean_disagreement * part.weights.max_distance, part.case.mass
+        means, mass = (
+            part.case.mean_disagreement * part.weights.max_distance,
+            part.case.pairable_mass,
+        )
         rows.append(
             {
                 "rater_a": study.raters[a],

@@ -111,7 +111,7 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     r = tally.pattern_ratings
     weight = (q / np.maximum(r - 1, 1))[patterns]
     if weighted := whole.case.is_weighted:
-        weight = weight * whole.case.unit_weights
+        weight = weight * whole.case.pairable_weights
     rows, _ = rows_of_units(whole)
     without = None if weighted else estimates_without(whole.case, whole.definition.model)
     nothing = np.full(tally.n_units, np.nan)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.spread import unit_values, units_drawn
+from setagree.coefficients.spread import unit_values, units_drawn, weights_of
 from setagree.diagnosis.common import Row, counts, named, uncertainty
 from setagree.diagnosis.grouping import Grouped, is_constant_in
 from setagree.inference.clusters import is_clustered
@@ -72,7 +72,7 @@ def _stratum_sums(part: Agreement, mask: npt.NDArray[np.bool_], whole: Agreement
     units, x = unit_values(part.case, part.parts)
     if study is None or sample is None or sample.groups is None or not len(x):
         return np.zeros(1 if sample is None else len(sample.names))
-    w, places = part.case.unit_weights[units], np.unique(study.unit_codes[mask])[units]
+    w, places = weights_of(part.case, part.parts, units), np.unique(study.unit_codes[mask])[units]
     u = w * (x - w @ x / w.sum()) / w.sum()
     return np.asarray(np.bincount(sample.groups[places], u, len(sample.names)), dtype=np.float64)
 

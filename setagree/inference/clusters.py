@@ -10,7 +10,12 @@ import pandas as pd
 
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.replicates import replicates
-from setagree.coefficients.spread import cluster_deviations, stratified_variance, unit_values
+from setagree.coefficients.spread import (
+    cluster_deviations,
+    stratified_variance,
+    unit_values,
+    weights_of,
+)
 from setagree.errors import DataError, OptionError, option, shorten
 from setagree.inference.units import Places, rows_of_units, unit_keys
 from setagree.scoring.results import Agreement
@@ -155,7 +160,7 @@ def weighted_gap(
         units, x = unit_values(one.case, one.parts)
         if not len(x):  # undefined, and so is the difference
             return float("nan"), float("nan")
-        w, at, sample = one.case.unit_weights[units], place[units], one.case.sample
+        w, at, sample = weights_of(one.case, one.parts, units), place[units], one.case.sample
         u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
         counts[at] = True
         names, of_names = np.full(len(units), "", dtype=object), np.full(len(units), np.inf)

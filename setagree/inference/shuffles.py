@@ -52,7 +52,9 @@ class Shuffler:
         self.cluster = sample.groups[self.unit] if within_cluster and sample else None  # type: ignore[index]
         sizes = np.bincount(self.unit)
         weighted = agreement.case.is_weighted
-        self.w = agreement.case.unit_weights if weighted else np.ones(len(sizes))
+        case, ones = agreement.case, np.ones(len(sizes))
+        self.w = case.pairable_weights if weighted else ones  # in sums over pairable units
+        self.v = case.unit_weights if weighted else ones  # in sums over rated units
         self.model = agreement.definition.model
         alpha_like = self.model.weigh == "ratings"
         if alpha_like and not within_rater:
@@ -197,7 +199,7 @@ class Shuffler:
                 own = float(counted @ counted)
                 return self.model.chance(self._case, self._totals(V, counted), own)
             case Urn() | Redrawn():
-                shares = (self.w / self.r)[self.unit] / self.w.sum()
+                shares = (self.v / self.r)[self.unit] / self.v.sum()
                 return self.model.chance(self._case, self._totals(V, shares))
         raise TypeError(f"{self.model!r} is not a model of chance that can be reshuffled")
 
@@ -207,9 +209,11 @@ class Shuffler:
 
     def _by_rater(self, V: Codes) -> Iterator[Floats]:
         """Yield the totals of each rater, of shape (K, 1, B)."""
+        weighted = self.agreement.case.is_weighted
+        times = self.agreement.case.rated.times if weighted else self.v[self.unit]
         for g in np.unique(self.rater):
             mine = np.flatnonzero(self.rater == g)
-            yield self._totals(V[:, mine], self.w[self.unit[mine]])[:, None]
+            yield self._totals(V[:, mine], times[mine])[:, None]
 
     def _totals(self, V: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each row, of shape (K, B)."""

@@ -40,7 +40,8 @@ class TableShuffler:
         self.cells = np.full(n_cells, agreement.weights.n_values)
         place = study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes
         self.cells[place] = study.value_codes
-        self.w = agreement.case.unit_weights
+        self.w = agreement.case.pairable_weights  # in sums over pairable units
+        self.v = agreement.case.unit_weights  # in sums over rated units
 
     def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:
         """Return the estimates of random reshuffles."""
@@ -112,8 +113,9 @@ class TableShuffler:
             case Fixed():
                 return np.full(T.shape[1], model.level(case))
             case UrnOfEachRater():
-                w = np.broadcast_to(self.w, r.shape)
-                return model.chance(case, (self._totals(each, w)[:, None] for each in T))
+                w = np.broadcast_to(self.v, r.shape)
+                by_rater = (self._totals(T_g, self._margin_weights(T_g, w, r)) for T_g in T)
+                return model.chance(case, (totals[:, None] for totals in by_rater))
             case Urn() | Redrawn() if model.weigh == "ratings":
                 each = self.w * (r >= 2)
                 own = np.einsum("bu,bu->b", each**2, r)
@@ -121,8 +123,18 @@ class TableShuffler:
                 totals = self._totals(T, each) if weighted else self._without_lone(T, r)
                 return model.chance(case, totals, own)
             case Urn() | Redrawn():
-                return model.chance(case, self._totals(T, self.w / np.maximum(r, 1)))
+                return model.chance(case, self._totals(T, self.v / np.maximum(r, 1)))
         raise TypeError(f"{model!r} is not a model of chance that can be reshuffled")
+
+    def _margin_weights(self, T_g: Codes, v: Floats, r: Codes) -> Floats:
+        """Return the weights of a rater's answers; see `Rated.times`, here for each table."""
+        sample = self.agreement.case.sample
+        strata = None if sample is None else sample.strata_of_size
+        if strata is None:
+            return v
+        of_stratum = np.eye(strata.max() + 1)[strata]
+        given = (self.agreement.weights.n_values > T_g) @ of_stratum
+        return np.asarray(((v * (r > 0)) @ of_stratum / np.maximum(given, 1))[:, strata])
 
     def _totals(self, T: Codes, each: Floats) -> Floats:
         """Return the summed weight of each value in each table, of shape (K, B)."""

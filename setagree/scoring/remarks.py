@@ -210,7 +210,7 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
         q = row.case.mean_disagreement
         q = q * tally.pattern_ratings if row.definition.model.weigh == "ratings" else q
         if row.case.is_weighted and patterns is not None:  # then units of one pattern differ
-            q, m = q[patterns] * row.case.unit_weights, np.ones(len(patterns))
+            q, m = q[patterns] * row.case.pairable_weights, np.ones(len(patterns))
             patterns = np.arange(len(patterns))
         n, most = int(m[q > 0].sum()), int(q.argmax()) if q.size else 0
         part = float(q[most]) / dot(q, m) if n >= _FAR_UNITS else 0.0

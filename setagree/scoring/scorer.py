@@ -327,5 +327,7 @@ def _check_weighted(coefficient: Coefficient[...], sampling: Sampling) -> None:
 
 def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
     sample = None if study is None or study.sampling is None else sample_of(study)
-    pairable = pairable_totals(tally, summed_weights(tally, sample))
+    pairable = pairable_totals(
+        tally, summed_weights(tally, None if sample is None else sample.pairable_weights)
+    )
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """How many units each stratum has, or the population."""
-OF_SIZES = "population per unit"
-"""The column of weights that follow from the sizes of strata."""
+OF_SIZES, OF_SIZES_PAIRABLE = "population per unit", "population per pairable unit"
+"""The columns of weights that follow from the sizes of strata: of rated and of pairable units."""
 
 _MOST = 1e50
 """Weights beyond it, or below its inverse, are scaled: of these the fourth powers are no floats."""
@@ -87,6 +87,9 @@ class Sample:
     ----------
     weights : ndarray of shape (n_units,), or None
         The sampling weights; huge or tiny ones over a power of 2, so that the largest is near 1.
+    pairable_weights : ndarray of shape (n_units,), or None
+        The weights in sums over pairable units: N_s / n_pairable_s where sizes of strata make the
+        weights, which are N_s / n_rated_s in sums over rated units; else the same weights.
     groups : ndarray of int, shape (n_units,), or None
         The cluster of each unit, or its stratum.
     names : ndarray of object
@@ -102,6 +105,7 @@ class Sample:
     """
 
     weights: Floats | None
+    pairable_weights: Floats | None
     groups: Codes | None
     names: npt.NDArray[np.object_]
     sizes: Floats
@@ -109,6 +113,11 @@ class Sample:
     by: str
     weighted_by: str
     said: str
+
+    @property
+    def strata_of_size(self) -> Codes | None:
+        """The stratum of each unit where the sizes of strata make the weights; else None."""
+        return self.groups if self.weighted_by == OF_SIZES else None
 
 
 def sample_of(study: Annotations) -> Sample | None:
@@ -119,16 +128,25 @@ def sample_of(study: Annotations) -> Sample | None:
     frame = study.units_frame
     by = how.cluster or how.strata or ""
     groups, names = pd.factorize(as_objects(frame[by])) if by else (None, as_objects([""]))
-    weights = None
+    weights = pairable = None
     if how.sampling_weight:
-        weights = frame[how.sampling_weight].to_numpy(dtype=float)
-        if not 1 / _MOST < weights.max(initial=0) < _MOST:  # only proportions count
-            weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0))[1]))
+        weights = pairable = _scaled(frame[how.sampling_weight].to_numpy(dtype=float))
+    if how.sampling_weight == OF_SIZES:
+        pairable = _scaled(frame[OF_SIZES_PAIRABLE].to_numpy(dtype=float))
     size = how.population_size
     known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in names]
     sizes = np.array([np.inf if one is None else float(one) for one in known])
     named = (by, how.sampling_weight or "", how.said)
-    return Sample(weights, groups, as_objects(names), sizes, how.cluster is not None, *named)
+    return Sample(
+        weights, pairable, groups, as_objects(names), sizes, how.cluster is not None, *named
+    )
+
+
+def _scaled(weights: Floats) -> Floats:
+    """Return the weights, divided by a power of 2 if they are huge or tiny: proportions count."""
+    if 1 / _MOST < weights.max(initial=0) < _MOST:
+        return weights
+    return np.ldexp(weights, -int(np.frexp(weights.max(initial=0))[1]))
 
 
 def check_weights(study: Annotations, column: str) -> None:
@@ -147,7 +165,11 @@ def check_weights(study: Annotations, column: str) -> None:
     least, most = int(weights.argmin()), int(weights.argmax())
     if weights[least] < weights[most] / _MOST_UNEQUAL:
         said = [f"{weights[k]:g} of unit {shorten(study.units[k])}" for k in (least, most)]
-        what = "the weights that follow from the sizes" if column == OF_SIZES else "the weights"
+        what = (
+            "the weights that follow from the sizes"
+            if column in {OF_SIZES, OF_SIZES_PAIRABLE}
+            else "the weights"
+        )
         raise OptionError(
             f"sampling weights differ at most {_MOST_UNEQUAL:,.0f}-fold; {what} go from "
             f"{said[0]} to {said[1]}. Correct them, or leave such units out."

@@ -32,6 +32,7 @@ from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
 from setagree.study.sampling import (
     OF_SIZES,
+    OF_SIZES_PAIRABLE,
     Sampling,
     Sizes,
     check_sizes,
@@ -237,7 +238,8 @@ def _checked(study: Annotations) -> Annotations:
     sample = sample_of(study)
     if how.sampling_weight is not None or sample is None or sample.groups is None:
         return study
-    # Units with one rating stand for no other: agreement is that of the pairable ones.
+    # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the pairable
+    # ones in sums over pairable units: a unit with one rating shows answers, but no agreement.
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     n_pairable = np.bincount(sample.groups[pairable], minlength=len(sample.names))
     if not n_pairable.all():
@@ -245,7 +247,9 @@ def _checked(study: Annotations) -> Annotations:
             f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with two "
             "ratings, so that the sample says nothing of agreement in that part of the population."
         )
-    each = (sample.sizes / n_pairable)[sample.groups]
-    study = with_units(study, {OF_SIZES: dict(zip(study.units, each, strict=True))})
-    check_weights(study, OF_SIZES)
+    n_rated = np.bincount(sample.groups, minlength=len(sample.names))
+    for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
+        each = (sample.sizes / n)[sample.groups]
+        study = with_units(study, {column: dict(zip(study.units, each, strict=True))})
+        check_weights(study, column)
     return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))

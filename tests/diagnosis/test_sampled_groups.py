@@ -75,7 +75,10 @@ def domains(study, group, coefficient):
     frame = study.units_frame.assign(group=[group[unit] for unit in study.units])
     frame = frame.loc[score(study, coefficient).influence.index]
     stratum = frame[how.strata] if how.strata else pd.Series("", frame.index)
-    weight = frame[how.sampling_weight].astype(float)
+    column = how.sampling_weight
+    if column == "population per unit" and coefficient == "krippendorff_alpha":
+        column = "population per pairable unit"  # alpha sums over pairable units alone
+    weight = frame[column].astype(float)
     names = sorted(set(group.values()))
     u, factors = pd.DataFrame(0.0, frame.index, names), []
     for name in names:

@@ -11,6 +11,8 @@ import pytest
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
+from setagree.inference.shuffles import Shuffler
+from setagree.inference.table_shuffles import TableShuffler
 
 STUDY = sa.simulate(12, 4, rng=1)
 PART = {unit: "s" if k < 6 else "t" for k, unit in enumerate(STUDY.units)}
@@ -87,6 +89,89 @@ class TestSizes:
         for function in (sa.read, sa.tally, sa.krippendorff_alpha):
             with pytest.raises(OptionError, match=r"study\.sampled\(population_size=\.\.\.\)\.$"):
                 function(STUDY, population_size=50)
+
+
+class TestSizesOfIncompleteStrata:
+    """Sizes of strata weigh rated units in sums over these, and pairable units in theirs.
+
+    Worked by hand in exact fractions: ann and ben rate x0 to x9 (ann p, ben p for seven, else q),
+    ann rates y0 to y9 q, ben y0 p and y1 q; 100 units in each of the strata x and y. Observed
+    disagreement (.3 + .5) / 2; shares of p (.85 + .05) / 2; ann's shares of p (1 + 0) / 2, ben's
+    (.7 + .5) / 2.
+    """
+
+    @staticmethod
+    def study():
+        """Return the study."""
+        rows = [("ann", f"x{k}", "p") for k in range(10)]
+        rows += [("ben", f"x{k}", "p" if k < 7 else "q") for k in range(10)]
+        rows += [("ann", f"y{k}", "q") for k in range(10)]
+        study = sa.Annotations.from_triples([*rows, ("ben", "y0", "p"), ("ben", "y1", "q")])
+        strata = {unit: unit[0] for unit in study.units}
+        return study.sampled(strata=strata, population_size={"x": 100, "y": 100})
+
+    @pytest.mark.parametrize(
+        ("name", "expected_disagreement", "estimate"),
+        [
+            ("fleiss_kappa", Fraction(99, 200), Fraction(19, 99)),
+            ("scott_pi", Fraction(99, 200), Fraction(19, 99)),
+            ("gwet_ac", Fraction(101, 200), Fraction(21, 101)),
+            ("conger_kappa", Fraction(1, 2), Fraction(1, 5)),
+            ("cohen_kappa", Fraction(1, 2), Fraction(1, 5)),
+            ("brennan_prediger", Fraction(1, 2), Fraction(1, 5)),
+            ("krippendorff_alpha", None, Fraction(25, 99)),
+        ],
+    )
+    def test_estimates(self, name, expected_disagreement, estimate):
+        """Each estimate is the one of the two strata in their true proportions."""
+        found = getattr(sa, name)(self.study(), distance="nominal")
+        assert found.observed_disagreement == pytest.approx(0.4, rel=1e-12)
+        assert found.estimate == pytest.approx(float(estimate), rel=1e-12)
+        if expected_disagreement is not None:
+            expected = pytest.approx(float(expected_disagreement), rel=1e-12)
+            assert found.expected_disagreement == expected
+
+    def test_standard_errors(self):
+        """Residuals are taken from the means of strata.
+
+        Brennan-Prediger: u = 2 / 200 times 10 (x - .3) in stratum x, 50 (x - .5) at the two
+        pairable units of y, 0 at its other units; SE² = sum over strata (1 - 10 / 100) 10 / 9 u².
+        """
+        study = self.study()
+        fleiss = sa.fleiss_kappa(study, distance="nominal").standard_error
+        assert fleiss == pytest.approx(0.3853630455, abs=1e-10)
+        squares = (
+            Fraction(10, 9) * Fraction(9, 10) * (100 * Fraction(21, 10) + 2500 * Fraction(1, 2))
+        )
+        error = float(squares) ** 0.5 * 2 / 200
+        for name in ("brennan_prediger", "conger_kappa"):
+            found = getattr(sa, name)(study, distance="nominal").standard_error
+            assert found == pytest.approx(error, rel=1e-12)
+        plain = sa.percent_agreement(study, distance="nominal").standard_error
+        assert plain == pytest.approx(error / 2, rel=1e-12)
+
+    def test_weights_are_shown(self):
+        """The weights of each stratum add up to its size."""
+        frame = self.study().units_frame
+        rated, pairable = frame["population per unit"], frame["population per pairable unit"]
+        assert rated.groupby(frame["strata"]).sum().to_dict() == {"x": 100, "y": 100}
+        assert rated.unique().tolist() == [10]
+        assert pairable.groupby(frame["strata"]).unique().str[0].to_dict() == {"x": 10, "y": 50}
+
+    @pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
+    @pytest.mark.parametrize("name", ["fleiss_kappa", "conger_kappa", "krippendorff_alpha"])
+    def test_reshuffles_keep_the_estimate(self, scheme, name):
+        """A reshuffle that moves no answer has the estimate of the study."""
+        study = self.study()
+        agreement = getattr(sa, name)(study, distance="nominal")
+        if scheme == "table":
+            tables = TableShuffler(agreement)
+            cells = tables.cells.reshape(tables.n_units, -1).T[:, None, :]
+            found = tables.evaluate(cells)
+        else:
+            answers = Shuffler(agreement, within_rater=scheme == "within_rater")
+            found = answers.evaluate(answers.value[None, :])
+        assert found.tolist() == pytest.approx([agreement.estimate], rel=1e-12)
 
 
 class TestWeights:
