@@ -27,8 +27,9 @@ _SAME = (
     "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
-    "power producer_risk q question rater raters roster sampling_weight scheme sep sheet source "
-    "spill sql status strata threshold ties unit units units_per_cluster value where wide window"
+    "power predictions producer_risk q question rater raters roster sampling_weight scheme sep "
+    "sheet source spill sql status strata threshold ties unit units units_per_cluster value where "
+    "wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -253,6 +254,7 @@ class Reading:
     )
     question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
     roster: Text = member(ANSWERS, "FILE", "For an export: who rated which unit.")
+    predictions: bool = flag(ANSWERS, "Of an export: models are raters.", "--predictions")
     sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")

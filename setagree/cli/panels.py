@@ -20,6 +20,7 @@ from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.large.joining import model_files
+from setagree.study.rater_columns import marked_models
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def panel(
         text = tables.facets(found, named=humans is not None)
         deliver(found.to_frame(), text, reasons=found.frame["reason"])
         return
-    if model is None:
+    if model is None and not reading.predictions:
         raise OptionError(
             "name a model (--model): a rater, which with --wide is a column, or a file of its "
             "answers; or name columns that tell models apart (--facets)."
@@ -221,7 +222,8 @@ def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
     if unknown:
         hint = did_you_mean(unknown[0], known) or f" The raters are {listing(known)}."
         raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
-    rest = [rater for rater in known if rater not in names]
+    models = {*names, *marked_models(study)}
+    rest = [rater for rater in known if rater not in models]
     if not rest:
         raise OptionError("every rater is named, so that nobody is left.")
     return rest

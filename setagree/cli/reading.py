@@ -25,6 +25,7 @@ from setagree.study.assembly import code_ids
 from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
+from setagree.study.rater_columns import marked_models
 from setagree.study.reading import Reading as HowRead
 from setagree.wording.label_sets import Label
 
@@ -37,13 +38,15 @@ def read_study(
     *,
     of_units: Sequence[str] = (),
     of_raters: Sequence[str] = (),
+    models: Sequence[str] = (),
 ) -> sa.Annotations:
-    """Return the study of files; say which columns were guessed, or which format was seen.
+    """Return the study of files; print which columns were guessed, or which format was seen.
 
-    `of_units` are columns that say one thing of each unit, `of_raters` of each rater.
+    `of_units` are columns with one value per unit, `of_raters` with one per rater. `models` are the
+    models of an export whose answers are read.
     """
     plan = Plan(in_memory=True)
-    beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters}
+    beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters, "models": models}
     study = read_or_reduce(files, reading, plan, note=say, **beside)
     return cast("sa.Annotations", study)
 
@@ -56,12 +59,14 @@ def read_or_reduce(
     note: Note,
     of_units: Sequence[str] = (),
     of_raters: Sequence[str] = (),
+    models: Sequence[str] = (),
 ) -> Study:
     """Return the study of files, or its tally where the plan is to reduce it."""
     which = ", ".join(Path(file).name for file in files)
     with reading.spelled(), stages(f"reading {which}"):
         how = replace(how_read(reading), unit_columns=[*of_units] or None)
         how = replace(how, rater_columns=[*of_raters] or None)
+        how = replace(how, predictions=how.predictions or [*models, *names(models)] or False)
         study = open_study(files, how, plan, note=note)
     if isinstance(study, sa.Tally):
         if reading.population_size:
@@ -95,11 +100,14 @@ def read_with_models(
 ) -> tuple[sa.Annotations, list[Any]]:
     """Return the study of files with the answers of models, and what these are called in it.
 
-    A model is a rater of the study, or failing that a file with its answers. `facets` are columns
-    of raters: of the models' files where there are some, else of the study's.
+    A model is a rater of the study, or failing that a file with its answers. Default: those that
+    the study marks as models. `facets` are columns of raters: of the models' files where there are
+    some, else of the study's.
     """
-    elsewhere = bool(model_files(models))
-    study = read_study(files, reading, of_raters=() if elsewhere else facets)
+    in_files = model_files(models)
+    inside = [one for one in models or () if one not in in_files]
+    study = read_study(files, reading, of_raters=() if in_files else facets, models=inside)
+    models = marked_models(study) if models is None else models
     with reading.spelled():
         asked, columns = rater_names(study, models), [*facets] or None
         joined, called = with_models(study, asked, note=say, rater_columns=columns)

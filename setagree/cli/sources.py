@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.output import Deliverer, printing, say, sentences
-from setagree.cli.reading import read_study, unescaped
+from setagree.cli.reading import long_table, read_study, unescaped
 from setagree.cli.show import print_list
-from setagree.errors import OptionError, counted
+from setagree.diagnosis.grouping import grouped_table
+from setagree.errors import OptionError, SetagreeWarning, counted
+from setagree.study.columns import usual_roles
 from setagree.wording.label_sets import format_labels, sorted_labels
 
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
@@ -60,15 +64,40 @@ def convert(
         frame["labels"] = [format_labels(labels, sep=sep) or "[]" for labels in frame["labels"]]
     elif study.kind == "labels":
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
+    if reading.source is not None:
+        frame = _with_files(frame, files, reading)
     deliver(frame.map(escaped) if escape else frame, "")
+    n_columns = {3: "three", 4: "four", 5: "five"}[frame.shape[1]]
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
     say(
         f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
         f"{counted(study.n_raters, 'rater')}{left_out}. Only these "
-        f"{'three' if frame.shape[1] == 3 else 'four'} columns are written."
+        f"{n_columns} columns are written."
     )
     if study.kind == "labels" and deliver.form != "json" and sep != ",":
         say(f"Labels are separated as in the file: read this again with --sep {reading.sep!r}.")
+
+
+def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: Reading) -> pd.DataFrame:
+    """Return a table of answers with the file of each, unless the files are units or raters."""
+    source = str(reading.source)
+    if source in {reading.unit, reading.rater, *usual_roles([source]).values()}:
+        return frame
+    table, how, without = long_table(files, reading, besides=source, option="--source")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all were given when the study was read
+        found = grouped_table(table, source, how, without=without)
+    part = found.study
+    # A unit of several files is (unit, file) there.
+    units = [unit[0] if isinstance(unit, tuple) else unit for unit in part.units]
+    pairs = [
+        (units[k], part.raters[r]) for k, r in zip(part.unit_codes, part.rater_codes, strict=True)
+    ]
+    rows = list(zip(pairs, found.names[found.of_rating], strict=True))
+    file_of = dict(rows if reading.duplicates == "last" else rows[::-1])
+    keys = zip(frame["unit"], frame["rater"], strict=True)
+    frame[source] = [file_of.get(key) for key in keys]
+    return frame
 
 
 def row_a_label(frame: pd.DataFrame, sep: str) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.reading import Predictions
 from setagree.study.where import Where
 from setagree.wording.label_sets import Label
 
@@ -57,12 +58,27 @@ class Answers:
         The answers. None: seen and skipped, or blank under ``blank="missing"``: no annotation.
     places : list of str
         Where each stands, such as ``line 7`` or ``tasks[3].annotations[0]``.
+    files : list of str
+        Of several files: the one that each comes from.
+    predicted : Answers or None
+        The answers of models that stand beside those of people; their labels are None unless they
+        are asked for. The raters are the models.
     """
 
     units: list[Hashable] = field(default_factory=list)
     raters: list[Hashable] = field(default_factory=list)
     labels: list[frozenset[Label] | None] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    predicted: Answers | None = None
+
+    def extend(self, other: Answers, file: str, prefix: str) -> None:
+        """Add the annotations of a file; `prefix` goes before their places."""
+        self.files.extend([file] * len(other.units))
+        self.units.extend(other.units)
+        self.raters.extend(other.raters)
+        self.labels.extend(other.labels)
+        self.places.extend(prefix + place for place in other.places)
 
     def add(
         self, unit: Hashable, rater: Hashable, labels: frozenset[Label] | None, place: str
@@ -98,6 +114,8 @@ class Request:
         Answers that mean no annotation.
     case : {"keep", "lower"}
         How these are compared with cells.
+    predictions : bool or collection of str
+        Whether answers of models are read, or of which models.
     """
 
     question: str | None = None
@@ -109,6 +127,13 @@ class Request:
     sheet: str | int | None = None
     missing: Missing | None = None
     case: Case = "keep"
+    predictions: Predictions = False
+
+    def reads(self, model: Hashable) -> bool:
+        """Return whether the answers of a model are read."""
+        if isinstance(self.predictions, bool):
+            return self.predictions
+        return str(model) in self.predictions
 
 
 @dataclass(frozen=True)

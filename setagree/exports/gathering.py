@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Literal
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option
-from setagree.exports.format import Request
+from setagree.exports.format import Answers, Request
 from setagree.exports.nodes import Node, shown
 from setagree.wording.label_sets import Label
 
@@ -36,6 +36,26 @@ def refuse_useless(request: Request, path: Path, *options: Literal["question", "
     for name in options:
         if getattr(request, name) is not None:
             raise OptionError(f"{shown(path)} {why[name]}; drop {option(name)}.")
+
+
+class Predicted:
+    """The answers of models in an export, of which only those that are asked for are parsed."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.answers = Answers()
+
+    def add(
+        self,
+        unit: Hashable,
+        model: Node | None,
+        parse: Callable[[], frozenset[Label] | None],
+        place: str,
+    ) -> None:
+        """Add the answer of a model; one without a name is called "model"."""
+        name = "model" if model is None or model.value == "" else model.name()
+        labels = parse() if self.request.reads(name) else None
+        self.answers.add(unit, name, labels, place)
 
 
 def blank_answer(request: Request, where: Node, why: str) -> frozenset[Label] | None:

@@ -72,6 +72,10 @@ class Node:
             raise self.fail(f"{self._seen()} where an object is due.")
         return self.value
 
+    def values(self) -> Iterator[Node]:
+        """Yield the values of the object that this value must be."""
+        return (self.at(key) for key in self.members())
+
     def items(self) -> Iterator[Node]:
         """Yield the items of the list that this value must be."""
         if not isinstance(self.value, list):

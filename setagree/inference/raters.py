@@ -27,6 +27,7 @@ from setagree.inference.draws import Resampled
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
+from setagree.study.rater_columns import marked_models
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -98,6 +99,19 @@ def flags(n: int, codes: Iterable[int]) -> Flags:
     out = np.zeros(n, dtype=bool)
     out[list(codes)] = True
     return out
+
+
+def people_of(study: Annotations, humans: Iterable[object] | None, models: Iterable[int]) -> Flags:
+    """Return who is a human; default: everybody who is not a model, named or marked."""
+    models_too = flags(study.n_raters, models)
+    if humans is None:
+        marked = flags(study.n_raters, [rater_code(study, one) for one in marked_models(study)])
+        return np.asarray(~models_too & ~marked)
+    people = flags(study.n_raters, rater_codes(study, humans, "human"))
+    if (people & models_too).any():
+        both = listing(study.raters[people & models_too].tolist())
+        raise OptionError(f"{both} cannot be a model and a human at once.")
+    return people
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:

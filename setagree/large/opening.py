@@ -123,6 +123,8 @@ def open_study(
         return _of_path(source, how, plan, say, is_asked=reading is not None)
     if not is_files(source) and how.format not in ("auto", "table"):
         raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
+    if not is_files(source):
+        _refuse_of_exports(how)
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
@@ -169,9 +171,11 @@ def open_table(source: Any, reading: Reading) -> pd.DataFrame:
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
     was_seen = False
     if not reading.is_table:
-        from setagree.large.recognition import find_export  # loads the readers of all formats
+        from setagree.large import recognition  # loads the readers of all formats
 
-        was_seen = find_export(source, reading)[1]
+        found, was_seen = recognition.find_export(source, reading)
+        if found is not None:
+            return recognition.export_table(source, found, reading)
     return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
 
 
@@ -205,12 +209,7 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
             if how.format == "auto":
                 say(f"Read as {found.title} ({option('format', found.name)})")
             return recognition.read_export(path, found, how)
-    for name in ("question", "roster"):
-        if getattr(how, name) is not None:
-            listed = python_or_command("setagree.formats()", "'setagree formats'")
-            raise OptionError(
-                f"{option(name)} is for the export of a tool; see {listed} and {option('format')}."
-            )
+    _refuse_of_exports(how)
     if not plan.in_memory and _is_large(path, how):
         from setagree.large.reduce import reduce_table  # loads what speaks to engines
 
@@ -228,6 +227,17 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
         from setagree.large.several import naming_source  # loads the readers of files
 
         raise naming_source(error, path, list(frame), how) from None
+
+
+def _refuse_of_exports(how: Reading) -> None:
+    """Refuse the options of a tool's export for a table; models that are named may be in it."""
+    for name, default in (("question", None), ("roster", None), ("predictions", False)):
+        given = getattr(how, name)
+        if given is not default and not (name == "predictions" and given is not True):
+            listed = python_or_command("setagree.formats()", "'setagree formats'")
+            raise OptionError(
+                f"{option(name)} is for the export of a tool; see {listed} and {option('format')}."
+            )
 
 
 def _is_large(path: Paths, how: Reading) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from string import Template
 from typing import cast
@@ -18,8 +20,13 @@ from setagree.errors import (
     DroppedRowsWarning,
     FileError,
     OptionError,
+    RepeatsError,
     SetagreeError,
+    SetagreeWarning,
+    counted,
+    listing,
     option,
+    warn,
 )
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
@@ -44,18 +51,26 @@ from setagree.files.streams import (
 )
 from setagree.files.tables import read_table
 from setagree.large.opening import Plan, is_files, open_study
-from setagree.study import layouts
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import assemble
-from setagree.study.codes import Column
+from setagree.study.codes import Column, as_objects
 from setagree.study.frames import Frame, as_pandas, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading, check_encoding, tells_reading
-from setagree.study.where import NO_ROWS, Counts, Where
+from setagree.study.rater_columns import IS_MODEL
+from setagree.study.reading import (
+    Duplicates,
+    Predictions,
+    Reading,
+    check_encoding,
+    tells_reading,
+)
+from setagree.study.where import NO_ROWS, Counts, Where, kept_rows
 from setagree.wording.label_sets import Label
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
+_ROLES = ("unit", "rater", "labels")
+"""The columns of an export that is read as a table."""
+_PLACE = "\0place"
 _BASIS = {
     "tool": "written by the tool's own code",
     "source": "from the tool's source",
@@ -90,6 +105,7 @@ def read(
     question: str | None = None,
     blank: Blank | None = None,
     roster: str | os.PathLike[str] | pd.DataFrame | None = None,
+    predictions: Predictions = False,
     sep: str | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
@@ -153,9 +169,10 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     """Return the annotations of an export, or of several, whose format is known."""
     _refuse_stdin(path)
     files = matching(path)
-    named = shown(files[0]) if len(files) == 1 else f"{shown(files[0])} and {len(files) - 1:,} more"
+    named = _named_files(files)
     check_encoding(reading.encoding)
-    if reading.condition is not None and found.shapes != {"table"}:
+    where = reading.condition
+    if where is not None and where.column != reading.source and found.shapes != {"table"}:
         raise OptionError(
             f"{option('where')} is for tables, and {shown(files[0])} is read as {found.title}; "
             "make a table of it first (setagree convert)."
@@ -165,25 +182,101 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
             f"{option('roster')} says who annotated what in one export, and {len(files):,} files "
             "are given; convert each with its roster (setagree convert), and join the tables."
         )
+    _check_source(path, found, reading)
     answers = _answers(files, found, reading)
+    models = _with_predictions(answers, named, reading)
+    frame = _as_frame(answers, found, reading)
+    # The answers are sets; how cells are read is the format's business.
+    how = replace(reading, format="auto", sep=None, blank=None, where=None)
+    how = replace(how, unit="unit", rater="rater", labels="labels")
     try:
-        long = layouts.from_triples(zip(answers.raters, answers.units, answers.labels, strict=True))
-        # The answers are sets; how cells are read is the format's business.
-        study = assemble(Annotations, long, replace(reading, sep=None, blank=None))
+        study = Annotations.from_reading(frame, how)
+    except RepeatsError as error:
+        raise RepeatsError(f"{named}: {error}{_repeats(frame)}", error.pair) from error
     except SetagreeError as error:
-        repeats = _repeats(answers) if reading.duplicates == "error" else ""
-        raise type(error)(f"{named}: {error}{repeats}") from error
+        raise type(error)(f"{named}: {error}") from error
+    if models:
+        marks = {rater: rater in models for rater in study.raters}
+        study = study.with_raters({IS_MODEL: marks})
     return replace(study, reading=replace(reading, format=found.name))
+
+
+def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
+    """Return an export as a table of units, raters, label sets and, if asked for, files."""
+    files = matching(path)
+    _check_source(path, found, reading)
+    answers = _answers(files, found, reading)
+    _with_predictions(answers, _named_files(files), reading)
+    return _as_frame(answers, found, reading).drop(columns=_PLACE)
+
+
+def _check_source(path: Paths, found: Format, reading: Reading) -> None:
+    """Raise `OptionError` if the new column of files has the name of a column."""
+    if reading.source in {*_ROLES, *table_columns(path, found, reading)}:
+        raise OptionError(
+            f"{option('source', reading.source)}: there is a column of that name already; use "
+            "another."
+        )
+
+
+def _named_files(files: Sequence[Path]) -> str:
+    more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+    return f"{shown(files[0])}{more}"
+
+
+def _with_predictions(answers: Answers, named: str, reading: Reading) -> set[Hashable]:
+    """Add the answers of models that are asked for, and warn of the others; return the models."""
+    asked = Request(predictions=reading.predictions)
+    predicted = answers.predicted or Answers()
+    if reading.predictions is True and not predicted.units:
+        asks = option("predictions", value=True)
+        raise OptionError(f"{asks}: {named} has no answers of models; omit the option.")
+    rest = Counter(model for model in predicted.raters if not asked.reads(model))
+    if rest:
+        way = option("predictions", value=True)
+        warn(
+            f"{named}: {counted(rest.total(), 'answer')} of {counted(len(rest), 'model')} "
+            f"({listing([*rest])}) left out. To read models as raters, use {way}.",
+            SetagreeWarning,
+        )
+    models = {*predicted.raters} - {*rest}
+    people = {*map(str, answers.raters)}
+    if both := [model for model in models if str(model) in people]:
+        raise DataError(
+            f"{named}: {listing(both)} is the name of a model and of a rater; rename one in the "
+            f"export, or omit {option('predictions')}."
+        )
+    if models:
+        kept = [model in models for model in predicted.raters]
+        for column in ("units", "raters", "labels", "places", "files"):
+            getattr(answers, column).extend(compress(getattr(predicted, column), kept))
+    return models
+
+
+def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame:
+    """Return answers as a table, without the rows that a condition on their file drops."""
+    source, where = reading.source, reading.condition
+    cells = [
+        *(as_objects(answers.units), as_objects(answers.raters)),
+        *(as_objects(answers.labels), as_objects(answers.places)),
+    ]
+    frame = pd.DataFrame(dict(zip([*_ROLES, _PLACE], cells, strict=True)), dtype=object)
+    if source is None:
+        return frame
+    frame[source] = answers.files
+    is_table = found.shapes == {"table"}  # whose files are selected before
+    return frame if where is None or is_table else kept_rows(frame, where)
 
 
 def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     """Return the answers of files of one format, in their order."""
-    kept, where = _kept_files(files, reading)
+    kept, where = _kept_files(files, found, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
-        *(where, reading.sheet, reading.missing, reading.case),
+        *(where, reading.sheet, reading.missing, reading.case, reading.predictions),
     )
-    joined = Answers()
+    joined, predicted = Answers(), Answers()
+    name_of = dict(zip(files, file_names(files), strict=True))
     for file in kept:
         with no_collection(), listable(file), warnings.catch_warnings():
             if len(files) > 1:  # said of all files together
@@ -191,30 +284,32 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
             answers = found.read(file, request)
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
-        if len(files) == 1:
-            return answers
-        joined.units.extend(answers.units)
-        joined.raters.extend(answers.raters)
-        joined.labels.extend(answers.labels)
-        joined.places.extend(f"{shown(file)}, {place}" for place in answers.places)
-    return joined
+        prefix = f"{shown(file)}, " if len(files) > 1 else ""
+        joined.extend(answers, name_of[file], prefix)
+        if answers.predicted is not None:
+            predicted.extend(answers.predicted, name_of[file], prefix)
+    return replace(joined, predicted=predicted)
 
 
-def _kept_files(files: Sequence[Path], reading: Reading) -> tuple[Sequence[Path], Where | None]:
+def _kept_files(
+    files: Sequence[Path], found: Format, reading: Reading
+) -> tuple[Sequence[Path], Where | None]:
     """Return the files with rows that match, and the condition that these are read with.
 
     Of several files the rows are counted together, as those of several tables are. A condition on
-    what file a row comes from keeps whole files.
+    what file a row comes from keeps whole files. What is not a table has rows once it is read.
     """
     where = reading.condition
-    if where is None or (len(files) == 1 and where.column != reading.source):
+    if where is None or found.shapes != {"table"}:
+        return files, None
+    if len(files) == 1 and where.column != reading.source:
         return files, where
     counts, kept = NO_ROWS, []
     for file, name in zip(files, file_names(files), strict=True):
         column = _asked_column(file, name, where, reading)
-        found = Counts.of(where.of_column(column), column)
-        kept += [file] * (found.n_kept > 0)
-        counts += found
+        matched = Counts.of(where.of_column(column), column)
+        kept += [file] * (matched.n_kept > 0)
+        counts += matched
     counts.check(where)
     counts.warn_dropped(where)
     return kept, None if where.column == reading.source else where
@@ -362,12 +457,11 @@ def _refuse_stdin(path: Paths) -> None:
         )
 
 
-def _repeats(answers: Answers) -> str:
+def _repeats(frame: pd.DataFrame) -> str:
     """Return where the first pair of unit and rater stands that is annotated twice."""
     seen: dict[tuple[Hashable, Hashable], str] = {}
-    for unit, rater, labels, place in zip(
-        answers.units, answers.raters, answers.labels, answers.places, strict=True
-    ):
+    columns = (frame[name] for name in (*_ROLES, _PLACE))
+    for unit, rater, labels, place in zip(*columns, strict=True):
         if labels is not None and (unit, rater) in seen:
             return f" The first stand in {seen[unit, rater]} and {place}."
         if labels is not None:

@@ -13,7 +13,6 @@ from setagree.checks import public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
-    OptionError,
     UndefinedAgreementWarning,
     check_choice,
     counted,
@@ -31,6 +30,7 @@ from setagree.inference.raters import (
     check_share,
     flags,
     part_of,
+    people_of,
     rater_codes,
 )
 from setagree.large.joining import with_models
@@ -207,14 +207,7 @@ def _wilson(wins: npt.NDArray[Any], n: npt.NDArray[Any]) -> tuple[list[float], l
 
 def _humans(study: Annotations, humans: Sequence[object] | None, models: list[int]) -> Flags:
     """Return who is a human, checked to be three or more and none a model."""
-    models_too = flags(study.n_raters, models)
-    if humans is None:
-        people = ~models_too
-    else:
-        people = flags(study.n_raters, rater_codes(study, humans, "human"))
-        if (people & models_too).any():
-            both = listing(study.raters[people & models_too].tolist())
-            raise OptionError(f"{both} cannot be a model and a human at once.")
+    people = people_of(study, humans, models)
     if people.sum() < 3:
         other = python_or_command("noninferiority_test", "--margin")
         also = f" {other} needs no more than two." if people.sum() == 2 else ""

@@ -22,7 +22,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import Codes, Flags, check_share, flags, rater_codes
+from setagree.inference.raters import Codes, Flags, check_share, flags, people_of, rater_codes
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.replacement import (
@@ -277,18 +277,6 @@ def _change(human: object, panels: list[Agreement], place: Codes, of_human: Flag
     psi[np.abs(psi) * n <= ROUNDING] = 0.0
     one_unit = before.weights.max_distance / (before.expected_disagreement * N_h)
     return Change(human, N_h, before.estimate, after.estimate, place[units], scale, psi, one_unit)
-
-
-def people_of(study: Annotations, humans: Sequence[object] | None, models: list[int]) -> Flags:
-    """Return who is a human; default: everybody who is not a model."""
-    models_too = flags(study.n_raters, models)
-    if humans is None:
-        return np.asarray(~models_too)
-    people = flags(study.n_raters, rater_codes(study, humans, "human"))
-    if (people & models_too).any():
-        both = listing(study.raters[people & models_too].tolist())
-        raise OptionError(f"{both} cannot be a model and a human at once.")
-    return people
 
 
 def _warn_few(tests: Sequence[Replacement]) -> None:

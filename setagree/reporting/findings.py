@@ -22,6 +22,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement as score_table
 from setagree.study.annotations import Annotations
+from setagree.study.rater_columns import marked_models
 
 
 def gather(
@@ -48,6 +49,7 @@ def gather(
     everyone = known_raters(study, "report", reading)
     if model is not None:
         everyone, model = with_models(everyone, model, rater_columns=facets)
+    model = model or marked_models(everyone) or None
     check_level(level)
     check_resamples(n_resamples)
     seed = secrets.randbits(32) if rng is None else rng

@@ -17,7 +17,7 @@ from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Reading, tells_reading
+from setagree.study.reading import Duplicates, Predictions, Reading, tells_reading
 from setagree.study.sampling import Sizes
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
@@ -46,6 +46,7 @@ def agreement(
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
+    predictions: Predictions = False,
     where: str | None = None,
     cluster: OfUnits | None = None,
     sampling_weight: OfUnits | None = None,

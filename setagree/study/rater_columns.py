@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
 
+IS_MODEL = "is_model"
+"""The column that marks the raters that are models."""
+
+
+def marked_models(study: Annotations) -> list[Any]:
+    """Return the raters that are marked as models."""
+    if IS_MODEL not in (known := study.raters_frame):
+        return []
+    return [rater for rater, mark in known[IS_MODEL].items() if str(mark) == "True"]
+
+
 def raters_frame(study: Annotations) -> pd.DataFrame:
     """Return what is known of each rater beside the answers: a row a rater, a column each thing.
 

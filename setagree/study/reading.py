@@ -24,6 +24,7 @@ from setagree.wording.docstrings import parameter_texts, split_sections
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
+Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """What answers are taken as; a "value" is a number where every one is, else a category."""
 
@@ -89,6 +90,11 @@ class Reading:
         Which question, where the export holds answers to several.
     roster : path or DataFrame, optional
         Columns ``unit`` and ``rater``: who answered what, where the export cannot tell.
+    predictions : bool or list of str
+        Whether the answers of models that an export holds beside those of people (Label Studio's
+        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
+        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and
+        a warning counts them.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     people_in_rows : bool
@@ -164,6 +170,7 @@ class Reading:
     format: str = "auto"
     question: str | None = None
     roster: Any = None
+    predictions: Predictions = False
     where: str | None = None
     source: str | None = None
     sheet: str | int | None = None
@@ -222,7 +229,7 @@ class Reading:
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
-        names = ("wide", "people_in_rows", "raters", "question", "delimiter")
+        names = ("wide", "people_in_rows", "raters", "question", "delimiter", "predictions")
         beside = ("unit_columns", "rater_columns", "order_by", "status", "degree")
         for name in (*self.columns, *self.drawn, *names, *beside):
             asked = getattr(self, name)
@@ -331,7 +338,12 @@ class Reading:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows", "sql")
         names += ("unit_columns", "rater_columns", "order_by", "status", "degree", *self.drawn)
-        return [option(name) for name in names if getattr(self, name)]
+        of_source = (None, self.source, [self.source])  # of any files
+        return [
+            option(name)
+            for name in names
+            if (asked := getattr(self, name)) and (name in self.columns or asked not in of_source)
+        ]
 
     @property
     def in_memory_only(self) -> list[str]:
@@ -342,7 +354,7 @@ class Reading:
             *("status", "degree"),
             *self.drawn,
         )
-        given = [option(name) for name in names if getattr(self, name)]
+        given = [option(name) for name in (*names, "predictions") if getattr(self, name)]
         given += [option("roster")] * (self.roster is not None)
         return given + [option("format", self.format)] * (self.format not in ("auto", "table"))
 

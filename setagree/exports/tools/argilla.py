@@ -1,13 +1,18 @@
-"""Argilla: records as JSON, flat or nested."""
+"""Argilla: records as JSON, flat or nested.
+
+A suggestion is the answer of its agent.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, option
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import choose_question, refuse_useless
+from setagree.exports.gathering import Predicted, choose_question, refuse_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
 from setagree.wording.label_sets import Label
@@ -26,10 +31,13 @@ def read_flat(path: Path, request: Request) -> Answers:
         if key.endswith(".responses.users")
     ]
     question = choose_question(request.question, found, shown(path))
-    answers = Answers()
+    answers, predicted = Answers(), Predicted(request)
     for record in records:
         _add_flat(answers, record, f"{question}.responses")
-    return answers
+        if (value := record.get(key := f"{question}.suggestion")) is not None:
+            agent, parse = record.get(f"{key}.agent"), partial(_response, value)
+            predicted.add(record.at("id").name(), agent, parse, value.place)
+    return replace(answers, predicted=predicted.answers)
 
 
 def _add_flat(answers: Answers, record: Node, key: str) -> None:
@@ -68,9 +76,13 @@ def read_nested(path: Path, request: Request) -> Answers:
     records = read_records(path, request.encoding, name="records")
     found = [key for record in records for key in record.at("responses").members()]
     question = choose_question(request.question, found, shown(path))
-    answers = Answers()
+    answers, predicted = Answers(), Predicted(request)
     seen: set[Pair] = set()
     for record in records:
+        suggestions = record.get("suggestions")
+        if suggestions is not None and (one := suggestions.get(str(question))) is not None:
+            parse = partial(_response, one.at("value"))
+            predicted.add(record.at("id").name(), one.get("agent"), parse, one.place)
         for name in record.at("responses").members():
             for each in _responses(record, name):
                 pair = record.at("id").name(), each.at("user_id").name()
@@ -79,7 +91,7 @@ def read_nested(path: Path, request: Request) -> Answers:
                     labels = _response(each.at("value")) if listed[0] in roster else None
                     answers.add(*pair, labels, each.place)
     check_roster(roster, seen, shown(path))
-    return answers
+    return replace(answers, predicted=predicted.answers)
 
 
 def _responses(record: Node, question: str) -> Iterator[Node]:

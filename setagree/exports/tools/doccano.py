@@ -1,4 +1,7 @@
-"""doccano: a folder with a file for each annotator."""
+"""doccano: a folder with a file for each annotator.
+
+Automatic labels that an annotator kept are exported as the labels of the annotator.
+"""
 
 from __future__ import annotations
 

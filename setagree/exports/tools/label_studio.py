@@ -1,13 +1,19 @@
-"""Label Studio: JSON, JSON-MIN and CSV."""
+"""Label Studio: JSON, JSON-MIN and CSV.
+
+Predictions are in JSON alone. Each `model_version` is a model; a prediction that is exported as its
+number has no answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, option, shorten
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import choose_question, refuse_useless, unanswered
+from setagree.exports.gathering import Predicted, choose_question, refuse_useless, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import settle
@@ -27,10 +33,9 @@ _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", 
 def read_tasks(path: Path, request: Request) -> Answers:
     """Return the choices of each annotation of each task; cancelled ones are skipped."""
     refuse_useless(request, path, "roster")
+    tasks = read_records(path, request.encoding, name="tasks")
     annotations = [
-        (task.at("id").name(), each)
-        for task in read_records(path, request.encoding, name="tasks")
-        for each in task.at("annotations").items()
+        (task.at("id").name(), each) for task in tasks for each in task.at("annotations").items()
     ]
     questions = [
         choices.at("from_name").text() for _, each in annotations for choices in _choices(each)
@@ -43,7 +48,19 @@ def read_tasks(path: Path, request: Request) -> Answers:
     for unit, each in annotations:
         labels = _chosen(each, question, request, several=several)
         answers.add(unit, _completed_by(each), labels, each.place)
-    return answers
+    predicted = Predicted(request)
+    for task in tasks:
+        for each in _predictions(task):
+            parse = partial(_chosen, each, question, request, several=several)
+            predicted.add(task.at("id").name(), each.get("model_version"), parse, each.place)
+    return replace(answers, predicted=predicted.answers)
+
+
+def _predictions(task: Node) -> Iterator[Node]:
+    """Yield the predictions of a task that hold an answer."""
+    predictions = task.get("predictions")
+    found = () if predictions is None else predictions.items()
+    yield from (each for each in found if isinstance(each.value, dict) and "result" in each.value)
 
 
 def _choices(annotation: Node) -> Iterator[Node]:

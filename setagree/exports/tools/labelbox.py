@@ -1,13 +1,19 @@
-"""Labelbox: NDJSON of checklists and radio buttons."""
+"""Labelbox: NDJSON of checklists and radio buttons.
+
+The predictions of a model run are under `experiments`; the experiment and its run name the model.
+A label that a model pre-filled and a person submitted is exported as the answer of the person.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from setagree.errors import SetagreeWarning, listing, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import choose_question, refuse_useless, unanswered
+from setagree.exports.gathering import Predicted, choose_question, refuse_useless, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
@@ -24,9 +30,28 @@ def read(path: Path, request: Request) -> Answers:
     answers = Answers()
     for unit, label in labels:
         rater = label.at("label_details").at("created_by").name()
-        answer = _checked(label, question, request, several=several)
+        is_skipped = label.at("performance_details").flag("skipped")
+        answer = None if is_skipped else _checked(label, question, request, several=several)
         answers.add(unit, rater, answer, label.place)
-    return answers
+    predicted = Predicted(request)
+    for row in rows:
+        for model, label in _predictions(row):
+            parse = partial(_checked, label, question, request, several=several)
+            predicted.add(_data_row(row), model, parse, label.place)
+    return replace(answers, predicted=predicted.answers)
+
+
+def _predictions(row: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield the name of the model and the label of each prediction of a model run."""
+    experiments = row.get("experiments")
+    for experiment in () if experiments is None else experiments.values():
+        runs = experiment.get("runs")
+        for run in () if runs is None else runs.values():
+            names = [each.get("name") for each in (experiment, run)]
+            name = " / ".join(str(each.value) for each in names if each is not None)
+            model = replace(run, value=name or run.key)
+            if (predictions := run.get("predictions")) is not None:
+                yield from ((model, label) for label in predictions.items())
 
 
 def _doubt_projects(rows: Iterable[Node], path: Path) -> None:
@@ -66,8 +91,6 @@ def _classifications(label: Node) -> Iterable[Node]:
 def _checked(
     label: Node, question: str | None, request: Request, *, several: bool
 ) -> frozenset[Label] | None:
-    if label.at("performance_details").flag("skipped"):
-        return None
     mine = [each for each in _classifications(label) if each.at("name").value == question]
     if mine:
         return frozenset().union(*(_ticked(each) for each in mine))

@@ -1,4 +1,7 @@
-"""LightTag: JSON of classifications."""
+"""LightTag: JSON of classifications.
+
+Suggestions of models are spans, not classes: there are none to read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Prodigy: JSONL of its choice interface."""
+"""Prodigy: JSONL of its choice interface.
+
+A line holds the final answer of a person. What was selected beforehand is not exported, and the
+`response` of a language model (`llm`) is raw text: neither is read.
+"""
 
 from __future__ import annotations
 
