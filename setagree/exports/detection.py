@@ -15,7 +15,6 @@ from pathlib import Path
 import pandas as pd
 
 from setagree.errors import (
-    FileError,
     OptionError,
     SetagreeWarning,
     did_you_mean,
@@ -75,12 +74,6 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()
     return Peek(path, head=head, header=header, record=record)
-
-
-def is_typed(path: Path) -> bool:
-    """Say whether a file keeps numbers and lists beside text, as Parquet and SQLite do."""
-    with readable(source := Source(path)), source.open() as stream:
-        return stream.read(len(SQLITE)).startswith(_TYPED)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
@@ -152,36 +145,14 @@ def _offered(entry: metadata.EntryPoint, known: Collection[str]) -> Format:
     return found
 
 
-def detect(path: Path, formats: Sequence[Format], *, encoding: str = "utf-8") -> Format:
-    """Return the one format that a file or folder has."""
-    peeked = peek(path, encoding)
-    found = the_one(recognised(peeked, formats), path)
-    if found is None:
-        raise FileError(
-            f"{shown(path)} has no known format: {_seen(peeked)}. {_list_of_formats()} lists those "
-            f"that are; {option('format')} names one."
-        )
-    return found
-
-
 def the_one(found: Sequence[Format], path: Path) -> Format | None:
     """Return the only format that was found, or None where none was."""
-    if {each.name for each in found} == _SEVERAL_ROWS:
-        raise OptionError(
-            f"{shown(path)}: a rater has several rows for one unit, each with another label. If "
-            f"they are one label set, say {option('format', 'plain_row_per_label')}; if the rater "
-            f"annotated it again, say {option('format', 'plain_long')} with "
-            f"{option('duplicates', 'first')} or {option('duplicates', 'last')}."
-        )
     if len(found) > 1:
         names = [each.name for each in found]
         raise OptionError(
             f"{shown(path)} could be {listing(names)}; say which with {option('format', names[0])}."
         )
     return found[0] if found else None
-
-
-_SEVERAL_ROWS = {"plain_long", "plain_row_per_label"}
 
 
 def _list_of_formats() -> str:
@@ -223,14 +194,3 @@ def _header(head: str) -> tuple[str, ...]:
     """Return the cells of the first row."""
     rows = csv.reader(io.StringIO(head, newline=""), delimiter=sniff_delimiter(head))
     return tuple(cell.strip() for cell in next(rows, ()))
-
-
-def _seen(peeked: Peek) -> str:
-    """Return what was looked at, for a sentence."""
-    if peeked.is_folder:
-        return f"a folder of {listing(peeked.names, limit=3) if peeked.names else 'no files'}"
-    if isinstance(peeked.record, dict):
-        return f"JSON objects with the keys {listing(list(peeked.record), limit=8)}"
-    if len(peeked.header) > 1:
-        return f"a table with the columns {listing(peeked.header, limit=8)}"
-    return "neither JSON objects nor a table with columns"

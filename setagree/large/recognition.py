@@ -30,9 +30,7 @@ from setagree.errors import (
 )
 from setagree.exports import FORMATS, Answers, Format, Peek, Request
 from setagree.exports.detection import (
-    detect,
     format_of_name,
-    is_typed,
     other_formats,
     peek,
     peek_frame,
@@ -41,7 +39,6 @@ from setagree.exports.detection import (
     the_one,
 )
 from setagree.exports.nodes import class_files, shown
-from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     file_names,
@@ -134,10 +131,10 @@ def read(
     Raises
     ------
     FileError
-        The file is absent or damaged, or has no known format.
+        The file is absent or damaged.
     DataError
-        The format cannot tell what is asked; the sentence says which option, or which other
-        export, can.
+        It is no export, and its columns are not those of a table of annotations; or the format
+        cannot tell what is asked, and the sentence names the option or the export that can.
     OptionError
         The file could have several formats, or holds several questions.
 
@@ -153,14 +150,6 @@ def read(
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
     reading = Reading.of(locals())
-    alone = [] if not is_files(path) else [Path("-")] if is_stdin(path) else matching(path)
-    as_table = reading.is_table or where or source or sheet
-    if len(alone) == 1 and not (as_table or (format == "auto" and is_dataset(alone[0]))):
-        _refuse_stdin(alone[0])
-        found = find_format(alone[0], name=format, encoding=encoding, duplicates=duplicates)
-        is_table = found.name == "plain_wide" or (found.name in _TABLES and is_typed(alone[0]))
-        if not is_table or format != "auto" or roster is not None:
-            return read_export(alone[0], found, reading)
     table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
@@ -354,17 +343,14 @@ def formats() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
 
 
-def find_format(
-    path: Path, *, name: str = "auto", encoding: str = "utf-8", duplicates: Duplicates = "error"
-) -> Format:
-    """Return the format of a name, or the one that a file or folder has.
+def find_format(name: str, duplicates: Duplicates = "error") -> Format:
+    """Return the format with a name.
 
-    Who says what to do with repeated annotations says that rows of one unit and rater are such.
+    Raises
+    ------
+    OptionError
+        The name is unknown, or the format leaves no repeated ratings for `duplicates` to drop.
     """
-    if name == "auto":
-        one_answer = duplicates == "error"
-        formats = [each for each in FORMATS if one_answer or each.name != _ROW_A_LABEL]
-        return detect(path, formats, encoding=encoding)
     if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
         raise OptionError(
             f"{option('format', name)} unites the rows of a unit and a rater, so that "
@@ -391,16 +377,16 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
         return None, False
     files = [Path("-")] if is_stdin(path) else matching(path)
     if reading.format != "auto":
-        return find_format(files[0], name=reading.format, duplicates=reading.duplicates), True
+        return find_format(reading.format, reading.duplicates), True
     # Path's methods raise for a name that is too long.
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(files[0], reading.encoding, reading.sheet)
-    found = _of_tool(peeked, files[:1])
+    found = _of_tool(peeked, files[:1], reading)
     for file in files[1:]:
         if found is None:
             break
-        other = _of_tool(peek(file, reading.encoding, reading.sheet), [file])
+        other = _of_tool(peek(file, reading.encoding, reading.sheet), [file], reading)
         if other is not found:
             raise OptionError(
                 f"{shown(files[0])} is the export of a tool, {found.title}, and {shown(file)} is "
@@ -432,16 +418,19 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
             )
 
 
-def _of_tool(peeked: Peek, files: Sequence[Path]) -> Format | None:
+def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None) -> Format | None:
     # What is one row a label is one row an annotation, too; only who reads it tells them apart.
     seen = recognised(peeked, [each for each in FORMATS if each.name != _ROW_A_LABEL])
-    if {each.name for each in seen} <= _TABLES:
+    has_roster = reading is not None and reading.roster is not None
+    if {each.name for each in seen} <= _TABLES and not has_roster:
         return None
     found = the_one(seen, peeked.path)
-    if found is None or found.name != "hf_sequence":
+    if found is None or found.name != "hf_sequence" or has_roster:
         return found
-    # Rows of lists are a table as it stands, unless a file beside them names their numbers.
-    return found if any(class_files(file) for file in files) else None
+    # Rows of lists are a table as it stands, unless a file beside them names their numbers, or one
+    # of their lists is named.
+    has_question = reading is not None and reading.question is not None
+    return found if has_question or any(class_files(file) for file in files) else None
 
 
 def _named(path: Path) -> str:
@@ -453,7 +442,7 @@ def _refuse_stdin(path: Paths) -> None:
     if is_stdin(path):
         raise FileError(
             "standard input: the export of a tool is read from files or a folder that are named; "
-            "standard input is read as a plain table alone, by setagree.agreement."
+            f"standard input is read as a plain table. Drop {option('format')}."
         )
 
 

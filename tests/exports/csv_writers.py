@@ -7,7 +7,7 @@ import json
 import pandas as pd
 
 from setagree.exports import FORMATS
-from setagree.exports.detection import detect, format_of_name
+from setagree.exports.detection import format_of_name, peek, recognised, the_one
 from setagree.exports.format import Request
 
 SKIPPED = None
@@ -347,7 +347,11 @@ WRITERS = {
 
 def read(path, *, format="auto", **said):  # noqa: A002 - as in setagree.read
     """Return (unit, rater) -> labels of what a reader finds; None where it found no annotation."""
-    found = detect(path, FORMATS) if format == "auto" else format_of_name(format, FORMATS)
+    found = (
+        the_one(recognised(peek(path), FORMATS), path)
+        if format == "auto"
+        else format_of_name(format, FORMATS)
+    )
     answers = found.read(path, Request(**said))
     lengths = {len(answers.units), len(answers.raters), len(answers.labels), len(answers.places)}
     assert len(lengths) == 1

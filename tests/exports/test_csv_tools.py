@@ -162,8 +162,8 @@ def test_several_rows_of_a_rater_are_asked_about(save):
     path = save(
         "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
     )
-    for said in ({}, {"blank": "missing"}, {"roster": roster(TRUTH)}):
-        with pytest.raises(OptionError, match=r"several rows for one unit.*format='plain_row_per"):
+    for said in ({}, {"blank": "missing"}):
+        with pytest.raises(DataError, match=r"more than once .*format='plain_row_per_label'"):
             sa.read(path, **said)
     for policy, last in [("first", "fear"), ("last", "anger")]:
         for said in ({}, {"format": "plain_long"}):

@@ -110,5 +110,5 @@ def test_a_folder_with_other_files_is_not_recognised(tmp_path, kind):
     (tmp_path / ".DS_Store").touch()
     assert {*found(sa.read(tmp_path))} == {*answered(TRUTH)}
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(FileError, match="no known format: a folder of"):
+    with pytest.raises(FileError, match="is a folder; name a file in it"):
         sa.read(tmp_path)

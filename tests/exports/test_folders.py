@@ -17,7 +17,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 from setagree.exports import FORMATS
-from setagree.exports.detection import detect, format_of_name, peek, recognised
+from setagree.exports.detection import format_of_name, peek, recognised, the_one
 from setagree.exports.format import Request
 
 SKIPPED = None
@@ -102,7 +102,7 @@ WRITERS = {"cvat": cvat, "brat": brat}
 
 def read(path, **said):
     """Return (unit, rater) -> labels of what a reader finds; None where it found no annotation."""
-    answers = detect(path, FORMATS).read(path, Request(**said))
+    answers = the_one(recognised(peek(path), FORMATS), path).read(path, Request(**said))
     pairs = list(zip(answers.units, answers.raters, strict=True))
     assert len(set(pairs)) == len(pairs) == len(answers.places)
     return dict(zip(pairs, answers.labels, strict=True))

@@ -19,7 +19,7 @@ from exports.json_writers import (
 )
 
 import setagree as sa
-from setagree.errors import DataError, FileError, OptionError
+from setagree.errors import DataError, FileError, LabelError, OptionError
 from setagree.large.recognition import find_export
 
 
@@ -137,7 +137,7 @@ class TestHuggingFace:
             for unit, who, flags in [("u1", "a", [1, 0, 0]), ("u1", "b", [0, 0, 1])]
         ]
         with pytest.raises(
-            FileError, match=r"line 1, labels: .* 3 zeros and ones; write the names"
+            LabelError, match=r"every cell is a list of 3 zeros and ones, such as \[1, 0, 0\]"
         ):
             sa.read(put(tmp_path, "rows.jsonl", rows))
 

@@ -220,18 +220,23 @@ def test_wrong_types_never_end_in_a_traceback(tmp_path, name):
 
 def test_values_that_are_no_labels_are_named(tmp_path):
     """A span, a blank, a null among labels is refused with its place."""
-    for wrong, seen in [([0, 5, "B"], "a list"), ("", "text ('')"), (None, "null"), (1.5, "a num")]:
+    for wrong, seen in [
+        ([0, 5, "B"], "a list"),
+        ("", "text ('')"),
+        (None, "null"),
+        (1.5, "a number"),
+    ]:
         records = hf_sequence(TRUTH)
         records[2]["labels"] = ["crow", wrong]
         with pytest.raises(FileError, match=r"line 3, labels\[1\]: " + re.escape(seen)):
-            sa.read(write(tmp_path, "hf_sequence", records))
+            sa.read(write(tmp_path, "hf_sequence", records), format="hf_sequence")
 
 
 def test_rows_that_are_no_objects(tmp_path):
     """Lines and items that are something else than objects are named."""
     path = tmp_path / "export.jsonl"
     path.write_text(as_lines(hf_sequence(TRUTH)) + "3\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"line 11: a number \(3\) where an object is due"):
+    with pytest.raises(FileError, match=r"line 11 is 3; each is to be an object"):
         sa.read(path)
     path.write_text('[{"id": 1}, 3]', encoding="utf-8")
     with pytest.raises(FileError, match=r"tasks\[1\]: a number \(3\) where an object is due"):

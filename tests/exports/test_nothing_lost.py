@@ -100,7 +100,7 @@ TWICE = '{"id": "u1", "annotator": "a", "labels": ["x"], "labels": []}'
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [
-        ("lines.jsonl", f"{TWICE}\n{TWICE}\n", "line 1: an object has the key 'labels' twice"),
+        ("lines.jsonl", f"{TWICE}\n{TWICE}\n", "an object has the key 'labels' twice"),
         ("list.json", f"[{TWICE}]", "an object has the key 'labels' twice"),
         (
             "studio.csv",

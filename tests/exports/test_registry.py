@@ -13,7 +13,7 @@ from exports import json_writers as toy
 
 import setagree as sa
 from setagree.cli import options as cli_options
-from setagree.errors import FileError, OptionError, SetagreeError, SetagreeWarning
+from setagree.errors import DataError, OptionError, SetagreeError, SetagreeWarning
 from setagree.exports import FORMATS, Answers, Format, Peek, Request, Signature
 from setagree.exports.detection import other_formats
 from setagree.large.recognition import find_export
@@ -97,7 +97,7 @@ def test_the_code_of_a_tool_is_loaded_for_its_exports_alone(tmp_path, monkeypatc
     table = tmp_path / "table.csv"
     table.write_text(PLAIN, encoding="utf-8")
     assert loaded(monkeypatch, lambda: sa.agreement(table)) == set()
-    assert loaded(monkeypatch, lambda: sa.read(table)) == {"plain"}
+    assert loaded(monkeypatch, lambda: sa.read(table)) == set()
     columns = {"unit": "unit", "rater": "rater", "labels": "labels"}
     assert loaded(monkeypatch, lambda: sa.agreement(table, **columns)) == set()
     export = toy.write(tmp_path, "prodigy")
@@ -240,5 +240,5 @@ def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load
 def test_without_the_package_the_file_is_unknown(offered, diary):
     """Nothing of it stays behind."""
     offered()
-    with pytest.raises(FileError, match="no known format"):
+    with pytest.raises(DataError, match="No column has a usual name"):
         sa.read(diary)
