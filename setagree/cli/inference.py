@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,21 +26,19 @@ from setagree.cli.options import (
     Reshuffling,
 )
 from setagree.cli.output import Deliverer, about, say, sentences
-from setagree.cli.reading import long_table
+from setagree.cli.reading import Rows, long_table
 from setagree.cli.tables import Side, reason_of
 from setagree.errors import (
     DataError,
-    DroppedRowsWarning,
     OptionError,
     check_choice,
     counted,
     spelling,
 )
+from setagree.large.opening import say_guessed
 from setagree.scoring.intervals import ABOUT, why_no_score
-from setagree.study.assembly import pick_column
-from setagree.study.codes import as_objects
-from setagree.study.labels import is_missing
-from setagree.study.names import tidied
+from setagree.study.assembly import code_ids, doubt_names, pick_column
+from setagree.study.columns import with_missing_ids
 from setagree.wording.results import described
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
@@ -132,13 +129,13 @@ def compare(
             f"drop {large.asked}."
         )
     wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
-    read = [(file, file, reading) for file in files]
-    read = read if group is None else [*_rounds(files, reading, group)]
+    read = [(f, f, None) for f in files] if group is None else _rounds(files, reading, group)
     called = [name for name, _, _ in read]
     tables_of_files = []
-    for name, file, how in read:
+    for name, file, rows in read:
         with about(name if len(read) > 1 else None) as note, _in_every(files):
-            tables_of_files.append(scored([file], how, large=large, note=note, **wanted))
+            found = scored([file], reading, large=large, note=note, rows=rows, **wanted)
+            tables_of_files.append(found)
     families = _families(called, tables_of_files)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
@@ -234,14 +231,16 @@ def other_interval(
 
 def _rounds(
     files: Sequence[str], reading: Reading, group: str
-) -> Iterator[tuple[str, str, Reading]]:
-    """Yield the groups of rows that a column of one file tells apart: name, file, reading."""
+) -> list[tuple[str, str, Rows | None]]:
+    """Return the groups of rows in a column of one file: name, file, rows."""
     if len(files) > 1 or reading.where is not None:
         other = "one file" if len(files) > 1 else "--group or --where"
         raise OptionError(f"--group {group!r} picks the rows of one file; name {other} alone.")
-    frame = long_table(files, reading, besides=group, option="--group")[0]
-    named = [tidied(cell) for cell in as_objects(pick_column(frame, group))]
-    rounds = [one for one in dict.fromkeys(named) if not (is_missing(one) or one == "")]
+    table, how, _ = long_table(files, reading, besides=group, option="--group")
+    cells = pick_column(with_missing_ids(table, [group]), group)
+    has_group = cells.notna().to_numpy()
+    table, (codes, rounds) = table[has_group], code_ids(cells[has_group], "group")
+    doubt_names("Groups", rounds)
     if len(rounds) < 2:
         raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
     if len(rounds) > _MOST_ROUNDS:
@@ -250,14 +249,14 @@ def _rounds(
             "with each. If these are times, add a column that names the round, or follow them with "
             f"setagree diagnose FILE --over-time {group!r}."
         )
-    # Each round drops the rows of the others, which is no news.
-    warnings.filterwarnings("ignore", message="--where ", category=DroppedRowsWarning)
-    quoted = group.replace("`", "``")
-    for one in rounds:
-        value = str(one).replace('"', '""')
-        yield str(one), files[0], replace(reading, where=f'`{quoted}` == "{value}"')
-    if n := sum(is_missing(one) or one == "" for one in named):
+    say_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
+    if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
+    counted_from = f"Rows are counted within this group (--group {group!r})."
+    return [
+        (str(one), files[0], Rows(table[codes == k], how, counted_from))
+        for k, one in enumerate(rounds)
+    ]
 
 
 def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:

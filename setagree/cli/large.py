@@ -9,7 +9,7 @@ import setagree as sa
 from setagree.cli.label_files import wished
 from setagree.cli.options import Asked, Large, Reading
 from setagree.cli.output import say
-from setagree.cli.reading import Note, read_or_reduce
+from setagree.cli.reading import Note, Rows, read_or_reduce
 from setagree.errors import OptionError
 from setagree.large.opening import Plan
 from setagree.scoring.registry import get_coefficient
@@ -22,9 +22,13 @@ def scored(
     large: Large,
     asked: Asked,
     note: Note = say,
+    rows: Rows | None = None,
     **default: Any,
 ) -> sa.AgreementTable:
-    """Return the table of a file, which is reduced in DuckDB where asked for or very large."""
+    """Return the results of a file, which is reduced in DuckDB if asked for or very large.
+
+    If some of its rows have been read, they are scored in its place.
+    """
     wanted = default | wished(asked, reading)
     in_memory = {"--without": reading.without is not None}
     in_memory[f"--duplicates {reading.duplicates}"] = reading.duplicates != "error"
@@ -37,7 +41,7 @@ def scored(
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).asks_who for one in several)
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
-    return sa.agreement(read_or_reduce(files, reading, plan, note=note), **wanted)
+    return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)
 
 
 def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:

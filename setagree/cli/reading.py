@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -27,9 +27,19 @@ from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.rater_columns import marked_models
 from setagree.study.reading import Reading as HowRead
+from setagree.study.where import counting_rows
 from setagree.wording.label_sets import Label
 
 Note: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table that has been read, how it is read, and how errors count the rows."""
+
+    table: pd.DataFrame
+    how: HowRead
+    counted: str
 
 
 def read_study(
@@ -60,14 +70,19 @@ def read_or_reduce(
     of_units: Sequence[str] = (),
     of_raters: Sequence[str] = (),
     models: Sequence[str] = (),
+    rows: Rows | None = None,
 ) -> Study:
-    """Return the study of files, or its tally where the plan is to reduce it."""
+    """Return the study of files, or of rows read from them; a tally if the plan reduces files."""
     which = ", ".join(Path(file).name for file in files)
     with reading.spelled(), stages(f"reading {which}"):
-        how = replace(how_read(reading), unit_columns=[*of_units] or None)
-        how = replace(how, rater_columns=[*of_raters] or None)
-        how = replace(how, predictions=how.predictions or [*models, *names(models)] or False)
-        study = open_study(files, how, plan, note=note)
+        if rows is None:
+            how = replace(how_read(reading), unit_columns=[*of_units] or None)
+            how = replace(how, rater_columns=[*of_raters] or None)
+            how = replace(how, predictions=how.predictions or [*models, *names(models)] or False)
+            study = open_study(files, how, plan, note=note)
+        else:
+            with counting_rows(rows.counted):
+                study = open_study(rows.table, rows.how, note=note)
     if isinstance(study, sa.Tally):
         if reading.population_size:
             raise OptionError("--population-size is for files that are read into memory.")

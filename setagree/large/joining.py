@@ -35,7 +35,7 @@ from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Reading
-from setagree.study.where import Where, counting_kept, kept_rows
+from setagree.study.where import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 
 _ENDINGS = {
@@ -152,7 +152,7 @@ def _read(
     if not _applies(given.condition, list(table), source, note):
         return _of_table(study, table, how, source)
     assert given.condition is not None  # noqa: S101 - one applies
-    with _naming(source), counting_kept(given.condition):
+    with _naming(source), counting_rows(given.condition.counted_from):
         kept = kept_rows(table, given.condition, name=_called(source))
         return _of_table(study, kept, how, source)
 

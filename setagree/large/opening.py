@@ -33,7 +33,7 @@ from setagree.study.reading import Reading, as_reading
 from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import read_units
-from setagree.study.where import counting_kept
+from setagree.study.where import counting_rows
 
 Study: TypeAlias = Annotations | Tally
 Path: TypeAlias = str | PathLike[str]
@@ -276,7 +276,7 @@ def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotat
     if how.condition is None:
         return _of_kept(frame, how, say, is_asked=is_asked)
     frame = _kept(frame, how)
-    with counting_kept(how.condition):
+    with counting_rows(how.condition.counted_from):
         return _of_kept(frame, how, say, is_asked=is_asked)
 
 

@@ -38,7 +38,7 @@ from setagree.study.codes import Column
 from setagree.study.frames import as_pandas, column_names, without_dictionary
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
-from setagree.study.numbers import as_number, exact
+from setagree.study.numbers import as_number, exact, usual_spelling
 
 Key: TypeAlias = Fraction | float | str
 """What is compared: an exact number (infinity is a float), or text."""
@@ -52,6 +52,8 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "in": operator.eq,
 }
+
+_EQUALITY = {"==", "!=", "in"}
 
 NULL, NO, YES = -1, 0, 1
 
@@ -84,15 +86,17 @@ class Where:
     ``split != "not used"``, ``round in [1, 2, "pilot b"]`` are conditions, as is
     ```Time (s)` >= 2.5``. There is no ``and``: one condition is all.
 
-    A cell and a value are compared as numbers where both are numbers or spell one (007, 7 and 7.0
-    are equal, quoted or not), else as text without the space around it. Only numbers among
+    A cell and a value without quotes are compared as numbers if both are numbers or spell one
+    (007, 7 and 7.0 are equal), else as text without the space around it. A value in quotes is
+    text: ``version == "1.10"`` does not match 1.1, and ``version == 1.10`` matches both. The text
+    of a cell that is a number is its shortest decimal form (1.1; 1, not 1.0). Only numbers among
     themselves, and texts among themselves, are smaller or larger. Times are text, year first, so
     that earlier ones are smaller; written as 2024-05-01T10:30 or with a space, with zeros behind
     the second or without, they are the same, and so are 10:30 and 10:30:00. A time with a zone or
     an offset (Z, +02:00, +0200, +02), in a cell or as the value, is the time in UTC; a value
-    without one is taken as UTC where the cells have zones. True and false are text in whatever
-    case, so that they are the same in every kind of file. A null never matches, and nor does a
-    blank cell, which is what a null looks like in a CSV.
+    without one is taken as UTC where the cells have zones. Without quotes, true and false match
+    text in any case, as files spell them differently. A null never matches, and nor does a blank
+    cell, which is what a null looks like in a CSV.
 
     Examples
     --------
@@ -100,12 +104,15 @@ class Where:
     ('1', 'pilot b')
     >>> [Where.parse("repeat != 0").verdict(cell) for cell in ("0.0", 1, "x", None)]
     [0, 1, 1, -1]
+    >>> [Where.parse("repeat == '0'").verdict(cell) for cell in ("0.0", "0", 0.0)]
+    [0, 1, 1]
     """
 
     text: str
     column: str
     operator: str
     values: tuple[str, ...]
+    quoted: tuple[bool, ...]
 
     @classmethod
     def parse(cls, text: object) -> Where:
@@ -120,25 +127,34 @@ class Where:
         if found is None:
             raise _no_operator(whole, rest, column[0].strip())
         sign, rest = found[1], rest[found.end() :]
-        values = _listed(whole, rest) if sign == "in" else _single(whole, sign, rest)
+        values = _listed(whole, rest) if sign == "in" else [_single(whole, sign, rest)]
         name = column[1].replace("``", "`") if column[1] else column[2]
-        return cls(whole, name, sign, tuple(values))
+        return cls(whole, name, sign, *zip(*values, strict=True))
 
     @cached_property
     def keys(self) -> list[Key]:
-        """The values as they are compared."""
-        found = (key_of(value) for value in self.values)
-        return [key for key in found if key is not None]
+        """What cells are compared with; if a value is quoted, only cells that are not text."""
+        compared = zip(self.values, self.quoted, strict=True)
+        return [_number_or_text(value, quoted=quoted) for value, quoted in compared]
 
     def verdict(self, cell: object) -> int:
-        """Say whether a cell matches: `YES`, `NO`, or `NULL` where there is nothing in it."""
+        """Return whether a cell matches: `YES`, `NO`, or `NULL` if it is missing or blank."""
         key = key_of(cell)
         if key is None:
             return NULL
-        return YES if any(self.holds(key, value) for value in self.keys) else NO
+        # A numeral in quotes is refused after the other operators, and other text is a key.
+        is_exact = isinstance(cell, str) and self.operator in _EQUALITY
+        compared = zip(self.values, self.keys, self.quoted, strict=True)
+        matches = (
+            self.holds(_as_text(cell), _as_text(value))
+            if is_exact and quoted
+            else self.holds(key, value_key)
+            for value, value_key, quoted in compared
+        )
+        return YES if any(matches) else NO
 
     def holds(self, key: Key, value: Key) -> bool:
-        """Say whether what a cell is compared by matches one value."""
+        """Return whether the key of a cell matches the key of a value."""
         if isinstance(key, str) != isinstance(value, str):
             return self.operator == "!="
         return OPERATORS[self.operator](key, value)
@@ -172,6 +188,11 @@ class Where:
         codes, distinct = pd.factorize(column)
         # A missing cell has code -1, which picks the last.
         return np.append(self.verdicts(distinct.tolist()), np.int8(NULL))[codes]
+
+    @property
+    def counted_from(self) -> str:
+        """A sentence on how errors count rows after the condition."""
+        return f"Rows are counted after {option('where', self.text)}."
 
     def found_in(self, names: Sequence[Any]) -> Any:
         """Return the column of a table that is meant, whose name need not be text."""
@@ -278,15 +299,14 @@ def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.
 
 
 @contextmanager
-def counting_kept(where: Where) -> Iterator[None]:
-    """Let errors that count rows say that they count those which are left."""
+def counting_rows(counted_from: str) -> Iterator[None]:
+    """Add a sentence to errors that count rows, if some rows were left out before."""
     try:
         yield
     except SetagreeError as error:
         if not _ROWS.search(str(error)):
             raise
-        said = f"{error} Rows are counted after {option('where', where.text)}."
-        raise type(error)(said) from error
+        raise type(error)(f"{error} {counted_from}") from error
 
 
 def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
@@ -296,7 +316,8 @@ def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
         if (key := key_of(cell)) is not None:
             number = str(cell) if isinstance(cell, Decimal) else shorten(cell)
             is_text = isinstance(key, str)
-            found.add((is_text, key, shorten(key) if is_text else number))
+            text = _as_text(cell) if isinstance(cell, str) else key
+            found.add((is_text, key, shorten(text) if isinstance(text, str) else number))
     return tuple(sorted(found)[: _SHOWN + 1])
 
 
@@ -319,6 +340,22 @@ def key_of(cell: object) -> Key | None:
     raise DataError(f"holds {a_type(cell)}; only text, numbers, flags and dates are compared.")
 
 
+def _as_text(cell: Any) -> str:
+    """Return a cell of text, or a quoted value, as they are compared: only times are respelled."""
+    return _timed(tidied(str(cell)))
+
+
+def _number_or_text(value: str, *, quoted: bool) -> Key:
+    """Return the key of a value; a quoted numeral is a number only in the shortest decimal form."""
+    number = as_number(tidied(value)) if quoted else None
+    is_infinite = isinstance(number, float) and math.isinf(number)
+    if number is not None and (is_infinite or usual_spelling(number) != tidied(value)):
+        return tidied(value)
+    key = key_of(value)
+    assert key is not None  # noqa: S101 - blank values are refused by the parser
+    return key
+
+
 def _timed(text: str) -> str:
     """Return text as it is, but a time of ISO 8601 in one spelling, midnight as the date alone.
 
@@ -339,32 +376,37 @@ def _timed(text: str) -> str:
     return (spelled + f".{fraction}".rstrip("0").rstrip(".")).removesuffix(" 00:00:00")
 
 
-def _single(text: str, sign: str, rest: str) -> list[str]:
+def _single(text: str, sign: str, rest: str) -> tuple[str, bool]:
     if rest.startswith("["):
         raise _wrong(text, rest, f"one value after {sign!r} (a list stands after 'in')")
-    value, rest = _value(text, rest)
+    start = rest
+    value, quoted, rest = _value(text, rest)
     if rest:
         raise _wrong(text, rest, f"nothing after the value {value!r}{_ONE}")
-    return [value]
+    if quoted and sign not in _EQUALITY and as_number(tidied(value)) is not None:
+        raise _wrong(
+            text, start, f"a number without quotes after {sign!r} (quoted values are text)"
+        )
+    return value, quoted
 
 
-def _listed(text: str, rest: str) -> list[str]:
-    """Return the values of a list in square brackets."""
+def _listed(text: str, rest: str) -> list[tuple[str, bool]]:
+    """Return the values of a list in square brackets, and whether each is quoted."""
     if not rest.startswith("["):
         raise _wrong(text, rest, "a list in square brackets after 'in', such as [1, 'pilot b']")
     values, rest = [], "," + rest[1:]
     while rest.startswith(","):
-        value, rest = _value(text, rest[1:])
-        values.append(value)
+        value, quoted, rest = _value(text, rest[1:])
+        values.append((value, quoted))
     if not rest.startswith("]"):
-        raise _wrong(text, rest, f"a comma or a closing bracket after {values[-1]!r}")
+        raise _wrong(text, rest, f"a comma or a closing bracket after {values[-1][0]!r}")
     if rest[1:].strip():
         raise _wrong(text, rest[1:].strip(), f"nothing after the list{_ONE}")
     return values
 
 
-def _value(text: str, rest: str) -> tuple[str, str]:
-    """Return the value that a text begins with, and what follows."""
+def _value(text: str, rest: str) -> tuple[str, bool, str]:
+    """Return the value that a text begins with, whether it is quoted, and the rest of the text."""
     found = _VALUE.match(rest)
     if found is None:
         raise _wrong(text, rest.strip(), "a value (a number, a word, or text in quotes)")
@@ -377,7 +419,7 @@ def _value(text: str, rest: str) -> tuple[str, str]:
         raise _wrong(text, found[0].strip(), "a value (blank cells never match)")
     if bare and bare.casefold() in _NOTHING:
         raise _wrong(text, bare, "a value (nulls never match; put the text in quotes if it is one)")
-    return value, rest[found.end() :]
+    return value, bare is None, rest[found.end() :]
 
 
 def _no_operator(text: str, rest: str, column: str) -> OptionError:

@@ -381,6 +381,28 @@ class TestCompare:
         ):
             assert said in refusal("compare", *words)
 
+    @pytest.mark.parametrize(
+        "names", [("1.1", "1.10"), ("1", "01"), ("1e1", "10"), ("TRUE", "True")]
+    )
+    @pytest.mark.filterwarnings("ignore:Groups that look alike")
+    def test_rounds_are_the_groups_of_diagnose(self, names):
+        """Groups that are spelled in two ways stay two, each with its own alpha."""
+        one, two = (shares(*units).splitlines() for units in ("abcdef", "ghijklmno"))
+        sides = zip(names, (one[1:], two[1:]), strict=True)
+        lines = [f"{line},{name}" for name, rows_of in sides for line in rows_of]
+        Path("rounds.csv").write_text("\n".join([f"{one[0]},version", *lines]))
+        for name, text in (("one.csv", one), ("two.csv", two)):
+            Path(name).write_text("\n".join(text))
+        alphas = [rows("score", name, "-d", "masi")[0] for name in ("one.csv", "two.csv")]
+        first, second = (row["estimate"] for row in alphas)
+        assert first != second
+        found = rows("compare", "rounds.csv", "--group", "version")[0]
+        assert (found["first_file"], found["second_file"]) == names
+        assert found["difference"] == pytest.approx(first - second, abs=1e-12)
+        groups = sa.by_group("rounds.csv", "version", n_resamples=99, rng=1)
+        assert groups["group"].tolist() == [*names]
+        assert groups["estimate"].tolist() == pytest.approx([first, second], abs=1e-12)
+
     def test_times_are_no_rounds(self):
         """A column that tells more than 50 groups apart is refused at once, with what to do."""
         times = [f"u{k},{rater},a,10:{k}" for k in range(51) for rater in ("ann", "ben")]

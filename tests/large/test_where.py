@@ -16,6 +16,7 @@ from setagree.errors import CostError, DataError, SetagreeWarning
 from setagree.large.engines import DuckDB, Polars, wrapped
 from setagree.large.filtering import kept_lazy, kept_part
 from setagree.study.frames import open_frame
+from setagree.study.numbers import as_number
 from setagree.study.where import Where, kept_rows
 
 nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
@@ -82,6 +83,13 @@ VALUES += ["10:30:00.500", "2024-05-01 12:30:00.123456789+02", "2024-05-01 10:30
 VALUES += ["true", "2024-05-01", "2024-05-01 10:30:00", "1e400", "-1e400", "18446744073709551615"]
 VALUES += ["0.10000000000000000001", "9007199254740993", "127.5", "-129", "256", "zz"]
 VALUES = [value for value in VALUES if value.strip()]
+QUOTED = [f'"{value}"' for value in VALUES]
+# Numerals are not quoted after <; text with a space or a comma must be.
+BARE = [
+    one if as_number(value.strip()) is not None or value in {"true", "True", "FALSE"} else quoted
+    for value, quoted in zip(VALUES, QUOTED, strict=True)
+    for one in [value.strip()]
+]
 
 
 @st.composite
@@ -91,10 +99,10 @@ def questions(draw):
     column = draw(st.lists(st.sampled_from([*cells, None]), min_size=1, max_size=12))
     sign = draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"]))
     if sign == "in":
-        values = draw(st.lists(st.sampled_from(VALUES), min_size=1, max_size=3))
-        value = "[" + ", ".join(f'"{one}"' for one in values) + "]"
+        values = draw(st.lists(st.sampled_from([*QUOTED, *BARE]), min_size=1, max_size=3))
+        value = f"[{', '.join(values)}]"
     else:
-        value = f'"{draw(st.sampled_from(VALUES))}"'
+        value = draw(st.sampled_from([*QUOTED, *BARE] if sign in {"==", "!="} else BARE))
     return pa.array(column, kind), Where.parse(f"`a column` {sign} {value}")
 
 
@@ -178,6 +186,69 @@ def wanted():
     kept = [{name: cells[row] for name, cells in ROWS.items()} for row in (0, 1, 3, 4, 5)]
     study = sa.Annotations.from_long(pd.DataFrame(kept), unit="unit", rater="rater")
     return patterns(sa.Tally.from_annotations(study))
+
+
+SPELLED = ["1.1", "1.10", "1", "01", "1e1", "10", "TRUE", "True"]
+"""Texts that spell four things in two ways each."""
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
+class TestSpellings:
+    """Quoted values are text and bare ones numbers or flags, whatever holds the column."""
+
+    @pytest.mark.parametrize(
+        ("condition", "kept"),
+        [
+            ('x in ["1.1", "01", "1e1", "TRUE"]', ["1.1", "01", "1e1", "TRUE"]),
+            ('x == "1.10"', ["1.10"]),
+            ('x != "True"', SPELLED[:7]),
+            ("x in [1.1, '01', 10, true]", ["1.1", "1.10", "01", "1e1", "10", "TRUE", "True"]),
+            ("x == 1", ["1", "01"]),
+        ],
+    )
+    def test_every_holder(self, condition, kept, tmp_path):
+        """Frames in memory and lazy, files read whole and piece by piece, parts of Dask."""
+        rows = [(f"u{k}", who, f"l{k}", x) for k, x in enumerate(SPELLED) for who in "ab"]
+        frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "x"])
+        for ending, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
+            write(tmp_path / f"t.{ending}", index=False)
+        frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+        arrow = pa.Table.from_pandas(frame)
+        polars = pl.from_arrow(arrow)
+        held = [frame, frame.astype({"x": "category"}), arrow, polars, polars.lazy()]
+        held += [polars.lazy().with_columns(pl.col("x").cast(pl.Categorical))]
+        held += [CONNECTION.from_arrow(arrow)]
+        found = [sa.tally(one, where=condition) for one in held]
+        for ending in ("csv", "parquet", "jsonl"):
+            path = tmp_path / f"t.{ending}"
+            found += [sa.read(path, where=condition)]
+            found += [sa.tally(path, where=condition, memory_limit="500MB")]
+        wanted = {frozenset({f"l{SPELLED.index(one)}"}) for one in kept}
+        assert [{*one.values} for one in found] == [wanted] * 13
+
+    @pytest.mark.parametrize(("quoted", "n_units"), [("1", 1), ("01", None), ("1.0", None)])
+    def test_numbers(self, quoted, n_units):
+        """A column of numbers has the shortest decimal form of each as its text."""
+        rows = [(f"u{k}", who, "l", k) for k in range(3) for who in "ab"]
+        for dtype in ("int64", "float64", "float32"):
+            frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "x"])
+            frame = frame.astype({"x": dtype})
+            polars = pl.from_pandas(frame)
+            relation = CONNECTION.from_arrow(polars.to_arrow())
+            for held in (frame, polars, polars.lazy(), relation):
+                if n_units is not None:
+                    assert sa.tally(held, where=f"x == '{quoted}'").n_units == n_units
+                    continue
+                with pytest.raises(DataError, match="keeps none of 6 rows; column 'x' holds 0"):
+                    sa.tally(held, where=f"x == '{quoted}'")
+
+    def test_dask(self):
+        """In partitions of Dask."""
+        dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
+        rows = [(f"u{k}", who, f"l{k}", x) for k, x in enumerate(SPELLED) for who in "ab"]
+        frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "x"])
+        found = sa.tally(dd.from_pandas(frame, npartitions=3, sort=False), where='x == "1.10"')
+        assert {*found.values} == {frozenset({"l1"})}
 
 
 class TestRoads:

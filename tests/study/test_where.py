@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError, OptionError, SetagreeWarning
-from setagree.study.where import NULL, Counts, Where, counting_kept, kept_rows
+from setagree.study.where import NULL, Counts, Where, counting_rows, kept_rows
 
 
 def matches(text, *cells):
@@ -72,6 +72,8 @@ class TestGrammar:
             ("a == null", "nulls never match; put the text in quotes"),
             ("a != NaN", "nulls never match"),
             ("a == ''", "blank cells never match"),
+            ("a < '10'", "at \"'10'\", expected a number without quotes after '<'"),
+            ('a >= "1e1"', "expected a number without quotes after '>=' (quoted values are text)"),
             ("__import__('os')", "at \"('os')\", expected one of"),
         ],
     )
@@ -95,12 +97,36 @@ class TestMeaning:
         """Both are numbers, or spell one: they are compared exactly as such."""
         cells = ("7", " 007", 7.0, Decimal("7.00"), np.int64(7), "7a", True)
         assert matches("== 7", *cells) == list(cells[:5])
-        assert matches("== '07'", *cells) == list(cells[:5])
         assert matches("== 9007199254740993", 2**53, 2**53 + 1, "9007199254740992") == [2**53 + 1]
         assert matches("== 0.1", 0.1, Decimal("0.10"), "1e-1", 0.10000001) == [
             *(0.1, Decimal("0.10"), "1e-1"),
         ]
         assert matches("< 10", "9", "10", 9.5, -1) == ["9", 9.5, -1]
+
+    @pytest.mark.parametrize(
+        ("quoted", "cells"),
+        [
+            ("1.10", ["1.10"]),
+            ("1.1", ["1.1", 1.1, Decimal("1.10")]),
+            ("01", ["01"]),
+            ("1", ["1", 1, 1.0]),
+            ("1e1", ["1e1"]),
+            ("10", ["10", np.int64(10)]),
+            ("TRUE", ["TRUE", True]),
+            ("True", ["True", True]),
+            ("10:30", ["10:30", "10:30:00", dt.time(10, 30)]),
+        ],
+    )
+    def test_quoted_values_are_text(self, quoted, cells):
+        """A value in quotes matches text that is spelled alike, and numbers in shortest form."""
+        every = [
+            *("1.10", "1.1", 1.1, Decimal("1.10"), "01", "1", 1, 1.0, "1e1", "10", np.int64(10)),
+            *("TRUE", "True", True, "10:30", "10:30:00", dt.time(10, 30), None, " "),
+        ]
+        others = [one for one in every[:-2] if repr(one) not in set(map(repr, cells))]
+        assert list(map(repr, matches(f"== '{quoted}'", *every))) == list(map(repr, cells))
+        assert list(map(repr, matches(f"!= '{quoted}'", *every))) == list(map(repr, others))
+        assert matches(f"in [pilot, '{quoted}']", *every) == matches(f"== '{quoted}'", *every)
 
     def test_text(self):
         """Text is compared without the space around it, its accents composed."""
@@ -269,9 +295,9 @@ class TestRows:
 
     def test_errors_that_count_rows(self):
         """Errors with a row say that rows were dropped before they were counted."""
-        where = Where.parse("x == 1")
+        counted_from = Where.parse("x == 1").counted_from
         said = r"row 3: bad\. Rows are counted after where='x == 1'\."
-        with pytest.raises(DataError, match=said), counting_kept(where):
+        with pytest.raises(DataError, match=said), counting_rows(counted_from):
             raise DataError("row 3: bad.")
-        with pytest.raises(DataError, match=r"^bad\.$"), counting_kept(where):
+        with pytest.raises(DataError, match=r"^bad\.$"), counting_rows(counted_from):
             raise DataError("bad.")
