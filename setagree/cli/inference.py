@@ -129,12 +129,12 @@ def compare(
             f"drop {large.asked}."
         )
     wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
-    read = [(f, f, None) for f in files] if group is None else _rounds(files, reading, group)
-    called = [name for name, _, _ in read]
+    read = [(file, None) for file in files] if group is None else _rounds(files, reading, group)
+    called = [name for name, _ in read]
     tables_of_files = []
-    for name, file, rows in read:
+    for name, rows in read:
         with about(name if len(read) > 1 else None) as note, _in_every(files):
-            found = scored([file], reading, large=large, note=note, rows=rows, **wanted)
+            found = scored([name], reading, large=large, note=note, rows=rows, **wanted)
             tables_of_files.append(found)
     families = _families(called, tables_of_files)
     if design == "shared_units":
@@ -229,14 +229,9 @@ def other_interval(
     )
 
 
-def _rounds(
-    files: Sequence[str], reading: Reading, group: str
-) -> list[tuple[str, str, Rows | None]]:
-    """Return the groups of rows in a column of one file: name, file, rows."""
-    if len(files) > 1 or reading.where is not None:
-        other = "one file" if len(files) > 1 else "--group or --where"
-        raise OptionError(f"--group {group!r} picks the rows of one file; name {other} alone.")
-    table, how, _ = long_table(files, reading, besides=group, option="--group")
+def _rounds(files: Sequence[str], reading: Reading, group: str) -> list[tuple[str, Rows | None]]:
+    """Return the groups of rows in a column of the files, with their names."""
+    table, how, _ = long_table(files, reading, besides=group, option="--group", is_first=True)
     cells = pick_column(with_missing_ids(table, [group]), group)
     has_group = cells.notna().to_numpy()
     table, (codes, rounds) = table[has_group], code_ids(cells[has_group], "group")
@@ -253,10 +248,8 @@ def _rounds(
     if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
     counted_from = f"Rows are counted within this group (--group {group!r})."
-    return [
-        (str(one), files[0], Rows(table[codes == k], how, counted_from))
-        for k, one in enumerate(rounds)
-    ]
+    how = replace(how, where=None)
+    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(rounds)]
 
 
 def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:

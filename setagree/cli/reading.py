@@ -160,19 +160,28 @@ def how_read(reading: Reading) -> HowRead:
 
 
 def long_table(
-    files: Sequence[str], reading: Reading, *, besides: str, option: str
+    files: Sequence[str],
+    reading: Reading,
+    *,
+    besides: str,
+    option: str,
+    is_first: bool = False,
 ) -> tuple[pd.DataFrame, HowRead, list[Any]]:
     """Return a long table that has a column besides, how it is read, and who does not count.
 
-    `option` is the option that names the column.
+    `option` is the option that names the column. Warnings are ignored unless `is_first`, because
+    the files have been read before.
     """
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
     with reading.spelled(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
+        if not is_first:
+            warnings.simplefilter("ignore", SetagreeWarning)
         how = how_read(reading)
         frame = open_table(files, how)
+    if how.format != "table":  # an export has become a table
+        how = replace(how, format="auto", question=None, roster=None)
     listed = [str(name) for name in frame]
     refuse_role(how, listed, besides, f"{option} {besides!r}")
     how = with_columns(how, [name for name in listed if name != besides])

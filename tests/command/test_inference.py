@@ -374,12 +374,20 @@ class TestCompare:
         assert "1 row with nothing in column 'a round' left out" in result.stderr
         assert "drops" not in result.stderr
         for words, said in (
-            (["rounds.csv", "one.csv", "--group", "a round"], "name one file alone"),
-            (["rounds.csv", "--group", "a round", "--where", "unit > 3"], "--group or --where"),
             (["rounds.csv", "--group", "a rund"], "Did you mean 'a round'?"),
             (["rounds.csv", "--group", "unit"], "already used as the unit"),
         ):
             assert said in refusal("compare", *words)
+
+    def test_rounds_in_several_files(self):
+        """The rows of several files that meet a condition are grouped, also by their file."""
+        for name, units in (("one.csv", "abcdef"), ("two.csv", "ghijklmno")):
+            Path(name).write_text(shares(*units))
+        expected = rows("compare", "one.csv", "two.csv", "--where", "unit != b")[0]
+        words = ("compare", "one.csv", "two.csv", "--source", "file", "--group", "file")
+        assert rows(*words, "--where", "unit != b")[0] == expected
+        result = invoke(*words, "--where", "unit != b")
+        assert result.stderr.count("drops") == 1
 
     @pytest.mark.parametrize(
         "names", [("1.1", "1.10"), ("1", "01"), ("1e1", "10"), ("TRUE", "True")]
