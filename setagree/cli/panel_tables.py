@@ -12,7 +12,7 @@ import setagree as sa
 from setagree.cli.tables import intervals, paragraphs, table_text, whole, wrapped
 from setagree.errors import counted, listing
 from setagree.wording.escaping import visible
-from setagree.wording.numbers import four, p_four
+from setagree.wording.numbers import four, number, p_four
 from setagree.wording.text import cut
 
 
@@ -77,6 +77,7 @@ def replacements(tests: Sequence[Any], *, alone: bool) -> str:
             "shared": map(whole, frame["n_shared"]),
             "alpha": map(four, frame["alpha"]),
             "with model": map(four, frame["alpha_with_model"]),
+            "scale": [number(x, plain=True) for x in frame["scale"]],
             "change": map(four, frame["change"]),
             "90% interval": intervals(frame),
             "p": map(p_four, frame["p_value"]),
@@ -126,9 +127,9 @@ _FACETS = (
 )
 
 _CHANGES = (
-    "change: the agreement of the model with the other humans less that of the human, which is the "
-    "difference of both alphas over twice the human's share of the ratings. p: of a loss of the "
-    "margin or more, so that a small one speaks for the model."
+    "change: the agreement of the model with the other humans less that of the human. It is scale "
+    "times the difference of the two alphas; scale is 1 over twice the human's share of the "
+    "ratings. p: of a loss of the margin or more, so that a small one speaks for the model."
 )
 _BESIDE = "The test above asks how often the model is the nearer of the two, this one by how much."
 

@@ -95,8 +95,14 @@ class PermutationTest(Resampled):
         return "below chance" if self.tail("less") <= SURE + _TIE else None
 
     def quantile(self, q: float) -> float:
-        """Return a quantile of the null distribution."""
-        return float(np.quantile(self.defined, q)) if len(self.defined) else float("nan")
+        """Return the smallest reshuffled estimate that a share q of them does not exceed.
+
+        Return NaN if all reshuffled estimates are undefined.
+        """
+        if not len(self.defined):
+            return float("nan")
+        # Interpolation would give a value that fewer than a share q of the estimates reach.
+        return float(np.quantile(self.defined, q, method="inverted_cdf"))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row: the estimate, the null distribution in numbers, p."""

@@ -90,19 +90,22 @@ class AltTest(Result):
         """The decision in words, with what it stands on."""
         if self.reason is not None:
             return f"No verdict: {self.reason}."
-        tested = len(self.humans)
-        won = int(self.humans["rejected"].sum())
         may = "may" if self.passes else "may not"
-        few = " Fewer than three humans could be tested: do not rely on it." if tested < 3 else ""
         return (
-            f"{self.model} {may} replace a human: it wins over {won} of {counted(tested, 'human')} "
-            f"(winning rate {self.winning_rate:.2f}, epsilon {self.epsilon:g}).{few}"
+            f"{self.model} {may} replace a human: it {self.wins}."
             f"{''.join(f' {note}' for note in self.notes)}"
         )
 
     @property
+    def wins(self) -> str:
+        """The clause on the humans over whom the model wins."""
+        won, tested = int(self.humans["rejected"].sum()), counted(len(self.humans), "human")
+        rate = f"winning rate {self.winning_rate:.2f}"
+        return f"wins over {won:,} of {tested} ({rate}, epsilon {self.epsilon:g})"
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What the humans' own agreement says of the test: it is poor, or one stands at chance.
+        """Reservations: few humans, poor agreement of the humans, or one who answers by chance.
 
         Alpha below 0.2 is called poor (Altman 1991); a human whose agreement with the others is
         below 0.1 answers much like chance.
@@ -113,6 +116,8 @@ class AltTest(Result):
         shown = f"{', '.join(named[:_NAMED])}{rest}"
         poor, some = self.human_alpha < _POOR, bool(named)
         return (
+            *["Fewer than three humans could be tested: do not rely on it."]
+            * (len(self.humans) < 3),
             *[_POORLY.format(self.human_alpha)] * poor,
             *[_BY_CHANCE.format(shown)] * some,
         )

@@ -23,6 +23,18 @@ Against: TypeAlias = Literal["mean", "all"]
 ALPHA = 0.05
 FEW_UNITS = 30
 """Units of a human and the model below which the size of the test was not seen to hold."""
+OUTCOMES = {
+    "below": (
+        "does not lower agreement by {} or more",
+        "do not lower agreement by {} or more",
+    ),
+    "open": (
+        "was not shown to keep the loss of agreement below {}",
+        "were not shown to keep the loss of agreement below {}",
+    ),
+    "above": ("lowers agreement by more than {}", "lower agreement by more than {}"),
+}
+"""What a test against a loss of the margin shows, of one model and of several."""
 FEW_LOST: dict[Against, float] = {"mean": 3.0, "all": 4.0}
 """Units that the margin must be worth; below that a model at the margin passes too often."""
 
@@ -227,6 +239,7 @@ class Replacement(Result):
     def humans(self) -> pd.DataFrame:
         """A row for each human: both alphas, the change with SE, 90 % t interval and p.
 
+        `change` is `scale` times the difference of the two alphas.
         p is that of t, or of Hall's correction where it is larger (`Change.p_value`). `n_shared`
         units were answered by the human and the model, `n_units` count in the panels.
         """
@@ -243,6 +256,7 @@ class Replacement(Result):
                     "n_units": one.n_units,
                     "alpha": one.before,
                     "alpha_with_model": one.after,
+                    "scale": one.scale,
                     "change": one.change,
                     "standard_error": error,
                     "low": one.change - half,
@@ -294,14 +308,18 @@ class Replacement(Result):
                 f"{margin}, up or down: {mean}{rest}"
             )
         place = "a human drawn at random from" if self.against == "mean" else "any human of"
-        shown = "costs less" if self.passes else "was not shown to cost less"
-        if self.against == "mean" and high < -self.margin:
-            shown = "costs more"
         least = f"{shorten(self.worst)} ({min(one.change for one in self.defined):+.3f})"
         return (
-            f"{model} in the place of {place} this panel {shown} than {margin} of "
-            f"agreement: {mean}; lowest in the place of {least}{rest}"
+            f"{model} in the place of {place} this panel {OUTCOMES[self.outcome][0].format(margin)}"
+            f": {mean}; lowest in the place of {least}{rest}"
         )
+
+    @property
+    def outcome(self) -> str:
+        """The result of the test against a loss of the margin, a key of `OUTCOMES`."""
+        if self.passes:
+            return "below"
+        return "above" if self.against == "mean" and self.interval()[1] < -self.margin else "open"
 
     @property
     def _p_said(self) -> str:

@@ -39,11 +39,12 @@ _WINDOWS, _FEW = 300, 60
 
 @picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw the disagreement of each unit, the largest mean distance first.
+    """Draw the disagreement of each unit.
 
-    Up to ``limit`` units have a named bar each; more become a curve over their ranks, with the
-    place up to which they hold half of the disagreement. A unit with a larger mean distance but
-    fewer ratings can hold a smaller share of it.
+    Up to ``limit`` units have a named bar each, the largest mean distance first. More become a
+    curve of their shares of the disagreement, the largest share first, with a line at the rank up
+    to which they hold half of it. A unit with a larger mean distance but fewer ratings can hold a
+    smaller share.
 
     Examples
     --------
@@ -60,9 +61,33 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     if not len(frame):
         heading(ax, "Disagreement unit by unit", measured(frame))
         return nothing(ax, "No unit has two ratings.")
+    if len(frame) > fitting(ax, limit):
+        return _unit_curve(ax, costliest_first(frame))
     values = np.nan_to_num(floats(frame, "disagreement"), nan=-1.0)
-    worst = frame.iloc[np.argsort(-values, kind="stable")]
-    return (_unit_bars if len(frame) <= fitting(ax, limit) else _unit_curve)(ax, worst)
+    return _unit_bars(ax, frame.iloc[np.argsort(-values, kind="stable")])
+
+
+def costliest_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return units by their share of the disagreement, then by their mean distance."""
+    worst = ["share_of_disagreement", "disagreement"]
+    return frame.sort_values(worst, ascending=False, kind="stable")
+
+
+def half_of(costly: pd.DataFrame) -> tuple[int, str]:
+    """Return how many of the costliest units hold half of the disagreement, and a clause on it.
+
+    Count all units that disagree if their shares are equal. Both the sentence and the picture of
+    units use this count.
+    """
+    shares = np.nan_to_num(floats(costly, "share_of_disagreement"))
+    held = shares[shares > 0]
+    if len(held) > 1 and np.allclose(held, held[0], rtol=1e-9, atol=0):
+        return len(held), "The disagreement lies in equal parts"
+    running = np.cumsum(shares)
+    n = int(np.searchsorted(running, 0.5 - 1e-12)) + 1
+    part = float(running[n - 1])
+    words = {"50": "Half", "100": "Almost all"}.get(f"{100 * part:.0f}", share(part))
+    return n, f"{'All' if part > 1 - 1e-12 else words} of the disagreement lies"
 
 
 def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
@@ -84,38 +109,36 @@ def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
 def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
     heading(
         ax,
-        "Disagreement unit by unit, largest mean distance first",
+        "Disagreement unit by unit, largest share first",
         measured(frame),
         *_curve_lines(frame),
     )
-    values = np.nan_to_num(floats(frame, "disagreement"))
+    values = np.nan_to_num(floats(frame, "share_of_disagreement"))
     n = len(values)
     at = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(int))
     ax.fill_between(at + 1, values[at], step="mid", color=BLUE, alpha=0.35, linewidth=0)
     ax.plot(at + 1, values[at], color=BLUE, linewidth=1.8, drawstyle="steps-mid")
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(values.max()), 1e-9))
-    held = np.cumsum(np.nan_to_num(floats(frame, "share_of_disagreement")))
-    # A frame that holds a part of the disagreement does not say where half of it is.
-    if held[-1] > 0.999:
-        half = int(np.searchsorted(held, 0.5 - 1e-12)) + 1
+    # A frame with a part of the disagreement does not show where half of all of it is.
+    if values.sum() > 0.999:
+        half, lies = half_of(frame)
         ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
         right = half < 0.5 * n
-        text = f"half of it is in the first {half:,} ({share(half / n)})"
+        text = f"{lies} in the first {half:,} ({share(half / n)})"
         shift, side = (5, "left") if right else (-5, "right")
         beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
     ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
     label_x(ax, f"units by rank, 1 to {n:,}")
-    label_y(ax, "mean distance in the unit")
+    label_y(ax, "share of the disagreement")
     return ax
 
 
 def _curve_lines(frame: pd.DataFrame) -> list[str]:
     values = floats(frame, "disagreement")
     share = np.nan_to_num(floats(frame, "share_of_disagreement"))
-    costly = frame.iloc[np.argsort(-share, kind="stable")[:3]]
     top = int((share >= share.max()).sum())
-    names = ", ".join(texts(costly, "unit"))
+    names = ", ".join(texts(frame.iloc[:3], "unit"))
     worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
     zero = int((values == 0).sum())
     return [f"{worst} {zero:,} of {len(values):,} agree fully.", _held(frame, len(values))]

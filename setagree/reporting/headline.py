@@ -46,7 +46,11 @@ def interval_name(f: Findings) -> str:
 
 def interval_about(f: Findings) -> str:
     """Return what the interval of the headline is about, and how the units were drawn."""
-    return f"{ABOUT['units']}{f.main.drawn and f', {f.main.drawn}'}"
+    about, study = ABOUT["units"], f.study
+    # Of a crowd each unit is rated by a few, so that no reader can take it for one panel.
+    if 2 * int(np.bincount(study.rater_codes).max(initial=0)) < study.n_units:
+        about = f"this pool of {study.n_raters:,} raters"
+    return f"{about}{f.main.drawn and f', {f.main.drawn}'}"
 
 
 def distance_phrase(row: Agreement) -> str:

@@ -71,7 +71,7 @@ def test_against_all_takes_the_largest_p(study):
     """Intersection-union: the verdict on every human has the largest of their p-values."""
     test = sa.noninferiority_test(study, model="gpt", margin=0.1, against="all")["gpt"]
     assert test.p_value == pytest.approx(0.01374386, abs=5e-9)
-    assert "any human of this panel costs less than 0.1" in test.verdict
+    assert "any human of this panel does not lower agreement by 0.1" in test.verdict
 
 
 def test_a_better_model_is_not_equivalent(study):
@@ -203,10 +203,10 @@ def test_the_verdict_follows_from_the_numbers():
     table = sa.noninferiority_test(study, model=["r5", "r6"], margin=0.1)
     near, far = table["r5"], table["r6"]
     assert far.interval()[1] < -0.1
-    assert "costs more than 0.1" in far.verdict
+    assert "lowers agreement by more than 0.1" in far.verdict
     low, high = near.interval()
     assert low < -0.1 < high
-    assert "was not shown to cost less than 0.1" in near.verdict
+    assert "was not shown to keep the loss of agreement below 0.1" in near.verdict
     assert near.p_adjusted == pytest.approx(2 * near.p_value)
     assert f"p = {near.p_adjusted:.3f}".replace("0.", ".") + " (Holm)" in near.verdict
     alone = sa.noninferiority_test(study, model="r5", humans=["r1", "r2", "r3", "r4"],

@@ -323,7 +323,7 @@ def test_null(score, alternative):
     test = sa.permutation_test(score(STUDY), n_resamples=199, alternative=alternative, rng=1)
     ax = plots.null(test, ax=fresh())
     assert sum(bar.get_height() for bar in ax.patches) == 199
-    assert upright(ax) == [test.agreement.estimate, np.quantile(test.distribution, 0.95)]
+    assert upright(ax) == [test.agreement.estimate, sorted(test.distribution)[189]]  # 190 of 199
     text = said(ax)
     p = f"{test.p_value:.3f}".removeprefix("0")
     assert f"observed {test.agreement.estimate:.3f}, p = {p} ({alternative})" in text
@@ -745,20 +745,20 @@ def test_units_by_name():
 
 
 def test_units_as_a_curve():
-    """Many units are a falling curve, with the rank up to which they hold half.
+    """Many units are a falling curve of shares, with the rank up to which they hold half.
 
     By brute force: the first rank at which the running sum of 100, 99, ..., 1 reaches half of
     5,050.
     """
     ax = plots.units(unit_frame(100), ax=fresh())
     (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
-    assert curve.get_ydata().tolist() == [i / 100 for i in range(100, 0, -1)]
+    assert curve.get_ydata() == pytest.approx([i / 5050 for i in range(100, 0, -1)], rel=1e-14)
     assert curve.get_xdata().tolist() == list(range(1, 101))
     half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
     assert upright(ax) == [half]
-    assert f"half of it is in the first {half} ({half}\u00a0%)" in said(ax)
+    assert f"51\u00a0% of the disagreement lies in the first {half} ({half}\u00a0%)" in said(ax)
     assert "They cost most: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
-    assert "largest mean distance first" in said(ax)
+    assert "largest share first" in said(ax)
 
 
 def test_units_tie_and_agree():
@@ -770,7 +770,9 @@ def test_units_tie_and_agree():
     assert "40 tie for the largest share. 40 of 100 agree fully." in said(ax)
     assert upright(ax) == [25]
     late = frame.assign(share_of_disagreement=np.repeat([0.0, 1 / 40], [60, 40]))
-    assert upright(plots.units(late, ax=fresh())) == [80]
+    ax = plots.units(late, ax=fresh())
+    assert upright(ax) == [40]
+    assert "The disagreement lies in equal parts in the first 40 (40\u00a0%)" in said(ax)
 
 
 @pytest.mark.parametrize("n", [10, 100])

@@ -71,8 +71,8 @@ def test_the_findings_hold_what_each_model_costs():
     skill = [0.9, 0.9, 0.9, 0.9, 0.3]
     study = sa.simulate(120, 5, skill=skill, rng=2)
     cheap, dear = (
-        "r4 in the place of a human costs less than 0.2 of agreement.",
-        ("r5 in the place of a human was not shown to cost less than 0.2 of agreement."),
+        "r4 in the place of a human does not lower agreement by 0.2 or more.",
+        "r5 in the place of a human lowers agreement by more than 0.2.",
     )
     for model, told in (("r5", dear), (["r4", "r5"], f"{cheap} {dear}")):
         f = gather(study, model=model, margin=0.2, threshold=0.5, **FEW)

@@ -38,7 +38,7 @@ from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import chance, data, models, rater_map
 from setagree.reporting.sections.data import contents
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.reporting.sections.units import answers, running_share
+from setagree.reporting.sections.units import answers
 from setagree.reporting.tables import Column, shown, sorts_as, span, table_of
 from setagree.wording.escaping import as_markdown
 from setagree.wording.numbers import interval, share
@@ -261,15 +261,6 @@ class TestNumbers:
         said = {section.id: plain(section.lead) for section in sections(f)}
         few = "89 reshuffled studies (not 999, because the study is large)"
         assert few in said["chance"]
-
-    def test_running_share(self, found):
-        """The running share of the worst units ends at 1 and is a plain cumulated sum."""
-        shares = running_share(found.results["units"])
-        total = 0.0
-        for mine, one in zip(shares, found.results["units"]["share_of_disagreement"], strict=True):
-            total += one
-            assert mine == pytest.approx(total, rel=1e-12)
-        assert shares[-1] == pytest.approx(1, rel=1e-12)
 
     def test_what_is_tried(self, found):
         """At most three mergers, labels and raters are tried, the costliest ones."""
@@ -702,7 +693,8 @@ class TestPanels:
         (test,) = compared.results["models"].tests
         won = int(test.humans["rejected"].sum())
         assert said["Models"].startswith(
-            f"“r5” may replace a human: it wins over {won} of 4 humans (epsilon 0.1). In "
+            f"“r5” may replace a human: it wins over {won} of 4 humans (winning rate "
+            f"{test.winning_rate:.2f}, epsilon 0.1). In "
             f"{share(test.average_advantage_probability)} of the units"
         )
         found = compared.results["replication"]
@@ -776,7 +768,8 @@ class TestPanels:
         said = plain(found["models"].lead)
         passing = [test.model for test in f.results["models"].tests if test.passes]
         assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
-        assert " The best: “r5” may replace a human" in said
+        assert ". The best, “r5”, wins over " in said
+        assert "“r4”" in said.partition(". The best")[0]
         assert said.endswith("people: “r1”, “r2” and “r3” (all who were not named as models).")
         assert "winning rate" in methods_of(f)
 
@@ -784,7 +777,9 @@ class TestPanels:
         """Models that answer at random replace nobody."""
         study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
         f = gather(study, model=["r4", "r5"], n_resamples=19, rng=1)
-        assert plain(by_id(f)["models"].lead).startswith("None of 2 models may replace a human.")
+        assert plain(by_id(f)["models"].lead).startswith(
+            "None of 2 models may replace a human: “r5” and “r4”. The best, “r5”, wins over 0 of "
+        )
 
     def test_too_few_humans(self, five):
         """Two humans are no test, which the report says; the consensus is still compared."""

@@ -33,13 +33,10 @@ def say(f: Findings) -> Sentence:
     p = test.p_value
     if np.isnan(p):
         return ()
-    known = test.defined
-    often = counted(len(known), "reshuffled study", "reshuffled studies")
+    often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.asked.n_resamples:
         often += f" (not {f.asked.n_resamples:,}, because the study is large)"
-    # The least of them that 95 % do not exceed: few arrangements leave no room between.
-    most = float(np.quantile(known, 0.95, method="inverted_cdf"))
-    stay = f"95 % of {often} give {number(most)} at most ({p_phrase(p)})"
+    stay = f"95 % of {often} give {number(test.quantile(0.95))} at most ({p_phrase(p)})"
     if test.beside_chance == "below chance":
         lower = p_phrase(test.tail("less"))
         return (f"It is below chance: of {often}, few or none come out as low ({lower}).",)

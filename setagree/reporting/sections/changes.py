@@ -99,30 +99,41 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which of the changes that were tried brings most, and which of those of labels."""
+    """Return which of the changes tried gains most, and which of those of labels.
+
+    A gain that a test shows is called the largest of all only if no other gain is larger.
+    """
     changes = with_holm(f)
     tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
     sure = tried[(tried["difference"] > 0) & (tried["p_holm"] < SURE)]
     unsure = tried[tried["p_holm"].isna()]
-    # Without a standard error nothing tells how sure a gain is.
-    if len(unsure) and unsure["difference"].iloc[0] > max([0.0, *sure["difference"]]):
+    largest = float(tried["difference"].max()) if len(tried) else 0.0
+    n = len(tried)
+    best_of = f"Of the {n:,} changes tried, " if n > 1 else "By the only change tried, "
+    if len(unsure) and unsure["difference"].iloc[0] == largest > 0:
         said = "the gain is largest (no test is possible) if you "
-        return (*_gain(f, unsure.iloc[0], f"{_best_of(tried)}{said}"), ".")
+        return (*_gain(f, unsure.iloc[0], f"{best_of}{said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
+    of_labels = tried["change"] != "drop rater"
     if not len(sure):
-        return _no_gain(int((tried["change"] != "drop rater").sum()), f.main.definition.short)
+        tested = int((of_labels & tried["p_holm"].notna()).sum())
+        return _no_gain(tested, f.main.definition.short)
+    among = "" if sure["difference"].iloc[0] == largest else f"{_AMONG},"
+    first = f"{best_of}the gain is largest{among} if you "
     if sure["change"].iloc[0] != "drop rater":
-        return (*_gain(f, sure.iloc[0], f"{_best_of(tried)}the gain is largest if you "), ".")
-    of_labels = sure[sure["change"] != "drop rater"]
-    second = _gain(f, of_labels.iloc[0], "; of the labels, if you ") if len(of_labels) else ()
-    return (*_gain(f, sure.iloc[0], "The gain is largest if you "), *second, ".")
+        return (*_gain(f, sure.iloc[0], first), ".")
+    second: Sentence = ()
+    if len(rest := sure[sure["change"] != "drop rater"]):
+        is_first = rest["difference"].iloc[0] == tried.loc[of_labels, "difference"].max()
+        among = "" if is_first else _AMONG
+        second = _gain(f, rest.iloc[0], f"; of the changes of labels{among}, if you ")
+    return (*_gain(f, sure.iloc[0], first), *second, ".")
 
 
-def _best_of(tried: pd.DataFrame) -> str:
-    n = len(tried)
-    return f"Of the {n:,} changes tried, " if n > 1 else "By the only change tried, "
+_AMONG = ", among those that hold after correction"
+"""What is added where a gain is not the largest of all that were tried."""
 
 
 def with_holm(f: Findings) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from setagree.inference.at_least import at_least
 from setagree.panels.facet_results import ALL, FacetAgreement
 from setagree.panels.facets import facet_agreement
 from setagree.panels.noninferiority import noninferiority_test
+from setagree.panels.replacement import OUTCOMES
 from setagree.plots.base import rows_height
 from setagree.plots.decisions import facets as draw_facets
 from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
@@ -68,7 +69,7 @@ def find(f: Findings) -> list[Decided]:
 
 def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
     """Yield what each model in the place of a human costs."""
-    question = f"Does a model in the place of a human cost less than {margin:g} of alpha?"
+    question = f"Does a model in the place of a human lower agreement by {margin:g} or more?"
     try:
         tests = noninferiority_test(f.everyone, model=f.models, margin=margin, distance=f.distance)
     except DataError as error:
@@ -144,17 +145,13 @@ def say(f: Findings) -> Sentence:
 
 
 def _costs(tests: Sequence[Any]) -> Sentence:
-    """Say which models in the place of a human cost less than the margin, and which may not."""
+    """Return which models in the place of a human lower agreement by less than the margin."""
     said: list[Words] = []
-    for passes, one, many in (
-        (True, "costs", "cost"),
-        (False, "was not shown to cost", "were not shown to cost"),
-    ):
-        models = [test.model for test in tests if test.passes == passes]
+    for outcome, verbs in OUTCOMES.items():
+        models = [test.model for test in tests if test.outcome == outcome]
         if models:
-            verb = many if len(models) > 1 else one
-            said += [" " if said else "", *named(models), f" in the place of a human {verb} less "]
-            said.append(f"than {tests[0].margin:g} of agreement.")
+            shown = verbs[len(models) > 1].format(f"{tests[0].margin:g}")
+            said += [" " if said else "", *named(models), f" in the place of a human {shown}."]
     return tuple(piece for piece in said if piece)
 
 

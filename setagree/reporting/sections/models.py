@@ -129,7 +129,7 @@ def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which models may replace a human."""
+    """Return which models may replace a human, which may not, and how the best one does."""
     found: ModelFindings = f.results["models"]
     tests = found.tests
     if not tests:
@@ -143,10 +143,16 @@ def say(f: Findings) -> Sentence:
     if len(judged) < len(tests):
         n = f"{n} that could be tested (of {len(tests):,})"
     passing = [test.model for test in judged if test.passes]
-    best = (" The best: ", *test_words(judged[0]))
+    failing = [test.model for test in judged if not test.passes]
+    untested = [test.model for test in tests if test.reason is not None]
+    said: Sentence = (f"{len(passing):,} of {n} may replace a human: ", *named(passing))
     if not passing:
-        return (f"None of {n} may replace a human.", *best)
-    return (f"{len(passing):,} of {n} may replace a human: ", *named(passing), ".", *best)
+        said = (f"None of {n} may replace a human: ", *named(failing))
+    elif failing:
+        said = (*said, "; ", *named(failing), " may not")
+    if untested:
+        said = (*said, "; no verdict on ", *named(untested))
+    return (*said, ". The best, ", Name.of(judged[0].model), ", ", *_standing(judged[0]))
 
 
 def test_words(test: AltTest) -> Sentence:
@@ -154,16 +160,18 @@ def test_words(test: AltTest) -> Sentence:
     who = Name.of(test.model)
     if test.reason is not None:
         return ("No verdict on ", who, f": {test.reason}.")
-    n, won = len(test.humans), int(test.humans["rejected"].sum())
     may = "may" if test.passes else "may not"
+    return (who, f" {may} replace a human: it ", *_standing(test))
+
+
+def _standing(test: AltTest) -> Sentence:
+    """Return over how many humans a model wins, and how near it comes to them."""
     near = share(test.average_advantage_probability)
-    few = " Fewer than three humans could be tested: do not rely on it." if n < 3 else ""
     said = (
-        f" {may} replace a human: it wins over {won:,} of {counted(n, 'human')} (epsilon "
-        f"{test.epsilon:g}). In {near} of the units, on average, it is at least as near to the "
-        f"other humans as the human is.{few}"
+        f"{test.wins}. In {near} of the units, on average, it is at least as near to the other "
+        "humans as the human is."
     )
-    return (who, said, *_notes(test))
+    return (said, *_notes(test))
 
 
 def _notes(test: AltTest) -> Sentence:

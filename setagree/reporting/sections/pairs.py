@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from setagree.diagnosis.by_pair import by_pair
-from setagree.errors import DataError, counted
+from setagree.errors import DataError
 from setagree.plots import by_rater as pictures
 from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
@@ -24,6 +24,9 @@ from setagree.wording.words import Sentence
 
 ENOUGH_SHARED = 10
 """Units that two raters must share to be listed, where any two do."""
+
+_MANY_PAIRS = 10
+"""Pairs of raters from which their middle 80% is given; of fewer, the whole range."""
 
 _PAIRED = 400_000
 """Pairs of raters beyond which they are not compared one by one."""
@@ -70,9 +73,15 @@ def show(f: Findings) -> list[Section]:
 def _pair_lead(pairs: pd.DataFrame | None) -> Sentence:
     if pairs is None or not len(pairs):
         return ("No two raters share enough units for a coefficient of their own.",)
-    tenth, middle, last = (pairs["estimate"].quantile(q) for q in (0.1, 0.5, 0.9))
-    median = f"The median agreement of {counted(len(pairs), 'pair')} of raters is {number(middle)}"
-    return (f"{median}; four out of five lie between {number(tenth)} and {number(last)}.",)
+    estimates, n = pairs["estimate"], len(pairs)
+    if n == 1:
+        return (f"One pair of raters has an agreement of its own: {number(estimates.iloc[0])}.",)
+    median = f"The median agreement of {n:,} pairs of raters is {number(estimates.median())}"
+    if n < _MANY_PAIRS:
+        return (f"{median}, from {number(estimates.min())} to {number(estimates.max())}.",)
+    tenth, last = estimates.quantile(0.1), estimates.quantile(0.9)
+    inside = f"{int(estimates.between(tenth, last).sum()):,} of them"
+    return (f"{median}; {inside} lie between {number(tenth)} and {number(last)}.",)
 
 
 TOPIC = Topic("pairs", show, find, optional=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_unit import by_unit
 from setagree.errors import counted
 from setagree.plots import by_unit as pictures
@@ -45,31 +44,19 @@ def find(f: Findings) -> pd.DataFrame:
 
 
 def say(f: Findings) -> Sentence:
-    """Say in how few units half of the disagreement lies, and which hold most of it."""
+    """Return in how few units half of the disagreement lies, and which hold most of it."""
     units = f.frame("units")
     if units is None:
         return ()
     if not units["disagreement"].iloc[0] > 0:
         return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
-    costly = by_share(units)
-    running = running_share(costly)
-    n = int(np.searchsorted(running, 0.5 - 1e-12)) + 1
+    costly = pictures.costliest_first(units)
+    n, lies = pictures.half_of(costly)
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
-    held = costly["share_of_disagreement"].iloc[: len(units) - agreed]
-    said = f"{_held(running[n - 1])} of the disagreement lies in"
-    if len(held) > 1 and np.allclose(held, held.iloc[0], rtol=1e-9, atol=0):
-        n, said = len(held), "The disagreement lies in equal parts in"
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
-    said = f"{said} {part}{perfect}."
+    said = f"{lies} in {part}{perfect}."
     return (f"{said} To adjudicate first: ", *_first(costly[costly["disagreement"] > 0]), ".")
-
-
-def _held(part: float) -> str:
-    """Return how much of the disagreement some units hold, as a sentence begins with it."""
-    if part > 1 - 1e-12:
-        return "All"
-    return {"50": "Half", "100": "Almost all"}.get(f"{100 * part:.0f}", share(part))
 
 
 def _first(costly: pd.DataFrame) -> Sentence:
@@ -81,24 +68,13 @@ def _first(costly: pd.DataFrame) -> Sentence:
     return (tied, *names) if n_tied > _NAMED_UNITS else names
 
 
-def running_share(units: pd.DataFrame) -> Floats:
-    """Return the share of the disagreement that the first of some units hold together."""
-    return np.cumsum(units["share_of_disagreement"].to_numpy(dtype=float))
-
-
-def by_share(units: pd.DataFrame) -> pd.DataFrame:
-    """Return units in the order in which they are worth a second look: those that cost most."""
-    worst = ["share_of_disagreement", "disagreement"]
-    return units.sort_values(worst, ascending=False, kind="stable")
-
-
 def show(f: Findings) -> list[Section]:
     """Return the units to adjudicate, the worst first, with their answers side by side."""
     frame, picture = f.frame("units"), None
     if frame is not None:
         if f.main.reason is None:
             picture = Picture(partial(pictures.units, frame, limit=MOST_DRAWN), 3.6)
-        frame = by_share(frame)
+        frame = pictures.costliest_first(frame)
         worst = list(frame["unit"].iloc[:MOST_ROWS])
         frame = with_sentences(frame, answers(f.study, worst))
     columns = [
