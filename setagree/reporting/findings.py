@@ -47,9 +47,10 @@ def gather(
     """
     reading = None if facets is None else rater_reading(study, facets, model)
     everyone = known_raters(study, "report", reading)
-    if model is not None:
+    if model is None:
+        model = marked_models(everyone) or None
+    else:
         everyone, model = with_models(everyone, model, rater_columns=facets)
-    model = model or marked_models(everyone) or None
     check_level(level)
     check_resamples(n_resamples)
     seed = secrets.randbits(32) if rng is None else rng
