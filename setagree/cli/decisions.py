@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import Any, cast
 
@@ -98,6 +99,11 @@ def queue(
     deliver(frame, paragraphs(table_text(shown), wrapped(f"{said}{more}")))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({asks.removesuffix('.')})")
+        if frame["queued"].any():
+            say(
+                "With the new ratings in new.csv, and the same options for reading: "
+                f"setagree score {shlex.join(files)} new.csv --queued queued"
+            )
         for note in notes:
             say(note)
 

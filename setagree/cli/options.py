@@ -27,9 +27,9 @@ _SAME = (
     "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
-    "power predictions producer_risk q question rater raters roster sampling_weight scheme sep "
-    "sheet source spill sql status strata threshold ties unit units units_per_cluster value where "
-    "wide window"
+    "power predictions producer_risk q question queued rater raters roster sampling_weight scheme "
+    "sep sheet source spill sql status strata threshold ties unit units units_per_cluster value "
+    "where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -242,7 +242,7 @@ class Reading:
         COLUMNS, "Each row is a rater, each column a unit.", "--people-in-rows"
     )
     source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
-    where: Text = member(ANSWERS, "TEST", "Rows that count: 'repeat == 0'.", "--where")
+    where: Text = member(ANSWERS, "TEST", "Rows: 'repeat == 0'; --queued COLUMN.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "A workbook's sheet; SQLite: --sql QUERY.")
     sql: Text = hidden("--sql")  # which the line above shows
     cluster: Text = member(SURE, "COLUMN", "Units of one are alike: document.")
@@ -259,6 +259,7 @@ class Reading:
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
     status: Text = hidden("--status")  # which the line above shows
+    queued: Text = hidden("--queued")  # which the line of --where shows
     duplicates: str = member(
         ANSWERS, "HOW", "first (--order-by T), last, union, repeats.", default="error"
     )

@@ -74,8 +74,9 @@ class Queue(Result):
             )
         part = "" if self.frame["queued"].all() else " where its column queued is True"
         return (
-            f"This queue looks at answers{part}. Keep the column queued with the new ratings: a "
-            "coefficient of agreement must be computed without them, or it is biased."
+            f"This queue looks at answers{part}. Keep the column queued with the new ratings and "
+            f"read them with {option('queued', 'queued')}: a coefficient of agreement must be "
+            "computed without them, or it is biased."
         )
 
     @property

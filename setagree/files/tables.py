@@ -25,7 +25,6 @@ from setagree.files.streams import (
     find_sources,
     readable,
 )
-from setagree.study.assembly import QUEUED
 from setagree.study.codes import Column
 from setagree.study.frames import stacked
 
@@ -53,6 +52,7 @@ def read_table(
     source: str | None = None,
     sheet: str | int | None = None,
     sql: str | None = None,
+    queued: str | None = None,
 ) -> pd.DataFrame:
     r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
@@ -83,6 +83,8 @@ def read_table(
     sql : str, optional
         Of an SQLite database: the query whose rows are the table. Default: all rows of the only
         table.
+    queued : str, optional
+        The one column that some of several files may lack: their cells are missing.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def read_table(
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
     with find_sources(path, encoding, sheet=sheet, sql=sql) as sources:
         frames = [_read_one(one, sep) for one in sources]
-        frame = _stack(sources, frames)
+        frame = _stack(sources, frames, queued)
         if source is None:
             return frame
         return _with_source(frame, source, sources, list(map(len, frames)))
@@ -194,13 +196,12 @@ def _refuse_options(source: Source, *names: str) -> None:
             raise OptionError(f"{option(name, given)} is for {whose[name]}; {source} is not one.")
 
 
-def _stack(sources: Sequence[Source], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all files, which must have the same columns in whatever order.
-
-    A file without the column of marks has ratings that no queue asked for.
-    """
-    if any(QUEUED in frame for frame in frames):
-        frames = [one if QUEUED in one else one.assign(**{QUEUED: None}) for one in frames]
+def _stack(
+    sources: Sequence[Source], frames: Sequence[pd.DataFrame], queued: str | None
+) -> pd.DataFrame:
+    """Return the rows of all files, which must have the same columns except for `queued`."""
+    if queued is not None and any(queued in frame for frame in frames):
+        frames = [one if queued in one else one.assign(**{queued: None}) for one in frames]
     for source, frame in zip(sources, frames, strict=True):
         check_columns(source, frame, sources[0], frames[0])
     if len(frames) == 1:

@@ -187,7 +187,7 @@ def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any
     # The columns that are named for the study and that the table has.
     columns = given.columns.items()
     named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    of_rows = {"status": given.status, "degree": given.degree}
+    of_rows = {"status": given.status, "queued": given.queued, "degree": given.degree}
     named |= {name: column for name, column in of_rows.items() if column in table.columns}
     how = replace(how, **named)
     with_raters, how = named_raters(table, how)

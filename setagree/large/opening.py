@@ -263,6 +263,7 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
         source=how.source,
         sheet=how.sheet,
         sql=how.sql,
+        queued=how.queued,
     )
     if not (was_seen or how.is_table):
         from setagree.large.recognition import refuse_export  # loads the readers of all formats

@@ -94,6 +94,7 @@ def read(
     unit_columns: list[str] | None = None,
     rater_columns: list[str] | None = None,
     status: str | None = None,
+    queued: str | None = None,
     degree: str | None = None,
     cluster: str | None = None,
     sampling_weight: str | None = None,

@@ -21,7 +21,7 @@ from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
-from setagree.large.engines import DuckDB, find_engine, wrapped
+from setagree.large.engines import DuckDB, Engine, fetch, find_engine, wrapped
 from setagree.large.filtering import Matching, find_matching, kept_lazy
 from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
@@ -36,8 +36,8 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.queued import engine_columns
-from setagree.study.reading import Reading, check_encoding, tells_reading
+from setagree.study.queued import has_unnamed_marks, warn_marks, warn_unread_marks
+from setagree.study.reading import QUEUED, Reading, check_encoding, tells_reading
 from setagree.study.tally import Tally
 from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label
@@ -49,6 +49,7 @@ Large: TypeAlias = "Frame | Paths"
 
 # How much more units the parts may have than all rows, whose units are estimated within some 5 %.
 _SPLIT = 1.25
+_MARKS = 50
 
 
 @public
@@ -156,7 +157,9 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
             f"{listing(named)} says one thing of each {what}, which a reduced table does "
             "not tell apart; read the table into memory (setagree.read)."
         )
-    if named := [one for one in ("order_by", "status", "degree") if getattr(reading, one)]:
+    if named := [
+        one for one in ("order_by", "status", "queued", "degree") if getattr(reading, one)
+    ]:
         raise OptionError(
             f"{option(named[0], getattr(reading, named[0]))} is read in memory alone; read the "
             "table into memory (setagree.read)."
@@ -170,13 +173,14 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
         return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit", "spill"))
     if dask.is_dask(data):
-        return _reduce_dask(data, engine_columns(reading, list(data.columns)), plan)
+        return _reduce_dask(data, _engine_columns(reading, list(data.columns)), plan)
     frame, engine = data, find_engine(data)
     if engine is None:
         return _reduce_in_memory(frame, reading, plan)
     if engine.name != "Spark":
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit",))
-    reading = engine_columns(reading, column_names(frame))
+    reading = with_columns(reading, column_names(frame))
+    _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
     asked = None if where is None else where.found_in(column_names(frame))
@@ -191,6 +195,24 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
 
 def _roles(reading: Reading) -> dict[str, Any]:
     return {"unit": reading.unit, "rater": reading.rater, "answer": reading.answer}
+
+
+def _engine_columns(reading: Reading, names: list[Any]) -> Reading:
+    """Return the reading with the columns of files or a Dask frame, whose marks are not read."""
+    warn_unread_marks(names, reading)
+    return with_columns(reading, names)
+
+
+def _warn_marks(frame: Any, engine: Engine, reading: Reading) -> None:
+    """Warn if a lazy table marks ratings in a column that no option names."""
+    import narwhals as nw
+
+    if not has_unnamed_marks(column_names(frame), reading):
+        return
+    # More distinct cells than these are not all yes or no.
+    few = frame.group_by(nw.col(QUEUED).cast(nw.String).alias("mark")).agg(nw.len().alias("times"))
+    found = fetch(few.head(_MARKS), engine)
+    warn_marks(found["mark"].to_list(), found["times"].to_list())
 
 
 def is_lazy(data: Any, reading: Reading) -> bool:
@@ -314,9 +336,9 @@ def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> No
 def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
     """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
     try:
-        first = engine_columns(reading, found.names)
+        first = _engine_columns(reading, found.names)
     except DataError:
-        first = engine_columns(reading, found.all_names())
+        first = _engine_columns(reading, found.all_names())
     ready = found.ready(folder, _roles(first), reading.condition)
     again = with_columns(reading, ready.names)
     same = _roles(again) == _roles(first)

@@ -17,6 +17,7 @@ from setagree.errors import (
     FewClustersWarning,
     RareAnswersWarning,
     counted,
+    option,
     python_or_command,
     shorten,
     warn,
@@ -189,8 +190,8 @@ def doubt_queue(tally: Tally) -> None:
     warn(
         f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more hold a "
         "disagreement, as if more ratings were asked for where the first two differed. A "
-        "coefficient of such ratings is biased: compute it from the first two, and mark the others "
-        "in a column 'queued'.",
+        "coefficient of such ratings is biased: mark all but the first two of each unit by 'yes' "
+        f"in a column and name it with {option('queued')} (setagree.read).",
         AdaptiveRatingsWarning,
     )
 

@@ -13,14 +13,21 @@ import pandas as pd
 
 from setagree.errors import OptionError, check_choice, counted
 from setagree.study import layouts, parts, rater_columns, tables, unit_columns
-from setagree.study.assembly import QUEUED, assemble, from_long
+from setagree.study.assembly import assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, used_labels
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
 from setagree.study.frames import Frame, listed_columns
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.ordering import in_order
-from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading, tells_reading
+from setagree.study.reading import (
+    ANSWER_KINDS,
+    QUEUED,
+    AnswerKind,
+    Duplicates,
+    Reading,
+    tells_reading,
+)
 from setagree.study.sampling import Sampling
 from setagree.study.statuses import statuses, without_unobserved
 from setagree.wording.label_sets import Label, sorted_labels
@@ -137,6 +144,7 @@ class Annotations(ReadOnlyArrays):
         unit_columns: list[str] | None = None,
         rater_columns: list[str] | None = None,
         status: str | None = None,
+        queued: str | None = None,
         degree: str | None = None,
     ) -> Annotations:
         """Return the annotations of a table with one row for each unit and rater.
@@ -185,6 +193,7 @@ class Annotations(ReadOnlyArrays):
             unit_columns=unit_columns,
             rater_columns=rater_columns,
             status=status,
+            queued=queued,
             degree=degree,
         )
         return cls.from_reading(data, reading)
@@ -198,11 +207,13 @@ class Annotations(ReadOnlyArrays):
         """
         if reading.status is not None:
             return without_unobserved(cls, data, reading)
-        if QUEUED in (data if isinstance(data, pd.DataFrame) else listed_columns(data)):
-            from setagree.study.queued import without_queued  # few tables have such a column
+        names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
+        if reading.queued is not None or QUEUED in names:
+            from setagree.study import queued  # few tables have such a column
 
-            if (design := without_queued(cls, data, reading)) is not None:
-                return design
+            if reading.queued is not None:
+                return queued.without_queued(cls, data, reading)
+            queued.warn_unnamed_marks(data, reading)
         role: Role = "labels" if reading.value is None else "value"
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]

@@ -54,9 +54,6 @@ from setagree.study.scalars import code_scalars
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
-QUEUED = "queued"
-"""The column in which ratings are marked that a queue asked for."""
-
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
 _PROBED = 5_000

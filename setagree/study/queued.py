@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,15 @@ from setagree.errors import (
     SetagreeWarning,
     counted,
     option,
+    python_or_command,
     shorten,
     warn,
 )
-from setagree.study.assembly import QUEUED, pick_column
+from setagree.study.assembly import pick_column
 from setagree.study.codes import as_objects
-from setagree.study.columns import with_columns
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame, as_pandas, listed_columns
 from setagree.study.labels import is_missing
-from setagree.study.reading import Reading
+from setagree.study.reading import QUEUED, Reading
 from setagree.study.rows import numbered, row_numbers
 
 if TYPE_CHECKING:
@@ -34,38 +35,42 @@ if TYPE_CHECKING:
 _YES, _NO = {"true", "yes", "y", "1", "x"}, {"false", "no", "n", "0", ""}
 
 
-def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> Annotations | None:
-    """Return the study of a long table without the ratings that are marked; None without marks.
+def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> Annotations:
+    """Return the study of a long table without the ratings that ``queued=`` marks.
 
     Raises
     ------
     DataError
-        A mark is neither yes nor no, or all ratings are marked.
+        The column is absent, a mark is neither yes nor no, or all ratings are marked.
+    OptionError
+        The column has another role.
     """
-    answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
-    if QUEUED in {reading.unit, reading.rater, *answers, *reading.beside}:
-        return None
+    name, others = str(reading.queued), replace(reading, queued=None)
+    if others.names_column(name):
+        raise OptionError(f"{option('queued', name)}: this column has another role, too.")
     table = numbered(as_pandas(data))
-    marks, table = _marks(table[QUEUED]), table.drop(columns=QUEUED)
+    marks, table = _marks(pick_column(table, name), name), table.drop(columns=name)
     n, n_rows = int(marks.sum()), len(marks)
     if not n:
-        return record.from_reading(table, reading)
+        return replace(record.from_reading(table, others), reading=reading)
     if reading.degree is not None:
         n, n_rows = _marked_ratings(table, reading, marks)
     if n == n_rows:
         raise DataError(
-            f"all {counted(n, 'rating')} are marked in column {QUEUED!r}, so that none is left "
-            "that was asked for without a look at the answers."
+            f"all {counted(n, 'rating')} are marked in column {name!r}, so that none is left for a "
+            "coefficient."
         )
     warn(
         f"{n:,} of {counted(n_rows, 'rating')} came from a queue that looks at answers (column "
-        f"{QUEUED!r}): coefficients leave them out, the consensus takes them.",
+        f"{name!r}): coefficients leave them out, the consensus takes them.",
         DroppedRowsWarning,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said of the ratings that count
-        with_queued = record.from_reading(table, reading)
-    return replace(record.from_reading(table[~marks], reading), with_queued=with_queued)
+        # The ratings that count raise the same warnings below.
+        warnings.simplefilter("ignore", SetagreeWarning)
+        with_queued = record.from_reading(table, others)
+    study = record.from_reading(table[~marks], others)
+    return replace(study, reading=reading, with_queued=with_queued)
 
 
 def _marked_ratings(
@@ -87,41 +92,70 @@ def _marked_ratings(
         first = np.flatnonzero(of_row == partly[0])[0]
         unit, rater = (shorten(each[first]) for each in ids)
         raise DataError(
-            f"Unit {unit}, rater {rater}: column {QUEUED!r} marks some of the {n_rows[partly[0]]} "
-            f"rows of this answer and others not; with {option('degree')} they are one rating."
+            f"Unit {unit}, rater {rater}: column {reading.queued!r} marks some of the "
+            f"{n_rows[partly[0]]} rows of this answer and others not; with {option('degree')} they "
+            "are one rating."
         )
     return int((n_marked > 0).sum()), len(n_rows)
 
 
-def _marks(column: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+def _remedy() -> str:
+    return option("queued", QUEUED) + python_or_command(" to setagree.read", "")
+
+
+def _words(cells: Iterable[Any]) -> list[str]:
+    """Return the cells of a column of marks as lower-case text, blank if they are missing."""
+    words = ("" if is_missing(cell) else str(cell).strip().lower() for cell in cells)
+    return [word.removesuffix(".0") for word in words]
+
+
+def _marks(column: pd.Series[Any], name: str) -> npt.NDArray[np.bool_]:
     """Return which rows are marked."""
     cells = as_objects(column)
-    said = ["" if is_missing(one) else str(one).strip().lower() for one in cells]
-    said = [one.removesuffix(".0") for one in said]
-    odd = [row for row, one in enumerate(said) if one not in _YES | _NO]
+    words = _words(cells)
+    odd = [row for row, word in enumerate(words) if word not in _YES | _NO]
     if odd:
         raise DataError(
-            f"column {QUEUED!r} marks ratings that came from a queue by yes or no; row "
+            f"{option('queued', name)}: the column must mark ratings by yes or no; row "
             f"{row_numbers(column)[odd[0]]}, counted from 1 below the header, has "
-            f"{shorten(cells[odd[0]])}. Rename the column if it says something else."
+            f"{shorten(cells[odd[0]])}. Name another column, or omit {option('queued')}."
         )
-    return np.array([one in _YES for one in said], dtype=bool)
+    return np.array([word in _YES for word in words], dtype=bool)
 
 
-def engine_columns(reading: Reading, names: list[Any]) -> Reading:
-    """Return how a table in an engine is read, which looks at no marks.
+def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
+    """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
+    is_asked = reading.condition is not None and reading.condition.column == QUEUED
+    return QUEUED in names and not (is_asked or reading.names_column(QUEUED))
 
-    Raises
-    ------
-    OptionError
-        Ratings are marked, and no condition says which count.
-    """
-    found, where = with_columns(reading, names), reading.condition
-    is_asked = QUEUED in found.columns.values() or (where and where.column == QUEUED)
-    if QUEUED in names and not is_asked:
-        raise OptionError(
-            f"column {QUEUED!r} marks ratings that a queue asked for, which are left out in memory "
-            f"alone: drop {option('memory_limit')} and the like, or keep the others with "
-            f"{option('where')}."
+
+def warn_unnamed_marks(data: Frame, reading: Reading) -> None:
+    """Warn if a table in memory marks ratings in a column ``queued`` that no option names."""
+    if has_unnamed_marks(listed_columns(data), reading):
+        cells = as_objects(as_pandas(data, [QUEUED])[QUEUED])
+        warn_marks(cells, np.ones(len(cells), dtype=np.int64))
+
+
+def warn_marks(cells: Iterable[Any], counts: Iterable[int]) -> None:
+    """Warn how many ratings a column ``queued`` of yes and no marks; `counts` are of its cells."""
+    words, n = _words(cells), np.array([*counts], dtype=np.int64)
+    n_marked = int(n[[word in _YES for word in words]].sum())
+    if not n_marked or not {*words} <= _YES | _NO:
+        return
+    warn(
+        f"column {QUEUED!r} marks {n_marked:,} of {counted(int(n.sum()), 'row')} by yes; they "
+        "count like all others. If a queue asked for them because of the answers, pass "
+        f"{_remedy()}, which leaves them out of coefficients.",
+        SetagreeWarning,
+    )
+
+
+def warn_unread_marks(names: Collection[object], reading: Reading) -> None:
+    """Warn if a table that is reduced piece by piece has a column ``queued``."""
+    if has_unnamed_marks(names, reading):
+        warn(
+            f"column {QUEUED!r} is not read in an engine. If it marks ratings that a queue asked "
+            f"for because of the answers, pass {_remedy()} and "
+            f"read the table into memory, or omit them with {option('where')}.",
+            SetagreeWarning,
         )
-    return found

@@ -28,6 +28,9 @@ Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """What answers are taken as; a "value" is a number where every one is, else a category."""
 
+QUEUED = "queued"
+"""The column of marks that `next_ratings` writes; a table that has it may need ``queued=``."""
+
 Reads = TypeVar("Reads", bound=Callable[..., object])
 
 _DEFAULT_SYNTAX = LabelSyntax()
@@ -129,6 +132,10 @@ class Reading:
         (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
         to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
         `statuses` counts them by rater.
+    queued : str, optional
+        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were asked
+        for because of the answers before them, as `next_ratings` does. Coefficients leave them out;
+        `consensus` and the next queue use them.
     degree : str, optional
         Of a long table with one row for each unit, rater and label: the column with the degree of
         the label, a number from 0 to 1e100, such as a confidence or the votes of several runs.
@@ -181,6 +188,7 @@ class Reading:
     unit_columns: list[str] | None = None
     rater_columns: list[str] | None = None
     status: str | None = None
+    queued: str | None = None
     degree: str | None = None
     cluster: str | None = None
     sampling_weight: str | None = None
@@ -230,7 +238,7 @@ class Reading:
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
         names = ("wide", "people_in_rows", "raters", "question", "delimiter", "predictions")
-        beside = ("unit_columns", "rater_columns", "order_by", "status", "degree")
+        beside = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
         for name in (*self.columns, *self.drawn, *names, *beside):
             asked = getattr(self, name)
             try:
@@ -269,12 +277,14 @@ class Reading:
                 "unit_columns",
                 "order_by",
                 "status",
+                "queued",
                 "degree",
             )
             odd += (*self.drawn,)
             place, layout = "without", "people_in_rows"
         elif self.wide:
-            odd = ("rater", "labels", "value", "rater_columns", "order_by", "status", "degree")
+            odd = ("rater", "labels", "value", "rater_columns", "order_by")
+            odd += ("status", "queued", "degree")
             place = "without"
         for name in odd:
             if getattr(self, name):
@@ -316,6 +326,11 @@ class Reading:
         given = {role: getattr(self, role) for role in ("cluster", "sampling_weight", "strata")}
         return {role: name for role, name in given.items() if name is not None}
 
+    def names_column(self, name: str) -> bool:
+        """Return whether an option names a column."""
+        answers = self.answer if isinstance(self.answer, list) else [self.answer]
+        return name in {self.unit, self.rater, *answers, *self.beside}
+
     @property
     def of_units(self) -> list[str]:
         """All columns that say one thing of each unit."""
@@ -324,7 +339,7 @@ class Reading:
     @property
     def beside(self) -> list[str]:
         """All columns of something else: of units, raters, times, degrees, or a status."""
-        of_rows = filter(None, [self.order_by, self.status, self.degree])
+        of_rows = filter(None, [self.order_by, self.status, self.queued, self.degree])
         more = [*(self.rater_columns or ()), *of_rows]
         return [*dict.fromkeys([*self.of_units, *more])]
 
@@ -337,7 +352,8 @@ class Reading:
     def _of_tables(self) -> list[str]:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows", "sql")
-        names += ("unit_columns", "rater_columns", "order_by", "status", "degree", *self.drawn)
+        names += ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
+        names += (*self.drawn,)
         of_source = (None, self.source, [self.source])  # of any files
         return [
             option(name)
@@ -351,7 +367,7 @@ class Reading:
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
             *("source", "sheet", "sql", "unit_columns", "rater_columns", "order_by"),
-            *("status", "degree"),
+            *("status", "queued", "degree"),
             *self.drawn,
         )
         given = [option(name) for name in (*names, "predictions") if getattr(self, name)]

@@ -33,6 +33,7 @@ def test_next_writes_the_queue(study):
     result = invoke("next", "study.csv", "--budget", 12, "-o", "queue.csv")
     assert "Written: queue.csv (12 ratings of" in result.stderr
     assert "Keep the column queued with the new ratings" in result.stderr
+    assert "setagree score study.csv new.csv --queued queued" in result.stderr
     marks = pd.read_csv("queue.csv")["queued"].tolist()
     assert marks == (expected["n_ratings"] >= 2).tolist() == expected["queued"].tolist()
     shown = " ".join(ok("next", "study.csv", "--budget", 99).split())
@@ -55,13 +56,13 @@ def test_a_queue_that_comes_back_is_left_out(study):
     table = pd.read_csv("study.csv", dtype=str)
     extra = table.drop_duplicates("unit").head(5).assign(rater="new", queued="yes")
     pd.concat([table, extra]).to_csv("more.csv", index=False)
-    result = invoke("score", "more.csv", "--format", "json")
+    result = invoke("score", "more.csv", "--format", "json", "--queued", "queued")
     assert "5 of" in result.stderr
     assert "came from a queue that looks at answers" in result.stderr
     estimate = json.loads(result.stdout)[0]["estimate"]
     assert estimate == pytest.approx(sa.krippendorff_alpha(study).estimate, abs=1e-12)
     extra.to_csv("new.csv", index=False)  # in a file of its own, beside one without the column
-    beside = invoke("score", "study.csv", "new.csv", "--format", "json")
+    beside = invoke("score", "study.csv", "new.csv", "--queued", "queued", "--format", "json")
     assert (beside.stdout, beside.stderr) == (result.stdout, result.stderr)
 
 

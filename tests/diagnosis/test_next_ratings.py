@@ -87,7 +87,7 @@ def test_the_loop_keeps_the_coefficient_of_the_design():
     new = asked.assign(rater=asked["raters"].str.split(", ")).explode("rater").assign(labels="a")
     both = pd.concat([study.to_long(), new.drop(columns="raters")])
     with pytest.warns(sa.SetagreeWarning, match="came from a queue"):
-        found = sa.Annotations.from_long(both)
+        found = sa.Annotations.from_long(both, queued="queued")
     design = pd.concat([study.to_long(), new[~new["queued"]]])[["unit", "rater", "labels"]]
     expected = sa.krippendorff_alpha(sa.Annotations.from_long(design))
     assert sa.krippendorff_alpha(found).estimate == expected.estimate

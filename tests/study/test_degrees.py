@@ -66,11 +66,12 @@ def test_ratings_from_a_queue_are_counted_not_their_rows():
     """Several rows are one rating: marked in all of its rows or in none."""
     marks = pd.DataFrame(ROWS, columns=NAMES).assign(queued=[1, 1, 0, 0, 0, 0])
     with pytest.warns(DroppedRowsWarning, match="1 of 4 ratings came from a queue"):
-        study = sa.Annotations.from_long(marks, degree="degree")
+        study = sa.Annotations.from_long(marks, degree="degree", queued="queued")
     assert set(answers(study)) == {("u1", "bob"), ("u2", "bob"), ("u2", "ann")}
     said = "Unit 'u1', rater 'ann': column 'queued' marks some of the 2 rows of this answer"
+    partly = marks.assign(queued=[1, 0, 0, 0, 0, 0])
     with pytest.raises(DataError, match=said):
-        sa.Annotations.from_long(marks.assign(queued=[1, 0, 0, 0, 0, 0]), degree="degree")
+        sa.Annotations.from_long(partly, degree="degree", queued="queued")
 
 
 def test_raters_on_two_scales_are_told():
@@ -157,8 +158,9 @@ def test_refused_rows(said):
     with pytest.raises(SetagreeError, match=re.escape(said)):
         sa.read(table, degree="degree")
     second = np.arange(len(table)) == 1
+    marked = table.assign(queued=np.where(table.index < 2, "yes", ""))
     with pytest.raises(SetagreeError, match=re.escape(said)):
-        sa.read(table.assign(queued=np.where(table.index < 2, "yes", "")), degree="degree")
+        sa.read(marked, degree="degree", queued="queued")
     table = table.assign(status=np.where(second, "refused", ""))
     with pytest.raises(SetagreeError, match=re.escape(said)):
         sa.read(table, degree="degree", status="status")

@@ -31,7 +31,7 @@ def table(marks):
 def test_marked_ratings_are_left_out_of_coefficients(marks):
     """A study has the ratings without a mark, and keeps all of them for the consensus."""
     with pytest.warns(DroppedRowsWarning, match="1 of 7 ratings came from a queue"):
-        study = sa.Annotations.from_long(table(marks))
+        study = sa.Annotations.from_long(table(marks), queued="queued")
     plain = sa.Annotations.from_triples([row for row in ROWS if row[0] != "eva"])
     assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(plain)
     assert study.with_queued.n_ratings == 7
@@ -39,18 +39,67 @@ def test_marked_ratings_are_left_out_of_coefficients(marks):
     assert pd.isna(sa.consensus(plain).answers[2])
 
 
-def test_all_doors_know_the_column():
-    """A table, a file and `agreement` leave marked ratings out alike."""
-    marked = table([False] * 4 + [True] + [False] * 2)
-    plain = sa.agreement(sa.Annotations.from_triples([row for row in ROWS if row[0] != "eva"]))
-    with pytest.warns(DroppedRowsWarning, match="came from a queue"):
-        assert sa.agreement(marked)[0] == plain[0]
+FRAMES = {
+    "pandas": lambda frame, _: frame,
+    "CSV": lambda frame, path: (frame.to_csv(path, index=False), path)[1],
+    "Polars": lambda frame, _: pytest.importorskip("polars").from_pandas(frame),
+    "Polars, lazy": lambda frame, _: pytest.importorskip("polars").from_pandas(frame).lazy(),
+    "DuckDB": lambda frame, _: pytest.importorskip("duckdb").from_df(frame),
+}
+MARKS = [*["no"] * 4, "yes", "no", "no"]
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_every_kind_of_table_reads_the_marks(kind, tmp_path):
+    """With the option the marked rating is left out, whatever the column is called."""
+    for name in ("queued", "asked for"):
+        frame = table(MARKS).rename(columns={"queued": name})
+        with pytest.warns(DroppedRowsWarning, match=rf"1 of 7 ratings .* \(column '{name}'\)"):
+            study = sa.read(FRAMES[kind](frame, tmp_path / "t.csv"), queued=name)
+        assert (study.n_ratings, study.with_queued.n_ratings) == (6, 7)
+
+
+@pytest.mark.parametrize("function", [sa.agreement, sa.Annotations.from_long, sa.tally])
+@pytest.mark.parametrize("kind", FRAMES)
+def test_without_the_option_all_ratings_count(kind, function, tmp_path):
+    """A column of that name warns once, with the count, and a column of dates does nothing."""
+    if (function, kind) == (sa.Annotations.from_long, "CSV"):
+        function = sa.read
+    reads_files = function is sa.tally and kind == "CSV"
+    marked = FRAMES[kind](table(MARKS), tmp_path / "t.csv")
+    message = "is not read in an engine" if reads_files else "marks 1 of 7 rows by yes; they count"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = function(marked)
+    assert [message in str(one.message) for one in caught] == [True]
+    assert "queued='queued'" in str(caught[0].message)
+    study = found[0] if function is sa.agreement else found
+    assert study.n_ratings == 7
+    if not reads_files:
+        dates = table(["2024-05-01", *["2024-05-02"] * 6])
+        function(FRAMES[kind](dates, tmp_path / "d.csv"))
+
+
+def test_a_condition_on_the_column_replaces_the_option():
+    """Rows that a condition leaves out need no mark, and there is no warning of marks."""
+    with pytest.warns(DroppedRowsWarning, match="drops 1 of 7 rows") as caught:
+        study = sa.read(table(MARKS), where="queued == no")
+    assert len(caught) == 1
+    assert study.n_ratings == 6
+
+
+def test_a_column_has_one_role():
+    """The marks cannot be the answers, nor those of a wide table."""
+    with pytest.raises(OptionError, match="queued='labels': this column has another role, too"):
+        sa.read(table(MARKS), labels="labels", queued="labels")
+    with pytest.raises(OptionError, match="queued= makes sense only without wide="):
+        sa.read(table(MARKS), queued="queued", wide=True)
 
 
 def test_a_queue_counts_what_it_asked_for(tmp_path):
     """The next queue sees the ratings of the one before; leaving a rater out keeps the others."""
     with pytest.warns(DroppedRowsWarning):
-        study = sa.Annotations.from_long(table([False] * 4 + [True] + [False] * 2))
+        study = sa.Annotations.from_long(table(MARKS), queued="queued")
     asked = sa.next_ratings(study, budget=9).frame.set_index("unit")["n_ratings"]
     assert asked.get(2) == 3
     rest = study.without_raters(["ann"])
@@ -61,9 +110,9 @@ def test_a_queue_counts_what_it_asked_for(tmp_path):
 def test_marks_are_yes_or_no():
     """Another word is refused with its row, and so is a table in which every rating is marked."""
     with pytest.raises(DataError, match="row 2, counted from 1 below the header, has 'maybe'"):
-        sa.Annotations.from_long(table(["", "maybe", "", "", "", "", ""]))
+        sa.Annotations.from_long(table(["", "maybe", "", "", "", "", ""]), queued="queued")
     with pytest.raises(DataError, match="all 7 ratings are marked"):
-        sa.Annotations.from_long(table([True] * 7))
+        sa.Annotations.from_long(table([True] * 7), queued="queued")
 
 
 def test_a_column_of_that_name_may_be_the_answer():
@@ -94,14 +143,11 @@ def test_ratings_until_agreement_are_doubted():
 
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
-def test_engines_refuse_marks_that_they_do_not_look_at(tmp_path):
-    """A file that is reduced needs a condition on the marks; with one it gives the same number."""
-    path = tmp_path / "more.csv"
-    table(["no", "no", "no", "no", "yes", "no", "no"]).to_csv(path, index=False)
+def test_a_reduced_file_takes_a_condition_on_the_marks(tmp_path):
+    """A condition in an engine gives the same number as the option in memory."""
     pytest.importorskip("duckdb")
-    with pytest.raises(OptionError, match="marks ratings that a queue asked for"):
-        sa.tally(path, memory_limit="1GB")
+    path = tmp_path / "more.csv"
+    table(MARKS).to_csv(path, index=False)
     tally = sa.tally(path, memory_limit="1GB", where="queued == 'no'")
-    plain = sa.Annotations.from_triples([row for row in ROWS if row[0] != "eva"])
-    alpha = sa.krippendorff_alpha(plain)
+    alpha = sa.krippendorff_alpha(sa.read(path, queued="queued"))
     assert sa.krippendorff_alpha(tally).estimate == pytest.approx(alpha.estimate, abs=1e-12)

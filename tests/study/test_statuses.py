@@ -140,7 +140,7 @@ def test_errors_number_the_rows_of_the_table(column, tmp_path):
     rows = [("u1", "ann", "a"), ("u1", "bob", "b"), ("u2", "ann", "a"), ("u2", None, "a")]
     table = pd.DataFrame(rows, columns=["unit", "rater", "labels"])
     table[column] = ["refused" if column == "status" else "yes", "", "", ""]
-    how = {"status": "status"} if column == "status" else {}
+    how = {column: column}
     table.to_csv(tmp_path / "a.csv", index=False)
     for source in (table, table.set_axis([*"wxyz"]), tmp_path / "a.csv"):
         with pytest.raises(DataError, match=r"without a rater \(first: row 4, counted from 1"):
@@ -159,7 +159,7 @@ def test_errors_about_rows_of_another_status():
         sa.Annotations.from_long(table, status="status")
     odd = TABLE.assign(queued=["", "", "", "perhaps", *[""] * 6])
     with pytest.raises(DataError, match="row 4, counted from 1 below the header, has 'perhaps'"):
-        sa.Annotations.from_long(odd, status="status")
+        sa.Annotations.from_long(odd, status="status", queued="queued")
 
 
 def test_an_engine_refuses_a_column_of_rows():
