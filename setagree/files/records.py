@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import pandas as pd
 from setagree.errors import FileError, counted, option, shorten
 from setagree.files.streams import Source
 from setagree.study.codes import Column, as_objects
+from setagree.study.columns import usual_roles
 from setagree.study.names import check_text
 from setagree.study.numbers import inferred, number_of_json
 
 _MOST_BYTES = 2**30
 _PIECE = 2**22
+_MOST_NAMES = 1000
 _LINES = {".jsonl", ".ndjson"}
 
 
@@ -159,7 +162,11 @@ def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequ
 
 
 def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the columns of an object of lists, or of objects with the same keys, by name."""
+    """Return the table in an object: lists or objects are its columns, by name.
+
+    Objects with the same keys are its rows if that is what their keys show, or if there are more of
+    them than keys. The name of a row is then its unit, unless the row names its unit and rater.
+    """
     many = [value for value in found.values() if isinstance(value, list | dict)]
     cells = [value if isinstance(value, dict) else dict(enumerate(value)) for value in many]
     if len(cells) < len(found) or not cells:
@@ -167,12 +174,36 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
             f"{source} is one object of {counted(len(found), 'key')}; a list of objects, "
             "one a row, or a list of cells for each column is needed."
         )
+    if not any(isinstance(value, list) for value in many) and _are_rows(found):
+        return _of_keyed(source, found)
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
     rows = list(cells[0])
     return typed_columns(
         source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
     )
+
+
+def _are_rows(found: Mapping[str, dict[str, Any]]) -> bool:
+    """Return whether the objects in an object are rows of a table, not its columns."""
+    first = next(iter(found.values()))
+    if {*map(str, range(len(first)))} == {*first}:  # how pandas numbers rows
+        return False
+    some = islice(found, _MOST_NAMES)  # a table has fewer columns
+    names, keys = ({*usual_roles(each)} & {"rater", "labels", "value"} for each in (some, first))
+    if names or keys:
+        return bool(keys) and not names
+    return len(found) > len(first) and all(row.keys() == first.keys() for row in found.values())
+
+
+def _of_keyed(source: Source, found: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+    """Return a row for each object, and its name in a column that is called as a unit."""
+    names = dict.fromkeys(name for row in found.values() for name in row)
+    key = "unit" if len(usual_roles(names)) < 3 else "key"  # of a rating
+    if key in names:
+        raise FileError(f"{source}: its objects have the key {key!r}, as their names are called.")
+    columns = {name: [row.get(name) for row in found.values()] for name in names}
+    return typed_columns(source, {key: list(found), **columns})
 
 
 def typed_columns(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +59,8 @@ _BESIDE = {
     *("id", "responseid", "token", "ipaddress"),
 }
 _UNNAMED = "column1"
+_MOST_NAMES = 1000
+"""Columns among which a misspelt name is looked for."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     first = frame.columns[0] if len(frame.columns) else None
     if first is not None and _plain(first) == _UNNAMED and _all_differ(frame[first]):
         return str(first)
-    return next((str(name) for name in frame if _identifies(frame, name)), None)
+    return _identifying(frame)
 
 
 def guess_people(
@@ -279,7 +283,7 @@ def _enumerated(words: Sequence[str], last: str) -> str:
 
 
 def _nearly(role: Role, free: Sequence[str]) -> str:
-    words = _USUAL[role].split()
+    words, free = _USUAL[role].split(), free[:_MOST_NAMES]
     # What is a usual name for something else is no misspelt name for this.
     others = {
         name
@@ -336,10 +340,11 @@ def _shown(names: Sequence[Any]) -> str:
 
 def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:
     """Yield, from the surest usual names to the least, the columns that have one of them."""
-    spelled = _stem if role in {"unit", "rater"} else _plain
+    spelled, usual = _stem if role in {"unit", "rater"} else _plain, set(_USUAL[role].split())
+    spellings = ((name, {_plain(name), spelled(name)}) for name in names)
+    found = [(name, words) for name, words in spellings if not usual.isdisjoint(words)]
     for line in _LINES.split(_USUAL[role])[1:]:
-        words = set(line.split())
-        yield [name for name in names if words & {_plain(name), spelled(name)}]
+        yield [name for name, words in found if not words.isdisjoint(line.split())]
 
 
 def _with_identifier(names: Sequence[str]) -> list[str]:
@@ -349,6 +354,7 @@ def _with_identifier(names: Sequence[str]) -> list[str]:
     return [name for name in names if _plain(name).endswith("id")] or list(names)
 
 
+@lru_cache(maxsize=2**17)  # asked of each name for each role
 def _plain(name: object) -> str:
     text = unicodedata.normalize("NFKD", str(name)).casefold()
     return "".join(letter for letter in text if letter.isalnum())
@@ -358,14 +364,24 @@ def _stem(name: object) -> str:
     return _SUFFIX.sub("", _plain(name))
 
 
-def _identifies(frame: pd.DataFrame, name: object) -> bool:
-    """Say whether the cells of a column are identifiers, by how they differ from the others'."""
-    own = _distinct(frame[name])
-    if not _all_differ(frame[name]) or "" in own:
-        return False
-    others = [_distinct(frame[column]) - {""} for column in frame if column != name]
-    alike = any(not a.isdisjoint(b) for a, b in pairwise(others))
-    return alike and own.isdisjoint(set().union(*others))
+def _identifying(frame: pd.DataFrame) -> str | None:
+    """Return the first column whose cells differ from one another and from those of all others.
+
+    Two other columns that are neighbours, apart from it, must have a cell in common.
+    """
+    names = list(frame)
+    cells = [_distinct(frame[name]) for name in names]
+    times = Counter(cell for column in cells for cell in column)
+    filled = [column - {""} for column in cells]
+    alike = any(not a.isdisjoint(b) for a, b in pairwise(filled))
+    for k, name in enumerate(names):
+        own = cells[k]
+        if len(own) < len(frame) or "" in own or any(times[cell] > 1 for cell in own):
+            continue
+        around = filled[max(k - 1, 0) : k + 2 : 2] if k else []  # neighbours once it is taken out
+        if alike or (len(around) == 2 and not around[0].isdisjoint(around[1])):
+            return str(name)
+    return None
 
 
 def _all_differ(column: pd.Series[Any]) -> bool:

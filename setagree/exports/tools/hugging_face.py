@@ -18,6 +18,9 @@ from setagree.study.columns import Columns, guess_columns
 from setagree.study.nulls import doubt_nulls_left
 from setagree.wording.label_sets import Label
 
+_MOST_SHAPES = 100
+"""Objects with different keys in a record that are looked at; a record has few."""
+
 
 def read_sequence(path: Path, request: Request) -> Answers:
     """Return rows with a unit, a rater and a list of labels."""
@@ -146,15 +149,19 @@ def _pairs(group: Node, rater: str, labels: str) -> Iterator[tuple[Node, Node]]:
 
 def _group(record: dict[str, Any]) -> tuple[str, str, str] | None:
     """Return the key that holds the raters, and within it those of the raters and the labels."""
+    guessed: dict[tuple[str, ...], Columns | None] = {}  # one guess for all objects that are alike
     for key, value in record.items():
         many = isinstance(value, list) and value and isinstance(value[0], dict)
         inside = value[0] if many else value
         if not isinstance(inside, dict):
             continue
         lists = [name for name, one in inside.items() if isinstance(one, list)]
-        try:
-            found = guess_columns([*inside, ""], unit="")
-        except DataError:
+        if tuple(inside) not in guessed and lists and len(guessed) < _MOST_SHAPES:
+            try:
+                guessed[*inside,] = guess_columns([*inside, ""], unit="")
+            except DataError:
+                guessed[*inside,] = None
+        if not lists or (found := guessed.get(tuple(inside))) is None:
             continue
         fits = found.labels in lists and (many or found.rater in lists)
         answers = [] if many else inside[str(found.labels)]
