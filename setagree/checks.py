@@ -1,4 +1,4 @@
-"""Checks of options that many functions share, and what one call may cost."""
+"""Checks of options that many functions share, limits of costs, and the writing of files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import gc
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
@@ -334,3 +335,47 @@ _CONSTRUCTORS = {
     "from_contingency": "from_confusion from_confusion_matrix from_crosstab from_matrix",
 }
 """What a constructor is called elsewhere, by what it is called here."""
+
+
+def check_target(target: Path) -> None:
+    """Raise `FileError`, before any work, if a file cannot be written to a path."""
+    if not target.parent.is_dir():
+        raise FileError(f"There is no folder {str(target.parent)!r} to write {target.name!r} into.")
+    if target.exists() and not target.is_file():
+        raise FileError(f"{str(target)!r} is not a file that could be replaced.")
+
+
+def replace_file(target: Path, content: str | bytes) -> None:
+    """Write a file and replace the old one, if there is one; a link to it stays a link.
+
+    Raises
+    ------
+    FileError
+        The file cannot be written. The old file is then unchanged.
+    """
+    if isinstance(content, str):
+        # A label may contain a lone surrogate, which UTF-8 cannot encode.
+        content = content.encode("utf-8", "backslashreplace")
+    path = target.resolve()
+    try:
+        replace_files({path: content})
+    except OSError as error:
+        raise FileError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from error
+
+
+def replace_files(contents: Mapping[Path, bytes]) -> None:
+    """Write all files under temporary names, then rename each; a link is replaced, not followed."""
+    with ExitStack() as stack:
+        temporary: list[tuple[Path, Path]] = []
+        for path, content in contents.items():
+            beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
+            with beside.open("xb") as file:
+                stack.callback(beside.unlink, missing_ok=True)
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if path.exists():
+                shutil.copymode(path, beside)
+            temporary.append((beside, path))
+        for beside, path in temporary:
+            beside.replace(path)

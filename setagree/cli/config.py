@@ -22,8 +22,9 @@ def load_config(context: typer.Context, path: Path | None) -> Path | None:
     """Take the options of a file as the defaults of the command that is about to run.
 
     Keys outside a table are for every command that has such an option, those in ``[score]`` for
-    that command. A key that no command knows is refused; which general ones this command has no
-    use for is said.
+    that command. A key that no command knows is refused, and so is ``output``: a config that comes
+    with a data set must not choose the file that is replaced. General ones that this command does
+    not use are printed.
     """
     if path is not None and not context.resilient_parsing:
         try:
@@ -89,6 +90,11 @@ def _key(name: str) -> str:
 
 
 def _check_known(name: str, known: Any, where: str) -> None:
+    if name == "output":
+        raise OptionError(
+            f"{where.rpartition(': ')[0]}: a config cannot name the output; remove it, and pass "
+            "-o FILE on the command line."
+        )
     if name not in known:
         raise OptionError(f"{where} {name!r}.{did_you_mean(name, known)}")
 

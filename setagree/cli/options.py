@@ -113,7 +113,6 @@ Config = Annotated[
     ),
 ]
 _OF_RATERS = "With --wide: their columns, if not all."
-Escape = Annotated[bool, option(RESULTS, "", "Escape formula-like cells.", "--escape")]
 IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Sample: units (default), raters, both.", "--over")]
@@ -361,8 +360,9 @@ class Delivery:
 
     form: Text = member(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")
     output: Path | None = member(
-        RESULTS, "FILE", "Write it as .json, .csv, .md or .txt.", "--output", "-o"
+        RESULTS, "FILE", "As .csv, .json, .md or .txt. --escape formulas.", "--output", "-o"
     )
+    escape: bool = field(default=False, metadata={"option": typer.Option("--escape", hidden=True)})
 
 
 @dataclass(frozen=True, kw_only=True)

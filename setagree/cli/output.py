@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import typer
 
-from setagree.checks import expanded
+from setagree.checks import check_target, expanded, replace_file
 from setagree.cli.ending import hang_up, let_go
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import CALLED, Delivery, Reading
-from setagree.cli.show import print_table
+from setagree.cli.show import print_text
 from setagree.errors import (
     DroppedRowsWarning,
     FileError,
@@ -28,7 +26,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.progress import stages, without_line
-from setagree.wording.escaping import visible
+from setagree.wording.escaping import escape_formula, visible
 from setagree.wording.tables import csv_text, json_text, markdown_text
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
@@ -64,9 +62,10 @@ class Deliverer:
         forms: Sequence[str] = _FORMS,
     ) -> None:
         self.form = _format(delivery.form, delivery.output, forms)
+        self.escape = delivery.escape
         self.output = None if delivery.output is None else expanded(delivery.output)
         if self.output is not None:
-            _check_output(self.output)
+            check_target(self.output)
             check_not_read(self.output, files, reading)
 
     def __call__(
@@ -86,25 +85,21 @@ class Deliverer:
             frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
         if write is not None and about is not None:
             frame = frame.assign(about=about)
-        if self.output is None:
-            with printing():
-                if write is None:
-                    print_table(f"{table}\n")
-                else:
-                    sys.stdout.write(write(_shown(frame) if self.form == "csv" else frame))
+        if write is not None and self.escape:
+            frame = frame.map(escape_formula).rename(columns=escape_formula)
+        text = f"{table}\n" if write is None else write(frame)
+        if self.output is not None:
+            with replacing(self.output):
+                replace_file(self.output, text)
             return
-        with replacing(self.output):
-            _replace(self.output.resolve(), f"{table}\n" if write is None else write(frame))
-
-
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without characters that steer a terminal, where it goes to one."""
-    if not sys.stdout.isatty():
-        return frame
-    safe = frame.map(lambda cell: visible(cell) if isinstance(cell, str) else cell)
-    if not safe.equals(frame):
-        say("Control characters are spelled out here; a file (-o) or a pipe gets them as they are.")
-    return safe
+        if self.form == "csv" and sys.stdout.isatty():
+            # A line break in a cell would look like the next row.
+            shown = csv_text(frame.map(lambda x: visible(x) if isinstance(x, str) else x))
+            if shown != text:
+                say("Control characters are spelled out here; a file (-o) or a pipe gets them raw.")
+            text = shown
+        with printing():
+            print_text(text, heads=write is None)
 
 
 @contextmanager
@@ -124,14 +119,10 @@ def printing() -> Iterator[None]:
 
 @contextmanager
 def replacing(output: Path) -> Iterator[None]:
-    """Word what fails while a file is written, and say so where there was one."""
-    was_there = output.exists()
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise FileError(f"{str(output)!r} cannot be written: {reason}.") from error
-    if was_there:
+    """Print the name of a file that is replaced."""
+    existed = output.exists()
+    yield
+    if existed:
         say(f"Replaced: {output}")
 
 
@@ -158,29 +149,6 @@ def check_ending(output: Path | None, endings: Sequence[str], *, form: str | Non
     *others, last = endings
     known = f"{', '.join(others)} or {last}" if others else last
     raise OptionError(f"{ending} files are not written here; let {str(output)!r} end in {known}.")
-
-
-def _check_output(output: Path) -> None:
-    """Refuse, before any work, an output that could not be replaced."""
-    if not output.parent.is_dir():
-        raise FileError(f"There is no folder {str(output.parent)!r} to write {output.name!r} into.")
-    if output.exists() and not output.is_file():
-        raise FileError(f"{str(output)!r} is not a file that could be replaced.")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file beside the old one and let it take its place when it is whole."""
-    beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
-    try:
-        with beside.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 
 from setagree.checks import expanded
 from setagree.cli.browser.serving import server_of
-from setagree.cli.browser.writing import PYODIDE, write_page
+from setagree.cli.browser.writing import INDEX, PYODIDE, write_page
 from setagree.cli.options import option
 from setagree.cli.output import say, sentences
 from setagree.errors import FileError
@@ -40,9 +40,11 @@ Port = Annotated[
 def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False, port: Port = 0) -> None:
     """Write a page that runs in the browser."""
     target = expanded(folder)
+    existed = (target / INDEX).exists()
     files = write_page(target, runtime=runtime)
     size = sum(file.stat().st_size for file in files)
-    say(f"Written: {target} ({len(files)} files, {size / 1e6:.1f} MB).")
+    done = "Replaced" if existed else "Written"
+    say(f"{done}: {target} ({len(files)} files, {size / 1e6:.1f} MB).")
     if not serve:
         say("Any server can hand the folder out; a browser does not run it as a file.")
         return

@@ -15,7 +15,7 @@ from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
-from setagree.cli.sources import escaped, row_a_label
+from setagree.cli.sources import row_a_label
 from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
@@ -121,7 +121,6 @@ def agree(
     distance: options.MedoidDistance = None,
     by_label: LabelFiles,
     adjudicate_below: options.AdjudicateBelow = 0.0,
-    escape: options.Escape = False,
     delivery: Delivery,
 ) -> None:
     """Find the agreed answer of each unit."""
@@ -137,8 +136,6 @@ def agree(
     written = row_a_label(frame, sep) if reading.degree is not None else frame
     if study.kind == "labels":
         frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
-    if escape:
-        frame, written = frame.map(escaped), written.map(escaped)
     deliver(written, tables.agreed(study, found, frame))
     if deliver.form in {"csv", "json"} and study.kind == "labels":
         _say_undecided(int((found.codes < 0).sum()))

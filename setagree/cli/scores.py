@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Mapping
 
@@ -67,8 +68,12 @@ def _print_list(docs: Mapping[str, str | None]) -> None:
     stripped = sys.flags.optimize > 1
     texts = dict.fromkeys(docs) if stripped else docs
     firsts = {name: (doc or "").partition("\n")[0] for name, doc in texts.items()}
+    # Marks of reStructuredText: code in backticks, and escaped bars.
     print_list(
-        [(n, text.removeprefix("Return ").replace("\\|", "|")) for n, text in firsts.items()]
+        [
+            (n, re.sub(r"`+|\\(?=\|)", "", text.removeprefix("Return ")))
+            for n, text in firsts.items()
+        ]
     )
     if stripped:
         say("Python runs with -OO, which drops the descriptions; run it without to see them.")

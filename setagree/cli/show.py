@@ -8,7 +8,12 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from setagree.wording.escaping import visible
+
 _WIDTH = 80
+_LAYOUT = "\n\xa0"
+"""Characters with which results are laid out; neither moves the cursor back."""
+
 _TAG = re.compile(r"\[(?:/|/?(?:not )?(?:bold|dim))\]")
 
 
@@ -34,9 +39,18 @@ def print_list(rows: Sequence[tuple[str, str]]) -> None:
         sys.stdout.writelines(f"{'':<{width}}{line}\n" for line in lines[1:])
 
 
-def print_table(text: str) -> None:
-    """Print a table; on a terminal with rich its heads stand out."""
-    if not (sys.stdout.isatty() and has_rich()):
+def print_text(text: str, *, heads: bool) -> None:
+    """Print results: a table for people with `heads`, else what programs read.
+
+    A terminal gets the control characters spelled out, and bold heads if rich is installed. A file
+    or a pipe gets the text as it is.
+    """
+    if not sys.stdout.isatty():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    text = visible(text, keep=_LAYOUT)
+    if not (heads and has_rich()):
         sys.stdout.write(text)
         sys.stdout.flush()
         return

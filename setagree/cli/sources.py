@@ -30,7 +30,6 @@ setagree convert doccano/ --roster asked.csv -o long.csv
 setagree convert wide.csv --wide --blank empty -f json
 """
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _UNVERIFIED = "* from the documented format, not verified against a live export\n"
 
 
@@ -49,9 +48,7 @@ def list_formats(*, delivery: Delivery) -> None:
 
 @grouped
 @sentences()
-def convert(
-    files: options.Files, *, reading: Reading, delivery: Delivery, escape: options.Escape = False
-) -> None:
+def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> None:
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
         raise OptionError("--format 'table' is for results; use csv, json or markdown.")
@@ -66,7 +63,7 @@ def convert(
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
     if reading.source is not None:
         frame = _with_files(frame, files, reading)
-    deliver(frame.map(escaped) if escape else frame, "")
+    deliver(frame, "")
     n_columns = {3: "three", 4: "four", 5: "five"}[frame.shape[1]]
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
     say(
@@ -114,11 +111,6 @@ def row_a_label(frame: pd.DataFrame, sep: str) -> pd.DataFrame:
     place = [*out].index("labels")
     out.insert(place + 1, "degree", [x for _, x in found])
     return out.assign(labels=labels)
-
-
-def escaped(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _rows(table: pd.DataFrame) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from setagree.checks import expanded
+from setagree.checks import check_target, expanded
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import resamples_or, seed_or_drawn
@@ -31,7 +31,6 @@ from setagree.errors import OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
-from setagree.reporting.report import check_target
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section
 from setagree.reporting.sections.registry import UNWEIGHTED, main_findings, sections

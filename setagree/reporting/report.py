@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from setagree.checks import Rng, expanded, public
+from setagree.checks import Rng, check_target, expanded, public, replace_file
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
 from setagree.large.opening import Data
@@ -214,29 +213,3 @@ def _need_page() -> None:
             f'pip install "setagree[report]", or ask for {option("format", "markdown")}, which '
             "needs neither."
         ) from error
-
-
-def check_target(target: Path) -> None:
-    """Refuse, before any work, a path that could not be written."""
-    if not target.parent.is_dir():
-        raise FileError(f"There is no folder {str(target.parent)!r} to write {target.name!r} into.")
-    if target.exists() and not target.is_file():
-        raise FileError(f"{str(target)!r} is not a file that could be replaced.")
-
-
-def replace_file(target: Path, content: str | bytes) -> None:
-    """Write a file beside the old one and let it take its place when it is whole."""
-    target = target.resolve()
-    beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
-    try:
-        if isinstance(content, str):
-            # A label may hold half a character, which no file can.
-            content = content.encode("utf-8", "backslashreplace")
-        beside.write_bytes(content)
-        if target.exists():
-            shutil.copymode(target, beside)
-        beside.replace(target)
-    except OSError as error:
-        raise FileError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        beside.unlink(missing_ok=True)

@@ -10,8 +10,14 @@ JOINERS = "\u200c\u200d"
 _MARKS = re.compile(r"([\\`*{}\[\]()#+\-.!|~:@]|(?<![^\W_])_|_(?![^\W_]))")
 
 
-def visible(text: str) -> str:
-    r"""Return text whose invisible signs are spelled out: they could turn or hide what follows.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the start of a formula."""
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Return text whose invisible characters are spelled out, except those in `keep`.
+
+    They could move the cursor, or reverse or hide the text that follows.
 
     Examples
     --------
@@ -21,8 +27,20 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text
+        c if c.isprintable() or c in JOINERS + keep else c.encode("unicode_escape").decode()
+        for c in text
     )
+
+
+def escape_formula(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> print(escape_formula("=1+1"))
+    '=1+1
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def as_markdown(text: str) -> str:

@@ -637,6 +637,11 @@ class TestHelp:
         lines = ok("coefficients").splitlines()
         assert {line.split()[0] for line in lines if not line.startswith(" ")} == set(COEFFICIENTS)
 
+    @pytest.mark.parametrize("command", ["coefficients", "distances"])
+    def test_lists_have_no_markup(self, command):
+        """The marks of reStructuredText in the docstrings are not printed."""
+        assert not {"`", "\\"} & {*ok(command)}
+
     @pytest.mark.parametrize("name", sorted(COEFFICIENTS))
     def test_listed_coefficients_run(self, name):
         """Whatever is listed can be asked for."""

@@ -118,8 +118,18 @@ class TestInputs:
         """Another file that is there is replaced, and that is said; a new one is no news."""
         assert "Replaced" not in invoke(command, *LONG, "-o", "gold.csv").stderr
         assert "Replaced: gold.csv\n" in invoke(command, *LONG, "-o", "gold.csv").stderr
-        Path("o.toml").write_text('output = "gold.csv"\n')
-        assert "Replaced: gold.csv\n" in invoke(command, *LONG, "--config", "o.toml").stderr
+
+    @pytest.mark.parametrize("command", ["convert", "score", "report"])
+    @pytest.mark.parametrize("place", ["", "[{}]\n", "[convert]\n"])
+    def test_no_config_names_the_output(self, command, place):
+        """A config that comes with a data set does not choose what is replaced."""
+        Path("mine.md").write_text("mine")
+        Path("o.toml").write_text(f'{place.format(command)}output = "mine.md"\n')
+        output = ["-o", "page.md"] if command == "report" else []
+        done = script(command, *LONG, *output, "--config", "o.toml")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "a config cannot name the output; remove it, and pass -o FILE" in done.stderr
+        assert Path("mine.md").read_text() == "mine"
 
     def test_reports(self):
         """A report says so, too."""
@@ -282,6 +292,47 @@ class TestWrittenNames:
         assert "[31m|" in shown
         assert "\x1b[31m" not in shown
         assert r"u\x1b[31m|\n<img" in shown
+
+    def test_names_of_columns_on_terminals(self):
+        """A column whose name comes from the file does not steer the terminal either."""
+        head, name = "unit,rater,pro\x1b[2Jmpt,labels\n", "pro\x1b[2Jmpt"
+        rows = [f"u{u},m{k},{k % 2},joy\n" for u in range(6) for k in range(4)]
+        Path("runs.csv").write_text(head + "".join(rows))
+        words = ["panel", "runs.csv", "--facets", name, "-f", "csv"]
+        assert name in script(*words).stdout
+        shown = script(*words, stdout=Terminal(io.BytesIO(), encoding="utf-8")).stdout
+        assert r"pro\x1b[2Jmpt" in shown
+        assert "\x1b" not in shown
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["convert"],
+            ["consensus"],
+            ["next", "--budget", "3"],
+            ["panel", "--model", "=ann", "--min-units", "2"],
+            ["repeats"],
+        ],
+    )
+    def test_formulas(self, words):
+        """--escape keeps a spreadsheet from running a name; without it, names stay as they are."""
+        times = 2 if words == ["repeats"] else 1
+        cells = [
+            f"=u{u},{rater},{'joy' if (u * k) % 3 else 'fear'}\n"
+            for u in range(9)
+            for k, rater in enumerate(["=ann", "+ben", "@cem", "dora"] * times)
+        ]
+        Path("odd.csv").write_text("unit,rater,labels\n" + "".join(cells))
+        words = [words[0], "odd.csv", *words[1:], "-f", "csv"]
+        plain, escaped = (
+            list(csv.reader(io.StringIO(ok(*words, *more)))) for more in ([], ["--escape"])
+        )
+        is_formula = [[cell.startswith(("=", "+", "@")) for cell in row] for row in plain]
+        assert any(map(any, is_formula))
+        assert escaped == [
+            [f"'{cell}" if flag else cell for cell, flag in zip(row, flags, strict=True)]
+            for row, flags in zip(plain, is_formula, strict=True)
+        ]
 
 
 def test_json_of_anything(folder):

@@ -171,6 +171,55 @@ class TestCommand:
         assert "cannot be written" in done.stderr
         assert (tmp_path / "site").read_text() == "mine"
 
+    @pytest.mark.parametrize("name", ["index.html", "page.css", wheel_name()])
+    def test_files_of_others_stay(self, tmp_path, name):
+        """A file that is not of a page of setagree is not replaced, and nothing is written."""
+        site = tmp_path / "site"
+        site.mkdir()
+        (site / name).write_text("<p>mine</p>")
+        done = invoke("page", site)
+        assert done.exit_code == 2
+        assert f"{str(site / name)!r} exists" in done.stderr
+        assert [(path.name, path.read_text()) for path in site.iterdir()] == [(name, "<p>mine</p>")]
+
+    def test_an_older_page_is_replaced(self, tmp_path):
+        """A page of setagree is replaced, which the command prints; files of other names stay."""
+        assert "Written: " in invoke("page", tmp_path).stderr
+        (tmp_path / "page.js").write_text("old")
+        (tmp_path / "study.csv").write_text("mine")
+        done = invoke("page", tmp_path)
+        assert f"Replaced: {tmp_path} (" in done.stderr
+        assert (tmp_path / "page.js").read_bytes() == (STATIC / "page.js").read_bytes()
+        assert (tmp_path / "study.csv").read_text() == "mine"
+
+    @pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege there")
+    @pytest.mark.parametrize("target", ["mine.html", "gone.html"])
+    def test_links_are_not_followed(self, tmp_path, target):
+        """A link in the folder leads to no change outside of it, wherever it points."""
+        (tmp_path / "mine.html").write_text("mine")
+        invoke("page", tmp_path / "site")
+        (tmp_path / "site" / "page.css").unlink()
+        (tmp_path / "site" / "page.css").symlink_to(tmp_path / target)
+        done = invoke("page", tmp_path / "site")
+        assert done.exit_code == 2
+        assert "page.css' is a symbolic link" in done.stderr
+        assert (tmp_path / "mine.html").read_text() == "mine"
+        assert not (tmp_path / "gone.html").exists()
+
+    @pytest.mark.skipif(os.name == "nt", reason="limits of file sizes are those of POSIX")
+    def test_a_full_disk(self, tmp_path):
+        """If the disk fills up, the old page stays complete and no temporary file is left."""
+        site = tmp_path / "site"
+        invoke("page", site)
+        (site / "page.css").write_text("old")
+        before = {path.name: path.read_bytes() for path in site.iterdir()}
+        # A file may have 64 KB at most, less than the wheel: writing it fails as on a full disk.
+        line = f"ulimit -f 64; {sys.executable} -m setagree page {site}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+        assert done.returncode == 2, done.stderr
+        assert "The page cannot be written" in done.stderr
+        assert {path.name: path.read_bytes() for path in site.iterdir()} == before
+
     def test_a_port_that_is_taken(self, tmp_path):
         """A port that cannot be used is a sentence."""
         with server_of(tmp_path) as server:

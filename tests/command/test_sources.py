@@ -400,7 +400,7 @@ class TestTerminal:
         pytest.importorskip("rich")
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
         cli_show.print_list([("masi", "overlap")])
-        cli_show.print_table("3 units\n\nname  n\nmasi  1\n\nA note.\n")
+        cli_show.print_text("3 units\n\nname  n\nmasi  1\n\nA note.\n", heads=True)
         words = self.plain(capsys.readouterr().out).split()
         assert " ".join(words) == "masi overlap 3 units name n masi 1 A note."
 
@@ -409,7 +409,7 @@ class TestTerminal:
         monkeypatch.setitem(sys.modules, "rich", None)
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
         cli_show.print_list([("masi", "over " * 30), ("dice", "")])
-        cli_show.print_table("a\nb\n")
+        cli_show.print_text("a\nb\n", heads=True)
         lines = capsys.readouterr().out.splitlines()
         assert max(map(len, lines)) <= 80
         assert lines[0].startswith("masi  over over")

@@ -534,7 +534,7 @@ class TestWriting:
         def full(*_, **__):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(report_module.Path, "write_bytes", full)
+        monkeypatch.setattr("setagree.checks.os.fsync", full)
         with pytest.raises(FileError, match="No space left on device"):
             report(study, path, n_resamples=19, rng=1)
         assert path.read_text(encoding="utf-8") == "old"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import setagree as sa
+from setagree.checks import replace_files
 from setagree.cli.browser.wheel import wheel, wheel_name
 from setagree.errors import FileError, OptionError
 from setagree.reporting.page import TEMPLATES
@@ -26,6 +27,10 @@ NUMBERS, DRAWING = ("numpy", "pandas", "scipy"), ("matplotlib", "jinja2")
 
 _CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 _LOCK = "pyodide-lock.json"
+INDEX = "index.html"
+"""The file of the page that a browser opens."""
+
+_GENERATOR = b'<meta name="generator" content="setagree '
 
 
 def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
@@ -34,7 +39,8 @@ def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
     Parameters
     ----------
     folder : Path
-        Files of other names that lie in it are left alone.
+        A new or empty folder, or one with a page of setagree, which is replaced. Files with other
+        names stay.
     runtime : str, optional
         Where Pyodide lies: an address, or a folder on this computer, whose needed files are copied
         beside the page. Default: the address where it is published.
@@ -44,7 +50,8 @@ def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
     OptionError
         The runtime is neither an address nor a folder with Pyodide in it.
     FileError
-        The folder cannot be written.
+        The folder cannot be written, a file of the page is a symbolic link there, or the folder
+        has a file of such a name and no page of setagree.
     """
     address = PYODIDE if runtime is None else runtime
     beside: dict[str, bytes] = {}
@@ -55,20 +62,40 @@ def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
     packed, address = wheel(), f"{address.rstrip('/')}/"
     styles = [TEMPLATES / "report.css", STATIC / "page.css"]
     files = {
-        "index.html": _document(address, packed).encode(),
         "page.css": b"".join(style.read_bytes() for style in styles),
         "page.js": (STATIC / "page.js").read_bytes(),
         "worker.js": (STATIC / "worker.js").read_bytes(),
         wheel_name(): packed,
         **{f"{address}{name}": content for name, content in beside.items()},
+        INDEX: _document(address, packed).encode(),
     }
+    _check_folder(folder, files)
     try:
-        for name, content in files.items():
+        for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+        replace_files({folder / name: content for name, content in files.items()})
     except OSError as error:
         raise FileError(f"The page cannot be written into {str(folder)!r}: {error}.") from error
     return [folder / name for name in files]
+
+
+def _check_folder(folder: Path, names: Iterable[str]) -> None:
+    """Raise `FileError` if the page would be written through a link, or replace other files."""
+    index = folder / INDEX
+    is_page = index.is_file() and _GENERATOR in index.read_bytes()
+    for name in names:
+        path = folder / name
+        for each in (path, *path.parents[: len(Path(name).parts) - 1]):
+            if each.is_symlink():
+                raise FileError(
+                    f"{str(each)!r} is a symbolic link, and the page is never written through one; "
+                    "remove it, or name another folder."
+                )
+        if path.exists() and not is_page:
+            raise FileError(
+                f"{str(path)!r} exists, and {str(index)!r} is not a page of setagree, which alone "
+                "is replaced; name a new or empty folder."
+            )
 
 
 def _document(runtime: str, packed: bytes) -> str:
