@@ -15,12 +15,14 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     OptionError,
+    SetagreeWarning,
     a_type,
     check_list,
     counted,
     listing,
     option,
     shorten,
+    warn,
 )
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
@@ -75,6 +77,8 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     if raters is None:
         _refuse_stray_columns(columns)
         doubt_agreed(names)
+    else:
+        _warn_texts(columns)
     return LongColumns(
         pd.Series(np.tile(as_objects(ids), len(columns))),
         pd.Series(np.repeat(as_objects(names), len(data))),
@@ -211,36 +215,77 @@ def _stack(columns: Sequence[Column]) -> Column:
 
 def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
-    _refuse_names(columns, _NO_RATERS)
-    present = [_present(column) for column in columns]
-    parts = [*map(_answer_parts, present)]
-    in_columns = Counter(part for of_one in parts for part in of_one)
-    for column, given, of_one in zip(columns, present, parts, strict=True):
-        cells = [cell for cell in given if _may_identify(cell)]
-        shared = sum(in_columns[part] > 1 for part in of_one)
-        few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
-        if few or 10 * len(set(cells)) < 9 * len(cells):
-            continue
-        if 2 * shared < len(of_one):
-            others = [c.name for c in columns if c is not column]
+    present, parts = _answers_of(columns)
+    strays = _strays(present, parts)
+    _refuse_names(columns, _NO_RATERS, strays)
+    for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
+        if n_distinct:
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
-                f"answers of a rater ({len(set(cells))} of its {len(cells)} cells are different, "
-                f"and most stand in no other column); say {option('unit', column.name)}, or list "
-                f"the raters: {option('raters', others)}."
+                f"answers of a rater ({n_distinct} of its {n_cells} cells are different, and most "
+                f"stand in no other column); say {option('unit', column.name)}, or list the "
+                f"raters: {option('raters', _raters(columns, strays))}."
             )
-    _refuse_names(columns, UNIT_NAMES)
+    _refuse_names(columns, UNIT_NAMES, strays)
     answered = zip(columns, present, parts, strict=True)
-    doubt_columns([(c.name, p) for c, given, p in answered if len(given) >= _ENOUGH], in_columns)
+    times = Counter(part for of_one in parts for part in of_one)
+    doubt_columns([(c.name, p) for c, given, p in answered if len(given) >= _ENOUGH], times)
 
 
-def _refuse_names(columns: Sequence[Column], odd_names: set[str]) -> None:
+def _warn_texts(columns: Sequence[Column]) -> None:
+    """Warn of free text among the columns that are listed as raters."""
+    present, parts = _answers_of(columns)
+    strays = _strays(present, parts)
+    for column, cells, (n_distinct, _) in zip(columns, present, strays, strict=True):
+        if n_distinct and all(isinstance(cell, str) for cell in cells):
+            warn(
+                f"column {column.name!r} is read as a rater, but has "
+                f"{counted(n_distinct, 'distinct text')} in {counted(len(column), 'row')}, and "
+                f"most stand in no other column. If these are texts or names of units, say "
+                f"{option('unit', column.name)}, or list the raters without it: "
+                f"{option('raters', _raters(columns, strays))}.",
+                SetagreeWarning,
+            )
+
+
+def _answers_of(columns: Sequence[Column]) -> tuple[list[list[Any]], list[set[str]]]:
+    """Return the cells of each column that are not missing, and what they consist of."""
+    present = [_present(column) for column in columns]
+    return present, [*map(_answer_parts, present)]
+
+
+def _strays(present: Sequence[list[Any]], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
+    """Return the number of distinct cells and of cells of each column that no rater may have.
+
+    Both are 0 for the others.
+    """
+    times = Counter(part for of_one in parts for part in of_one)
+    found = []
+    for given, of_one in zip(present, parts, strict=True):
+        cells = [cell for cell in given if _may_identify(cell)]
+        n_shared = sum(times[part] > 1 for part in of_one)
+        few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
+        is_answer = few or 10 * len(set(cells)) < 9 * len(cells) or 2 * n_shared >= len(of_one)
+        found.append((0, 0) if is_answer else (len(set(cells)), len(cells)))
+    return found
+
+
+def _raters(columns: Sequence[Column], strays: Sequence[tuple[int, int]]) -> list[Any]:
+    """Return the columns that may be raters, by their names and by their cells."""
+    odd = _NO_RATERS | UNIT_NAMES
+    named = [(c.name, n) for c, (n, _) in zip(columns, strays, strict=True)]
+    return [name for name, n in named if not n and str(name).strip().lower() not in odd]
+
+
+def _refuse_names(
+    columns: Sequence[Column], odd_names: set[str], strays: Sequence[tuple[int, int]]
+) -> None:
     """Refuse a column that is called like something else than a rater."""
     names = [column.name for column in columns]
     odd = [name for name in names if str(name).strip().lower() in odd_names]
     if not odd:
         return
-    raters = f"{option('raters', [name for name in names if name not in odd])}."
+    raters = f"{option('raters', _raters(columns, strays))}."
     if odd_names is UNIT_NAMES:
         raise DataError(
             f"column {odd[0]!r} sounds like the units; say {option('unit', odd[0])}, or list the "

@@ -8,7 +8,14 @@ import pytest
 from asking import sentence
 
 import setagree as sa
-from setagree.errors import DataError, LabelError, NoTableError, OptionError, a_type
+from setagree.errors import (
+    DataError,
+    LabelError,
+    NoTableError,
+    OptionError,
+    SetagreeWarning,
+    a_type,
+)
 from setagree.study import assembly, layouts
 from setagree.study.labels import is_missing
 
@@ -552,6 +559,42 @@ def test_positions_are_no_values():
     """A contingency table without names is refused: its positions are not the values."""
     with pytest.raises(sa.SetagreeError, match="not labelled"):
         sa.Annotations.from_contingency(pd.DataFrame([[3, 1], [0, 2]]), kind="value")
+
+
+def annotated_texts(n=120):
+    """Return ids, texts, the answers of three raters who mostly agree, and notes."""
+    rng = np.random.default_rng(4)
+    truth = rng.choice(["joy", "fear", "anger"], n)
+    raters = {
+        name: np.where(rng.random(n) < 0.3, rng.choice(["joy", "fear"], n), truth)
+        for name in ("Anna", "Ben", "Cleo")
+    }
+    texts = [f"Post {k}: what a day, and what a night" for k in range(n)]
+    return pd.DataFrame({"id": range(n), "Post": texts, **raters, "Notes": ["", "unsure"] * 60})
+
+
+def test_texts_are_not_advised_as_a_rater():
+    """The error about another column lists the raters without the texts."""
+    table = annotated_texts()
+    message = sentence(DataError, lambda: sa.read(table, wide=True))
+    assert message.startswith("column 'Notes' does not sound like a rater")
+    assert message.endswith("raters=['Anna', 'Ben', 'Cleo'].")
+    read = sa.read(table, wide=True, raters=["Anna", "Ben", "Cleo"])
+    plain = sa.Annotations.from_wide(table[["Anna", "Ben", "Cleo"]])
+    assert sa.krippendorff_alpha(read).estimate == sa.krippendorff_alpha(plain).estimate
+
+
+@pytest.mark.parametrize("texts", ["Post", "Text"])
+def test_texts_that_are_listed_as_a_rater(texts):
+    """They are read as asked, with a warning that counts them and names the remedies."""
+    table = annotated_texts().rename(columns={"Post": texts})
+    listed = [texts, "Anna", "Ben", "Cleo"]
+    with pytest.warns(SetagreeWarning, match="120 distinct texts in 120 rows, and most") as caught:
+        assert sa.read(table, wide=True, unit="id", raters=listed).n_raters == 4
+    assert f"say unit='{texts}', or list the raters without it: raters=['Anna', 'Ben', 'Cleo']" in (
+        str(caught[0].message)
+    )
+    assert len(caught) == 1
 
 
 def test_wide_table_with_a_stray_column():
