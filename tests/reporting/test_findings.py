@@ -43,7 +43,7 @@ class TestSentences:
 
         Ann and ben agree fully; cem adds "noise" to every second unit.
         """
-        truth = ["a", "b", "c"] * 8
+        truth = ["a", "b", "c"] * 24
         triples = [(rater, u, v) for u, v in enumerate(truth) for rater in ("ann", "ben")]
         triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
         f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
@@ -51,17 +51,18 @@ class TestSentences:
         assert said["Labels"].startswith("“noise” agrees worst: alpha −")
         assert "100\u00a0% of the disagreement is about 1 of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
-        # cem's noise is left out by ann and by ben in 12 units: in all pairs that differ. Drawn at
-        # random, 72 answers (20 and 4 with noise of each kind) make (72² - 3 * 20² - 3 * 4²) / 2
-        # = 1,968 pairs that differ, 3 * 4 * 20 = 240 of which leave out noise: 12.2 %.
+        # cem's noise is left out by ann and by ben in 36 units: in all 72 pairs that differ. Drawn
+        # at random, 216 answers (60 and 12 with noise of each kind) make
+        # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
+        # leave out noise: 12.2 %, or 8.8 of 72.
         assert said["Confusion"] == (
             "In 100\u00a0% of the pairs that differ, “noise” is left out (8.2 times what chance "
             "gives)."
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
-        # 12 units disagree alike, so that no 6 of them hold half more than the others do.
-        assert "in equal parts in 12 of 24 units (50\u00a0%); in 12 units all" in said["Units"]
+        # 36 units disagree alike, so that no 18 of them hold half more than the others do.
+        assert "in equal parts in 36 of 72 units (50\u00a0%); in 36 units all" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
         assert "one set inside the other" in said["Choice"]
         assert said["Chance"].startswith("It is more than chance")
@@ -304,7 +305,9 @@ class TestSentences:
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith("Without “r3”, alpha would be ")
         assert "no removal raises it" not in said["Raters"]
-        assert "leave out the rater “r3”" in said["Change"]
+        # The others are identical, so that nobody is advised away from them.
+        assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
+        assert "leave out the rater" not in said.get("Change", "")
 
     def test_no_standard_error(self):
         """Of mv-alpha it is not said that a rater's removal raises nothing: there is no test."""
@@ -447,7 +450,7 @@ class TestSentences:
             assert said.count("means something else with MASI than with nominal") == 1
 
     def test_confusions_below_chance_are_no_findings(self):
-        """The most frequent confusion is named only where it is more frequent than chance has it.
+        """A confusion is named only above chance, of at least 5 pairs seen and 5 by chance.
 
         a and b are the most frequent labels, and nobody confuses them more often than two answers
         drawn at random that differ do; c and d are rare, and confused with each other alone.
@@ -458,16 +461,23 @@ class TestSentences:
         table = sa.confusions(study).set_index(["label", "other"])
         assert table["pairs"].tolist() == [6, 5]
         assert table.loc[("a", "b"), "lift"] < 1 < table.loc[("c", "d"), "lift"]
-        found = gather(study, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
         # Of 182 answers 86 are a, 86 b, 5 c and 5 d: 9,141 of their pairs differ, and 11 of those
         # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = .0301.
-        assert said["Confusion"] == (
-            "In 45\u00a0% of the pairs that differ, one rater says “c” and the other says “d” "
-            "instead (166.2 times what chance gives)."
-        )
-        alone = gather(study.take(study.unit_codes < 86), n_resamples=19, rng=1)
-        assert "Confusion" not in {one.about for one in main_findings(alone)}
+        alone = study.take(study.unit_codes < 86)
+        for one in (study, alone):
+            found = gather(one, n_resamples=19, rng=1)
+            assert "Confusion" not in {one.about for one in main_findings(found)}
+            assert "merge" not in set(found.results["changes"]["change"])
+        # 40 more of c against d: of 262 answers 86 are a, 86 b, 45 c and 45 d, of whose pairs
+        # (262² - 2 * 86² - 2 * 45²) / 2 = 24,901 differ, and 51 of those in the units: chance has
+        # 51 * 45² / 24,901 = 4.15 of c against d, and with 60 more 71 * 65² / 33,981 = 8.83.
+        for more, named in ((40, False), (60, True)):
+            many = annotations(
+                [[frozenset(x) for x in row] for row in rows + [[{"c"}, {"d"}]] * more]
+            )
+            found = gather(many, n_resamples=19, rng=1)
+            said = {one.about: plain(one.sentence) for one in main_findings(found)}
+            assert ("“c” and the other says “d” instead" in said.get("Confusion", "")) == named
 
     def test_the_confusion_furthest_above_chance(self):
         """The pair with the largest excess is named: 50 more than chance gives, not 10 more.
@@ -506,9 +516,9 @@ class TestSentences:
         """Of several that are as frequent, or as far above chance, none is named as the one."""
         found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
         rows = [
-            ("a", None, "left out", 6.0, 3.0, 2.0, 0.3),
-            ("b", None, "left out", 6.0, 1.0, 6.0, 0.3),
-            ("c", None, "left out", 6.0, 1.0, 6.0, 0.3),
+            ("a", None, "left out", 36.0, 18.0, 2.0, 0.3),
+            ("b", None, "left out", 36.0, 6.0, 6.0, 0.3),
+            ("c", None, "left out", 36.0, 6.0, 6.0, 0.3),
         ]
         columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)

@@ -22,6 +22,8 @@ from setagree.reporting.sections.base import (
     estimate_column,
     with_sentences,
 )
+from setagree.reporting.sections.confusions import has_enough_pairs
+from setagree.reporting.sections.patterns import has_pattern
 from setagree.reporting.sections.raters import raised_without, tested
 from setagree.reporting.tables import Column
 from setagree.study.codes import have_degrees
@@ -50,11 +52,15 @@ def find(f: Findings) -> pd.DataFrame:
     # Those without whom the coefficient rises most, if a test shows that it does.
     costly = raised_without(f)
     chosen = [] if f.study.n_raters < 3 or costly.empty else [*costly["rater"].iloc[:MOST_TRIED]]
+    # Raters with identical answers agree fully once the others are left out.
+    chosen = [] if has_pattern(f, "copies") else chosen
     wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
         if not have_degrees(f.study.values):  # of a merge nobody knows the degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
-        wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
+        # Without one label, more answers are empty or the one answer: they agree by that alone.
+        if not has_pattern(f, "empty", "answer", "rater"):
+            wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
     try:
         return what_if(f.study, **wanted, **f.measure, level=f.level)
     except SetagreeError:
@@ -86,7 +92,7 @@ def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]
         return []
     instead = confusions[confusions["kind"] == "instead"]
     usual = instead["pairs"].sum() / max(float(instead["expected"].sum()), 1e-300)
-    chosen = instead[instead["lift"] > usual].iloc[:MOST_TRIED]
+    chosen = instead[(instead["lift"] > usual) & has_enough_pairs(instead)].iloc[:MOST_TRIED]
     return list(zip(chosen["label"], chosen["other"], strict=True))
 
 

@@ -24,6 +24,9 @@ from setagree.wording.words import Name, Sentence
 
 MOST_ROWS = 15
 
+ENOUGH_PAIRS = 5
+"""Pairs that a finding needs, observed and expected: below, their ratio is mostly noise."""
+
 _BELOW_CHANCE, _ABOVE_CHANCE = 0.95, 1.05
 """Times chance from which a confusion is a finding: below, it reads as once or less."""
 
@@ -34,14 +37,22 @@ def find(f: Findings) -> pd.DataFrame | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which labels are confused and left out beyond chance, and in how many pairs."""
+    """Return which labels are confused or left out more often than by chance."""
     confusions = f.frame("confusions")
     if confusions is None:
         return ()
-    known = confusions[confusions["pairs"].notna()]
+    known = confusions[has_enough_pairs(confusions)]
     kinds = [rows for _, rows in known.groupby("kind", sort=False)]
     said = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
     return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
+
+
+def has_enough_pairs(confusions: pd.DataFrame) -> pd.Series[bool]:
+    """Return which confusions have enough pairs, observed and expected by chance, for a finding.
+
+    Where no number is expected, the observed one decides.
+    """
+    return (confusions["pairs"] >= ENOUGH_PAIRS) & ~(confusions["expected"] < ENOUGH_PAIRS)
 
 
 def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
@@ -118,7 +129,8 @@ def show(f: Findings) -> list[Section]:
         "the other only the second. Left out: one has the label, the other has nothing that the "
         "first lacks. A pair can count in several rows. By chance: how many there would be if the "
         "pairs that differ were pairs of answers drawn at random. The main findings name those "
-        "furthest above chance."
+        f"furthest above chance, of those with at least {ENOUGH_PAIRS} pairs observed and "
+        f"{ENOUGH_PAIRS} by chance."
     )
     if have_degrees(f.study.values):
         note += (

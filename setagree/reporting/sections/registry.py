@@ -19,6 +19,7 @@ from setagree.reporting.sections import (
     labels,
     models,
     pairs,
+    patterns,
     rater_map,
     raters,
     replication,
@@ -29,7 +30,7 @@ from setagree.wording.words import Sentence
 
 _ORDER = (
     *(data, choices, decisions, models, replication, labels, depths, confusions),
-    *(raters, pairs, rater_map, units, groups, changes, chance),
+    *(raters, pairs, patterns, rater_map, units, groups, changes, chance),
 )
 TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)
 

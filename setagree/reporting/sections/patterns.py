@@ -1,0 +1,217 @@
+"""Patterns that dominate a study, such as empty sets, one answer or identical raters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from setagree.coefficients.chance import Floats
+from setagree.errors import counted
+from setagree.reporting.sections.base import Findings, Section, Topic
+from setagree.reporting.tables import Column, Table
+from setagree.study.annotations import Annotations
+from setagree.study.codes import Codes
+from setagree.wording.numbers import share
+from setagree.wording.words import Name, Sentence, Words
+
+# The limits are far from what clean studies have, so that a pattern is a plain fact and no test is
+# needed: with 10 differences expected, none of them happens by chance in 1 of 22,000 cases.
+_HALF = 0.5
+"""Share of the differing pairs with one empty set from which that is a pattern."""
+_MOST = 0.9
+"""Share of the ratings with one answer, or one label, from which that is a pattern."""
+_ALWAYS = 0.95
+"""Share of a rater's own ratings with one answer from which that is a pattern."""
+_ENOUGH = 20
+"""Ratings of a rater, units shared by two, or differing pairs below which nothing is a pattern."""
+_EXPECTED = 10
+"""Differences expected at the rate of the others, where there are at most a tenth of them."""
+_NAMED = 3
+"""Raters, and pairs of raters, that are named."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One pattern.
+
+    Attributes
+    ----------
+    kind : {"empty", "answer", "rater", "copies"}
+        The kind of pattern.
+    what : tuple
+        The pattern in words.
+    n, total : int
+        How often it occurs, of how many.
+    noun : str
+        What is counted.
+    compared : str
+        The rate among the others; blank if there is nothing to compare with.
+    """
+
+    kind: str
+    what: Sentence
+    n: int
+    total: int
+    noun: str
+    compared: str = ""
+
+    @property
+    def sentence(self) -> Sentence:
+        """The pattern as a sentence, with its counts."""
+        part = f" in {self.n:,} of {counted(self.total, self.noun)} ({share(self.n / self.total)})"
+        return (*self.what, f"{part}{self.compared}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Numbers of ratings by unit and answer, and of the pairs of ratings within units."""
+
+    unit: Codes
+    value: Codes
+    n: Floats
+    pairs: int
+    same: int
+
+    @classmethod
+    def of(cls, study: Annotations) -> Counts:
+        """Return the counts of a study."""
+        cells = study.unit_codes.astype(np.int64) * study.n_values + study.value_codes
+        found, n = np.unique(cells, return_counts=True)
+        ratings = np.bincount(study.unit_codes, minlength=study.n_units).astype(np.int64)
+        pairs, same = (int((x * (x - 1) // 2).sum()) for x in (ratings, n.astype(np.int64)))
+        unit, value = np.divmod(found, study.n_values)
+        return cls(unit, value, n, pairs, same)
+
+
+def find(f: Findings) -> list[Pattern]:
+    """Return the patterns, in the order in which they are reported."""
+    counts = Counts.of(f.study)
+    return [
+        *_empty(f.study, counts),
+        *_one_answer(f.study),
+        *islice(_constant_raters(f.study), _NAMED),
+        *islice(_identical_raters(f, counts), _NAMED),
+    ]
+
+
+def has_pattern(f: Findings, *kinds: str) -> bool:
+    """Return whether there is a pattern of one of these kinds."""
+    return any(one.kind in kinds for one in f.results.get("patterns") or ())
+
+
+def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
+    """Yield how many of the pairs that differ have one empty set."""
+    if study.kind != "labels":
+        return
+    is_empty = np.array([not one for one in study.values])[counts.value]
+    empty = np.bincount(counts.unit, counts.n * is_empty)
+    other = np.bincount(counts.unit, counts.n * ~is_empty)
+    n, differ = round(float(empty @ other)), counts.pairs - counts.same
+    if differ >= _ENOUGH and n >= _HALF * differ:
+        yield Pattern(
+            "empty", ("One of two raters gave the empty set",), n, differ, "differing pair"
+        )
+
+
+def _one_answer(study: Annotations) -> Iterator[Pattern]:
+    """Yield the answer, or else the label, that most ratings have."""
+    N, given = study.n_ratings, np.bincount(study.value_codes, minlength=study.n_values)
+    if study.n_values < 2 or N < _ENOUGH:
+        return
+    top = int(given.argmax())
+    if given[top] >= _MOST * N:
+        what = ("The answer is ", _answer(study.values[top]))
+        yield Pattern("answer", what, int(given[top]), N, "rating")
+    elif study.kind == "labels":
+        held: dict[Any, int] = {}
+        for value, n in zip(study.values, given.tolist(), strict=True):
+            for label in value:
+                held[label] = held.get(label, 0) + n
+        label = max(held, key=lambda one: held[one])
+        if held[label] >= _MOST * N:
+            named = ("The label ", Name.of(label), " was given")
+            yield Pattern("answer", named, held[label], N, "rating")
+
+
+def _answer(value: object) -> Words:
+    """Return an answer for a sentence."""
+    return "the empty set" if value == frozenset() else Name.of(value)
+
+
+def _constant_raters(study: Annotations) -> Iterator[Pattern]:
+    """Yield the raters who gave one answer (almost) always where the others did not."""
+    K, ratings = study.n_values, np.bincount(study.rater_codes, minlength=study.n_raters)
+    given = np.bincount(study.value_codes, minlength=K)
+    cells, n = np.unique(
+        study.rater_codes.astype(np.int64) * K + study.value_codes, return_counts=True
+    )
+    rater, value = np.divmod(cells, K)
+    total = ratings[rater]
+    others = (given[value] - n) / np.maximum(study.n_ratings - total, 1)
+    expected = total * (1 - others)
+    found = (total >= _ENOUGH) & (n >= _ALWAYS * total) & (total < study.n_ratings)
+    found &= (expected >= _EXPECTED) & (_EXPECTED * (total - n) <= expected)
+    for k in sorted(np.flatnonzero(found).tolist(), key=lambda k: -int(total[k])):
+        who = Name.of(study.raters[rater[k]])
+        what = (who, " gave ", _answer(study.values[value[k]]))
+        rest = f", the other raters in {share(others[k])} of theirs"
+        yield Pattern("rater", what, int(n[k]), int(total[k]), "rating", rest)
+
+
+def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
+    """Yield the pairs of raters who gave identical answers where other pairs did not."""
+    pairs, study = f.frame("pairs"), f.study
+    if pairs is None:
+        return
+    alike = pairs[(pairs["mean_distance"] < 1e-12) & (pairs["n_shared"] >= _ENOUGH)]
+    place = {rater: code for code, rater in enumerate(study.raters.tolist())}
+    for one, other, n in alike[["rater_a", "rater_b", "n_shared"]].itertuples(index=False):
+        rest = counts.pairs - n
+        same = (counts.same - n) / max(rest, 1)
+        if rest <= 0 or n * (1 - same) < _EXPECTED:
+            continue
+        # Some distances are 0 between different answers.
+        mine, theirs = (_answers_of(study, place[rater]) for rater in (one, other))
+        if any(theirs.get(unit, value) != value for unit, value in mine.items()):
+            continue
+        what = (Name.of(one), " and ", Name.of(other), " gave identical answers")
+        compared = f", other pairs of ratings in {share(same)}"
+        yield Pattern("copies", what, int(n), int(n), "shared unit", compared)
+
+
+def _answers_of(study: Annotations, rater: int) -> dict[int, int]:
+    """Return the answer of a rater to each unit, as codes."""
+    rows = study.rater_codes == rater
+    return dict(zip(study.unit_codes[rows].tolist(), study.value_codes[rows].tolist(), strict=True))
+
+
+def say(f: Findings) -> Sentence:
+    """Return the patterns as sentences."""
+    found: list[Pattern] = f.results["patterns"]
+    pieces = [piece for one in found for piece in (" ", *one.sentence)]
+    return tuple(pieces[1:])
+
+
+def show(f: Findings) -> list[Section]:
+    """Return the patterns with their counts."""
+    found: list[Pattern] = f.results["patterns"]
+    if not found:
+        return []
+    columns = (
+        Column("Pattern", "text"),
+        Column("Number", "count"),
+        Column("Of", "count"),
+        Column("Counted", "text"),
+        Column("Share", "share"),
+    )
+    rows = tuple((one.what, one.n, one.total, f"{one.noun}s", one.n / one.total) for one in found)
+    caption = "Patterns that dominate the answers"
+    table = Table(caption, columns, rows, is_ranking=False, sortable=False)
+    return [Section("patterns", "Patterns of answers", (), table)]
+
+
+TOPIC = Topic("patterns", show, find, about="Pattern", say=say, rank=-1, unweighted="Patterns")
