@@ -32,6 +32,9 @@ from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
+_MOST_PLACES = 20
+"""Further rows that cannot be read of which an error gives the places."""
+
 Kind: TypeAlias = Literal["labels", "number", "category"]
 Value: TypeAlias = Any
 """A label set, a number, or a category."""
@@ -276,12 +279,20 @@ def worded(
     place: Callable[[int], str],
     times: Codes | None,
 ) -> str:
-    """Return the first failure with its place and the number of rows that fail."""
+    """Return the first failure, its place, and the number and first places of all rows that fail.
+
+    Rows that are counted in `times` stand for several, so that only their number is given.
+    """
     failing = np.isin(codes, list(failures))
-    first = int(np.flatnonzero(failing)[0])
-    others = how_many(failing, times) - 1
-    more = f" ({counted(others, 'more row')} {'fail' if others > 1 else 'fails'}.)"
-    return f"{place(first)}: {failures[int(codes[first])]}{more if others else ''}"
+    first, *rest = np.flatnonzero(failing).tolist()
+    sentence = f"{place(first)}: {failures[int(codes[first])]}"
+    if not (others := how_many(failing, times) - 1):
+        return sentence
+    more = f"{counted(others, 'more row')} {'fail' if others > 1 else 'fails'}"
+    if times is None:
+        end = f"; and {others - _MOST_PLACES:,} more" if others > _MOST_PLACES else ""
+        more += f": {'; '.join(map(place, rest[:_MOST_PLACES]))}{end}"
+    return f"{sentence} ({more}.)"
 
 
 def merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:

@@ -111,7 +111,8 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     _refuse_nameless("row of the contingency table", as_objects(table.index))
     _refuse_nameless("column of the contingency table", as_objects(table.columns))
     counts = _whole_counts(table)
-    if all(isinstance(axis, pd.RangeIndex) for axis in (table.index, table.columns)):
+    axes = (table.index, table.columns)
+    if all(isinstance(axis, pd.RangeIndex) and axis.start == 0 for axis in axes):
         raise DataError(
             "the contingency table is not labelled, only numbered: name the values on both axes, "
             "as in DataFrame(counts, index=values, columns=values)."

@@ -27,3 +27,12 @@ def test_appen_questions(save):
     with pytest.raises(OptionError, match="2 questions, 'g', 'title'"):
         read(path)
     assert read(path, question="g") == {("1", "kim"): {"a"}}
+
+
+def test_input_columns_are_no_questions(save):
+    """A column that is constant in each unit is what workers saw, if another one is not."""
+    rows = "1,kim,a,Up\n1,lee,b,Up\n2,kim,a,In\n2,lee,a,In\n"
+    found = read(save(f"_unit_id,_worker_id,g,title\n{rows}"))
+    assert answered(found)["1", "lee"] == {"b"}
+    with pytest.raises(OptionError, match="2 questions, 'g', 'title'"):
+        read(save("_unit_id,_worker_id,g,title\n1,kim,a,Up\n1,lee,a,Up\n"))

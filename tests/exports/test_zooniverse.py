@@ -70,3 +70,23 @@ class TestZooniverse:
         """0 and false are not the empty set."""
         with pytest.raises(FileError, match="is not a list of labels"):
             sa.read(self.csv(tmp_path, [("ann", 12, value), ("bob", 12, ["joy"])]))
+
+
+SURVEY = [{"choice": "ZEBRA", "answers": {"HOWMANY": "2"}}, {"choice": "LION", "answers": {}}]
+
+
+def test_survey_tasks_are_sets_of_choices(save):
+    """What a survey asks about each choice is left alone."""
+    cells = [json.dumps([{"task": "T0", "value": value}]) for value in (SURVEY, SURVEY[1:], [])]
+    found = read(save(zooniverse_rows(*cells)))
+    assert list(found.values()) == [{"ZEBRA", "LION"}, {"LION"}, set()]
+
+
+def test_drawing_tasks_have_no_label_sets(save):
+    """Marks have positions; another task of the same classifications is read."""
+    mark = {"tool": 0, "x": 1.5, "y": 2.0, "tool_label": "nest"}
+    drawing, question = {"task": "T1", "value": [mark]}, {"task": "T0", "value": "yes"}
+    path = save(zooniverse_rows(json.dumps([question, drawing])))
+    with pytest.raises(FileError, match="'T1' is a drawing task: its marks have positions"):
+        read(path, question="T1")
+    assert list(read(path, question="T0").values()) == [{"yes"}]

@@ -205,8 +205,12 @@ class TestLabelColumns:
 
     def test_failing_cells_are_counted(self):
         """Rows that fail, not distinct cells, are counted, whatever is wrong with each."""
-        assert refused_sets(objects("a", 1, "b", 1)).endswith(" (1 more row fails.)")
-        assert refused_sets(objects("a", 1, 2, 1, '"')).endswith(" (3 more rows fail.)")
+        assert refused_sets(objects("a", 1, "b", 1)).endswith(" (1 more row fails: Row 3.)")
+        more = " (3 more rows fail: Row 2; Row 3; Row 4.)"
+        assert refused_sets(objects("a", 1, 2, 1, '"')).endswith(more)
+        listed = "; ".join(f"Row {row}" for row in range(1, 21))
+        sentence = refused_sets(objects(*[1] * 30))
+        assert sentence.endswith(f" (29 more rows fail: {listed}; and 9 more.)")
 
     def test_codebook(self):
         """A label outside the codebook is an error with its row and the nearest spelling."""
@@ -520,7 +524,7 @@ class TestScalars:
         sentence = refused_scalars(objects("b", cell, cell))
         assert sentence == (
             f"Row 1: {cell!r} is a {type(cell).__name__}, not one value; use labels=. "
-            "(1 more row fails.)"
+            "(1 more row fails: Row 2.)"
         )
 
     @settings(deadline=None)
@@ -598,7 +602,7 @@ def test_dict_or_number_where_labels_were_asked_for(cell, what):
     article = "an" if what == "int" else "a"
     assert words.startswith(f"Unit 1, rater 'y': {cell!r} is {article} {what}, not labels.")
     assert ("Use value=" in words) is (what != "dict")
-    assert words.endswith("(1 more row fails.)")
+    assert words.endswith("(1 more row fails: Unit 2, rater 'x'.)")
 
 
 def test_column_of_numbers_where_labels_were_asked_for():

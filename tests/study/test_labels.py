@@ -785,7 +785,7 @@ def test_label_outside_the_codebook():
     )
     assert words == (
         "Unit 1, rater 'y': label 'suprise' is not in the codebook. Did you mean 'surprise'? (1 "
-        "more row fails.)"
+        "more row fails: Unit 2, rater 'x'.)"
     )
 
 

@@ -614,3 +614,13 @@ def test_wide_table_with_a_stray_column():
     )
     named = sa.Annotations.from_wide(table, unit="tweet")
     assert named.raters.tolist() == ["ann", "bob"]
+
+
+def test_a_contingency_table_numbered_from_one_is_labelled():
+    """Only the rows and columns that pandas numbers from 0 have no names."""
+    numbers = pd.RangeIndex(1, 4)
+    table = pd.DataFrame(np.diag([3, 2, 1]), index=numbers, columns=numbers)
+    study = sa.Annotations.from_contingency(table, kind="number")
+    assert (study.n_units, set(study.values)) == (6, {1, 2, 3})
+    with pytest.raises(DataError, match="not labelled, only numbered"):
+        sa.Annotations.from_contingency(table.reset_index(drop=True).T.reset_index(drop=True))

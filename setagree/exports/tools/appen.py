@@ -9,13 +9,19 @@ from setagree.exports.sheets import Sheet, leave_out, pick_question, split_colum
 from setagree.exports.unclear import settle
 
 
+def _answers(sheet: Sheet, names: list[str]) -> list[str]:
+    """Return the columns that differ within a unit; the others are input. All if none differs."""
+    units = sheet.groups(["_unit_id"])
+    return [n for n in names if sheet.cells(n).groupby(units).nunique().gt(1).any()] or names
+
+
 def read(path: Path, request: Request) -> Answers:
     """Read a full report; test questions and tainted judgments are no annotations."""
     sheet = Sheet.open(path, request)
     own = [name for name in sheet.columns if not name.startswith("_")]
-    # A column of answers has one of test answers beside it; without, any may be the question.
+    # A column of answers has one of test answers next to it; without, any may be the question.
     asked = [name for name in own if f"{name}_gold" in own] if request.question is None else []
-    question = pick_question(request.question, asked or own, sheet.name)
+    question = pick_question(request.question, asked or _answers(sheet, own), sheet.name)
     labels = split_column(sheet, question, "\n" if request.sep is None else request.sep)
     tainted = sheet.among("_tainted", {"true"})
     gold = sheet.among("_golden", {"true"})

@@ -75,4 +75,12 @@ def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> L
         return None
     if isinstance(value, str):
         return frozenset({value})
+    marks = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    if any("tool" in each for each in marks):
+        raise FileError(
+            f"task {question!r} is a drawing task: its marks have positions, and label sets have "
+            f"none; name a question or survey task with {option('question')}."
+        )
+    if marks and all("choice" in each for each in marks):  # of a survey task
+        value = [each["choice"] for each in marks]
     return label_list(value, str(value))
