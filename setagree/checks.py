@@ -237,7 +237,11 @@ def public(function: F) -> F:
     known = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         return function
-    needed = {n for n, one in known.items() if n in _NEEDED and one.default is one.empty}
+    needed = {
+        name
+        for name, one in known.items()
+        if name in _NEEDED and one.default is one.empty and one.kind is one.KEYWORD_ONLY
+    }
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -258,6 +262,7 @@ _NEEDED = {
     "where labels are paths such as 'emotion/joy'",
     "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
     "'crowd': ['w1', 'w2']}",
+    "threshold": "how high alpha has to be, such as 0.667",
     "window": "the time that a window spans, as in window='7D'",
 }
 """What an option without a default is, with an example."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from setagree.cli.population import with_population
 from setagree.cli.reading import long_table
 from setagree.cli.tables import intervals, table_text, whole
 from setagree.diagnosis.grouping import study_and_column
-from setagree.diagnosis.windows import first_times, times_of
+from setagree.diagnosis.windows import first_times, windowed_times
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
@@ -39,15 +39,18 @@ def time_lines(
     if column is None or window is None:
         return []
     frame, how, without = long_table(files, reading, besides=column, option="--over-time")
-    frame, length = _in_units_of(with_missing_ids(frame, [column]), column, window)
+    frame = with_missing_ids(frame, [column])
+    number = as_number(window)
+    length = window if number is None else number if isinstance(number, int) else float(number)
     with warnings.catch_warnings():
         # All of them have been said when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
         gone = [*without, *models]
         study, cells, units = study_and_column(frame, column, how, without=gone)
         study = with_population(study, reading)
-        first = first_times(times_of(cells), units, study.n_units)
-        at = dict(zip(study.units, map(first.shown, first.of_unit), strict=True))
+        times = windowed_times(cells, f"--over-time {column!r}")
+        first = first_times(times, units, study.n_units)
+        at = dict(zip(study.units, map(first.shown, cast("Any", first.values)), strict=True))
         found = sa.over_time(study, at, window=length, **given)
     shown = {
         "from": map(_moment, found["start"]),
@@ -59,21 +62,6 @@ def time_lines(
         f"{level_text(given.get('level', 0.95), gap='')} interval": intervals(found),
     }
     return ["", f"OVER TIME ({column}, {window})", *table_text(shown).splitlines()]
-
-
-def _in_units_of(frame: pd.DataFrame, column: str, window: str) -> tuple[pd.DataFrame, Any]:
-    """Return the table and the window: of numbers where the window is one, else of dates."""
-    number = as_number(window)
-    length = number if number is None or isinstance(number, int) else float(number)
-    if length is None or column not in frame:
-        return frame, window
-    try:
-        return frame.assign(**{column: pd.to_numeric(frame[column])}), length
-    except (ValueError, TypeError) as error:
-        raise OptionError(
-            f"--window {window} is a number, and column {column!r} has cells that are not "
-            f"({error}); for dates name a length of time, as 7D."
-        ) from error
 
 
 def _moment(time: Any) -> str:

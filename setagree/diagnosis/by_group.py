@@ -39,15 +39,14 @@ from setagree.diagnosis.grouping import (
 from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
 from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, of_sampled_units
 from setagree.diagnosis.windows import (
-    Times,
     edges,
     first_times,
     score_windows,
-    times_of,
+    windowed_times,
     windows,
 )
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, listing
+from setagree.errors import DataError, OptionError, listing, option
 from setagree.inference.known_raters import known_raters, plain_units
 from setagree.large.opening import Data, open_table
 from setagree.progress import track
@@ -55,6 +54,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.ordering import Times
 from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import OfUnits
@@ -291,7 +291,8 @@ def over_time(
     data : Annotations, or a table or path as `agreement` takes it
         As in `by_group`.
     at : str, mapping or Series
-        When each unit was annotated: dates, times as text (ISO 8601), or numbers. A column may have
+        When each unit was annotated: numbers or dates, also as text, such as 2026-01-31 (see
+        `monitor`; names of batches have no length). A column may have
         a time for every annotation: a unit belongs to the time of its first one.
     window, step : int, number, str or Timedelta
         How long a window is and how far the next one begins: in units of `at` for numbers, as
@@ -325,10 +326,11 @@ def over_time(
     """
     study, when = _dated(data, at, reading)
     whole = score_whole(study, coefficient, distance, level)
-    order = np.argsort(when.of_unit[study.unit_codes], kind="stable")
-    times = when.of_unit[study.unit_codes][order]
+    assert when.values is not None  # noqa: S101 - names have been refused
+    order = np.argsort(when.values[study.unit_codes], kind="stable")
+    times = when.values[study.unit_codes][order]
     held = []
-    for start, end in windows(when.of_unit, window, step):
+    for start, end in windows(when.values, window, step):
         first, last = np.searchsorted(times, edges(start, end))
         if first < last:
             shown = {"start": when.shown(start), "end": when.shown(end)}
@@ -343,10 +345,11 @@ def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotatio
     if isinstance(at, str) and not isinstance(data, Annotations | Tally):
         how = as_reading(reading)
         study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
-        return study, first_times(times_of(cells), unit_of_row, study.n_units)
+        times = windowed_times(cells, option("at", at))
+        return study, first_times(times, unit_of_row, study.n_units)
+    said = option("at", at) if isinstance(at, str) else option("at")
     study, at = _known(data, at, "over_time", reading)
-    of_unit = group_of_units(study, at, "over_time")
-    return study, times_of(pd.Series(of_unit).infer_objects())
+    return study, windowed_times(pd.Series(group_of_units(study, at, "over_time")), said)
 
 
 def _refuse_scattered(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:

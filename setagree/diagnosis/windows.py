@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +18,9 @@ from setagree.errors import DataError, OptionError, counted, option
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.ordering import Times, read_times
 
 _WINDOWS_AT_MOST = 2_000
-_WHOLE_AT_MOST = 2.0**61
 
 _RATINGS_AT_ONCE = 1_000_000
 """Annotations of windows that are scored together."""
@@ -29,55 +29,26 @@ _ROUNDING = 1e-9
 """The share of a step by which decimals such as 0.3 miss a multiple of it, three times 0.1."""
 
 
-@dataclass(frozen=True, eq=False)
-class Times:
-    """One time a unit: numbers, or numpy datetimes, which are in UTC where a zone is known."""
-
-    of_unit: npt.NDArray[Any]
-    zone: Any = None
-
-    def shown(self, time: Any) -> Any:
-        """Return a time as people gave it: a number, or a Timestamp in their zone."""
-        if not isinstance(time, np.datetime64):
-            return time
-        stamp = pd.Timestamp(time)
-        return stamp if self.zone is None else stamp.tz_localize("UTC").tz_convert(self.zone)
-
-
-def times_of(cells: pd.Series[Any]) -> Times:
-    """Return cells as times."""
-    if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
-        numbers = cells.to_numpy(dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            n = int((~np.isfinite(numbers)).sum())
-            raise DataError(f"{counted(n, 'time')} of {len(cells):,} are not finite numbers.")
-        # Differences of small whole numbers (int8) would run over.
-        return Times(cells.to_numpy(dtype=np.int64 if _fits(numbers, cells) else np.float64))
-    try:
-        parsed = pd.to_datetime(cells, format="ISO8601")
-        zone = parsed.dt.tz
-    except (ValueError, TypeError, AttributeError) as error:
-        raise OptionError(
-            f"the times are neither numbers nor dates as in 2026-01-31, all with a time zone or "
-            f"none ({error}); read others with pandas.to_datetime first."
-        ) from error
-    plain = parsed if zone is None else parsed.dt.tz_convert("UTC").dt.tz_localize(None)
-    return Times(plain.to_numpy(), zone)
-
-
-def _fits(numbers: npt.NDArray[np.float64], cells: pd.Series[Any]) -> bool:
-    """Say whether numbers are whole ones whose differences fit 64 bits."""
-    whole = pd.api.types.is_integer_dtype(cells)
-    return whole and bool((np.abs(numbers) < _WHOLE_AT_MOST).all())
+def windowed_times(cells: pd.Series[Any], said: str) -> Times:
+    """Return cells as times that windows can roll over: finite numbers, or dates."""
+    times = read_times(cells, said, are_spans=True)
+    assert times.values is not None  # noqa: S101 - names have been refused
+    if times.values.dtype.kind == "f" and not np.isfinite(times.values).all():
+        n = int((~np.isfinite(times.values)).sum())
+        raise DataError(f"{said}: {counted(n, 'time')} of {len(cells):,} are not finite numbers.")
+    return times
 
 
 def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Times:
     """Return the earliest time of each unit, from one time a row; rows of no unit have code -1."""
     rows = np.flatnonzero(unit_of_row >= 0)
-    order = rows[np.argsort(times.of_unit[rows], kind="stable")[::-1]]
-    first = np.empty(n_units, dtype=times.of_unit.dtype)
-    first[unit_of_row[order]] = times.of_unit[order]
-    return replace(times, of_unit=first)
+    assert times.values is not None  # noqa: S101 - names have been refused
+    order = rows[np.argsort(times.values[rows], kind="stable")[::-1]]
+    first = np.empty(n_units, dtype=times.values.dtype)
+    first[unit_of_row[order]] = times.values[order]
+    ranks = np.empty(n_units, dtype=np.int64)
+    ranks[unit_of_row[order]] = times.ranks[order]
+    return Times(ranks, first, times.zone)
 
 
 def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[Any, Any]]:

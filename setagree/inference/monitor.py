@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +26,8 @@ from setagree.scoring.intervals import ABOUT
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
+from setagree.study.ordering import read_times
 from setagree.study.reading import Reading
 from setagree.study.unit_columns import OfUnits, read_column
 from setagree.wording.numbers import number
@@ -37,12 +38,6 @@ FIRST_LOOK = 30
 
 _LOOKS = 100
 """Looks that are shown of a stream with a time for every unit."""
-
-_YEAR_LAST = re.compile(
-    r"\b\d{1,2}[ ./-]+(\d{1,2}|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)[ ./,-]+"
-    r"(19|20)\d\d\b",
-    re.IGNORECASE,
-)
 
 Verdict: TypeAlias = Literal["go on", "good enough", "stop and retrain"]
 
@@ -142,8 +137,8 @@ class Monitor(Result):
 @public
 def monitor(
     study: Data,
-    *,
     at: OfUnits,
+    *,
     threshold: float,
     looks: Sequence[int] | int | None = None,
     max_units: int | None = None,
@@ -177,8 +172,10 @@ def monitor(
         All answers so far.
     at : str, mapping or Series
         The batch or the time of each unit: a column of the table, or of `Annotations.units_frame`;
-        or what says it of each unit. They are put in order: numbers and times by size, text by the
-        numbers in it ("batch 2" before "batch 10"), so that dates are written as 2026-01-31.
+        or a mapping or Series from unit. Numbers are ordered by size and dates by time, also as
+        text; names by the number in which they differ ("batch 2" before "batch 10"); an ordered
+        categorical has its own order. Anything else is refused, such as 05.01.24 or names of
+        weekdays.
     threshold : float
         How high alpha has to be, such as .667 or .8.
     looks : sequence of int, or int, optional
@@ -198,7 +195,7 @@ def monitor(
     Raises
     ------
     DataError
-        A unit has no batch, batches are dates with the year last, or it is not known who gave what.
+        A unit has no batch, the order of the batches is not known, or a tally is passed.
     OptionError
         The threshold is no number below 1, or the looks do not rise.
 
@@ -236,10 +233,10 @@ def monitor(
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
     _doubt_planned(planned, whole.n_pairable_units)
-    order = _in_order(cells)
+    order = read_times(cells, option("at", at) if isinstance(at, str) else option("at")).ranks
     bound = pocock_bound(planned, level) if planned else 0.0
     rows = []
-    for batch, units in _looks(known, cells, order, planned):
+    for batch, units in _looks(known, as_objects(cells), order, planned):
         part = score_part(whole, known.take(units[known.unit_codes]))
         n = part.n_pairable_units
         width = bound / sqrt(n) if planned else robbins_factor(n, level)
@@ -255,7 +252,7 @@ def monitor(
     return Monitor(whole, float(threshold), level, planned, pd.DataFrame(rows, columns=names))
 
 
-def _opened(study: Data, at: OfUnits) -> tuple[Annotations, npt.NDArray[np.object_]]:
+def _opened(study: Data, at: OfUnits) -> tuple[Annotations, pd.Series[Any]]:
     """Return the study, and the batch of each unit."""
     if isinstance(at, str) and not isinstance(study, Annotations):
         study = open_study(study, Reading(unit_columns=[at]))
@@ -310,35 +307,10 @@ def _doubt_planned(planned: tuple[int, ...], n_units: int) -> None:
         )
 
 
-def _in_order(cells: npt.NDArray[np.object_]) -> npt.NDArray[np.intp]:
-    """Return the position of each unit's batch among the batches, in order."""
-    batches = list(dict.fromkeys(cells.tolist()))
-    for one in batches if len(batches) > 1 else []:
-        if isinstance(one, str) and _YEAR_LAST.search(one):
-            raise DataError(
-                f"{option('at')}: dates such as {one!r} cannot be put in order, as the year stands "
-                "last; write them as 2026-01-31."
-            )
-    try:
-        ranked = sorted(batches, key=_by_numbers if isinstance(batches[0], str) else None)
-    except TypeError as error:
-        raise DataError(
-            f"{option('at')}: batches that cannot be put in order ({error})."
-        ) from error
-    rank = {batch: k for k, batch in enumerate(ranked)}
-    return np.array([rank[cell] for cell in cells.tolist()], dtype=np.intp)
-
-
-def _by_numbers(name: str) -> list[tuple[bool, float, str]]:
-    """Return what text is put in order by: its numbers as numbers, what stands between as text."""
-    parts = re.split(r"(\d+)", name)
-    return [(part.isdigit(), float(part) if part.isdigit() else 0.0, part) for part in parts]
-
-
 def _looks(
     study: Annotations,
     cells: npt.NDArray[np.object_],
-    order: npt.NDArray[np.intp],
+    order: npt.NDArray[np.integer[Any]],
     planned: tuple[int, ...],
 ) -> Iterator[tuple[Any, npt.NDArray[np.bool_]]]:
     """Yield the last batch of each look, and which units are in it."""

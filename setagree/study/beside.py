@@ -98,7 +98,8 @@ def with_columns(
     if not isinstance(columns, Mapping | pd.DataFrame):
         raise OptionError(f"columns is {a_type(columns)}; give a frame, or a mapping of mappings.")
     for name, of_each in columns.items():
-        table[name] = as_column(_of_each(table.index, of_each, str(name), what), table)
+        each = _of_each(table.index, of_each, str(name), what)
+        table[name] = as_column(each, table, getattr(of_each, "dtype", None))
     return table
 
 
@@ -161,6 +162,10 @@ def _said(cell: Any) -> Any:
     return None if is_missing(said) or (isinstance(said, str) and not said) else said
 
 
-def as_column(cells: Iterable[Any], table: pd.DataFrame) -> pd.Series[Any]:
-    """Return a column of a table whose cells stay what they are."""
-    return pd.Series(as_objects(cells), index=table.index, dtype=object)
+def as_column(cells: Iterable[Any], table: pd.DataFrame, dtype: Any = None) -> pd.Series[Any]:
+    """Return a column of a table whose cells stay what they are, in the order of their dtype."""
+    column = pd.Series(as_objects(cells), index=table.index, dtype=object)
+    if not (isinstance(dtype, pd.CategoricalDtype) and dtype.ordered):
+        return column
+    names = dict.fromkeys(map(tidied, dtype.categories))
+    return column.astype(pd.CategoricalDtype([*names], ordered=True))

@@ -1,22 +1,46 @@
-"""The answers of a rater to one unit in the order of their times."""
+"""The order of times, and the answers of a rater to one unit in that order."""
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, SetagreeWarning, counted, option, shorten
+from setagree.errors import (
+    DataError,
+    SetagreeWarning,
+    counted,
+    option,
+    python_or_command,
+    shorten,
+)
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas
+from setagree.study.names import tidied
+from setagree.study.numbers import as_number, exact, rounded
 from setagree.study.reading import Reading
-from setagree.study.where import key_of
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d( |$)")
+_WHOLE_AT_MOST = 2.0**61
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_ZONED = re.compile(r"\d[T ]\d.*(Z|[+-]\d\d(?::?\d\d)?)$")
+_COUNT = re.compile(r"(?:(?<=\s)-)?[0-9]+")
+_CLOCK = re.compile(r"\d:\d")
+_DATE_WORDS = {
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
+    *("january", "february", "march", "april", "june", "july", "august", "september", "october"),
+    *("november", "december", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday"),
+    *("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "am", "pm"),
+    *("st", "nd", "rd", "th", "t"),
+}
+"""What stands in dates; names of other words may have a number that counts them."""
 
 
 def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
@@ -27,7 +51,7 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
     Raises
     ------
     DataError
-        The column is absent; some answers have no time there, or it holds numbers and text.
+        The column is absent; some answers have no time there, or the times have no known order.
 
     Examples
     --------
@@ -43,30 +67,196 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
             for name, role in ((reading.unit, "unit"), (reading.rater, "rater"))
         )
     pairs = units * (raters.max(initial=0) + 1) + raters
-    ranks = _ranks(as_objects(pick_column(table, reading.order_by)), str(reading.order_by))
+    cells = pick_column(table, reading.order_by)
+    ranks = read_times(cells, option("order_by", reading.order_by)).ranks
     places = np.empty(len(table), dtype=np.int64)
     places[np.argsort(pairs, kind="stable")] = np.lexsort((ranks, pairs))
     return table.iloc[places]
 
 
-def _ranks(cells: npt.NDArray[np.object_], name: str) -> Codes:
-    """Return the place of each cell among the distinct ones."""
-    codes, distinct = pd.factorize(cells)
-    keys = [key_of(one) for one in distinct]
-    told = np.array([key is not None for key in keys] + [False])[codes]
-    if not told.all():
-        absent = int((~told).sum())
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Times, or other things that have an order.
+
+    Attributes
+    ----------
+    ranks : ndarray of int
+        Place of each among the distinct ones, from 0.
+    values : ndarray of numbers or datetime64, optional
+        The times, in UTC if their zone is known; None for names, which have an order only.
+    zone : tzinfo, optional
+        The zone in which they were written.
+    """
+
+    ranks: Codes
+    values: npt.NDArray[Any] | None
+    zone: Any = None
+
+    def shown(self, time: Any) -> Any:
+        """Return a time as it was written: a number, or a Timestamp in its zone."""
+        if not isinstance(time, np.datetime64):
+            return time
+        stamp = pd.Timestamp(time)
+        return stamp if self.zone is None else stamp.tz_localize("UTC").tz_convert(self.zone)
+
+
+def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> Times:
+    """Return a column of numbers, dates or names in their order, which every function uses.
+
+    Numbers are ordered by size and dates by time, also if they are text. Dates are those of
+    ISO 8601 (2026-01-31), or have a year of four digits and read alike with the day or the month
+    first. An ordered categorical has its own order. Names are ordered by the one number in which
+    they differ ("batch 2" before "batch 10"), or if they begin with a year, by all.
+
+    Parameters
+    ----------
+    cells : Series
+        The column.
+    said : str
+        The option that names it, for errors.
+    are_spans : bool
+        Whether only numbers and dates are allowed, because names in an order have no distances.
+
+    Raises
+    ------
+    DataError
+        A cell is blank or missing, or the order of the cells is not known.
+
+    Examples
+    --------
+    >>> read_times(pd.Series(["10", "9.5", "1e1"]), "at=").ranks.tolist()
+    [1, 0, 1]
+    >>> read_times(pd.Series(["batch 10", "batch 9"]), "at=").ranks.tolist()
+    [1, 0]
+    >>> read_times(pd.Series(["05.01.24", "06.01.24"]), "at=")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    setagree.errors.DataError: at=: '05.01.24' cannot be put in order, because it is neither...
+    """
+    is_typed = cells.dtype != object and isinstance(cells.dtype, np.dtype | pd.DatetimeTZDtype)
+    codes, listed = pd.factorize(cells if is_typed else as_objects(cells))
+    distinct = pd.Series(listed).infer_objects()
+    blank = [isinstance(one, str) and not one.strip() for one in distinct]
+    missing = (codes < 0) | np.array([*blank, True])[codes]
+    if missing.any():
+        n = int(missing.sum())
         raise DataError(
-            f"{option('order_by', name)}: {counted(absent, 'row')} of {len(cells):,} "
-            f"{'has' if absent == 1 else 'have'} nothing in that column."
+            f"{said}: {counted(n, 'row')} of {len(cells):,} {'has' if n == 1 else 'have'} nothing "
+            "in that column."
         )
-    numbers = [key for key in keys if not isinstance(key, str | None)]
-    texts = [key for key in keys if isinstance(key, str)]
-    odd = [text for text in texts if numbers or not _DATE.match(text)]
-    if odd:
-        raise DataError(
-            f"{option('order_by', name)}: {shorten(odd[0])} in that column is neither a number nor "
-            "a time as in 2026-01-31 or 2026-01-31 14:05; all must be one of the two."
+    found = _numbers(distinct) or _dates(distinct)
+    if is_ordered(cells.dtype) and not are_spans:
+        return Times(np.asarray(cells.cat.codes, dtype=np.int64), None)
+    found = found or (None if are_spans else _names(distinct))
+    if found is None:
+        raise _no_order(distinct, said, are_spans=are_spans)
+    values = None if found.values is None else found.values[codes]
+    return Times(found.ranks[codes], values, found.zone)
+
+
+def is_ordered(dtype: Any) -> bool:
+    """Return whether a column is an ordered categorical."""
+    return isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
+
+
+def _numbers(cells: pd.Series[Any]) -> Times | None:
+    """Return distinct cells that are numbers, or spell one, by size; None for all others."""
+    array = np.asarray(cells)
+    if array.dtype.kind in "iuf":
+        ranks = np.unique(array, return_inverse=True)[1].astype(np.int64)
+        floats, is_whole = array.astype(np.float64), array.dtype.kind != "f"
+    else:
+        read = [None if isinstance(one, bool) else as_number(tidied(one)) for one in cells]
+        numbers = [one for one in read if one is not None]
+        if len(numbers) < len(read):
+            return None
+        keys: list[Fraction | float] = [
+            one if isinstance(one, float) and math.isinf(one) else exact(one) for one in numbers
+        ]
+        place = {key: k for k, key in enumerate(sorted({*keys}))}
+        ranks = np.array([place[key] for key in keys], dtype=np.int64)
+        floats = np.array(
+            [x if isinstance(x, float) else rounded([x], from_least=False)[0] for x in numbers]
         )
-    place = {key: k for k, key in enumerate([*sorted({*numbers}), *sorted({*texts})])}
-    return np.array([place[key] for key in keys if key is not None], dtype=np.int64)[codes]
+        array, is_whole = np.array(numbers, dtype=object), all(isinstance(x, int) for x in numbers)
+    # Differences of small whole numbers (int8) would run over.
+    fits = is_whole and bool((np.abs(floats) < _WHOLE_AT_MOST).all())
+    return Times(ranks, array.astype(np.int64) if fits else floats)
+
+
+def _dates(cells: pd.Series[Any]) -> Times | None:
+    """Return distinct cells that are dates by time; None if some are not, or some have no zone."""
+    if not pd.api.types.is_datetime64_any_dtype(cells):
+        texts = pd.Series([tidied(str(one)) for one in cells], dtype=object)
+        zones = {found and found[1] for found in map(_ZONED.search, texts)}
+        if None in zones and len(zones) > 1:
+            return None
+        years_first = texts.where(texts.str.match(r"\d{4}"))  # pandas also reads "today"
+        cells = pd.to_datetime(years_first, format="ISO8601", utc=True, errors="coerce")
+        if (others := cells.isna()).any():
+            read = [_unambiguous(text) for text in texts[others]]
+            if None in read or None not in zones:
+                return None
+            cells[others] = pd.DatetimeIndex(read).tz_localize("UTC")
+        if None in zones:
+            cells = cells.dt.tz_localize(None)
+        elif len(zones) == 1:  # times with several offsets are in UTC
+            cells = cells.dt.tz_convert(pd.Timestamp(texts[0]).tz)
+    zone = cells.dt.tz
+    plain = cells if zone is None else cells.dt.tz_convert("UTC").dt.tz_localize(None)
+    values = plain.to_numpy()
+    return Times(np.unique(values, return_inverse=True)[1].astype(np.int64), values, zone)
+
+
+def _unambiguous(text: str) -> pd.Timestamp | None:
+    """Return a date with a year of four digits that is the same with day or month first."""
+    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text)}
+    if not _YEAR.search(text) or not words <= _DATE_WORDS:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a day above 12 contradicts the format
+        try:
+            read = [pd.to_datetime(text, dayfirst=day_first) for day_first in (False, True)]
+        except (ValueError, OverflowError):
+            return None
+    same = read[0] == read[1] or _YEAR.match(text)
+    return read[0] if same and read[0].tzinfo is None else None
+
+
+def _names(cells: pd.Series[Any]) -> Times | None:
+    """Return distinct names by the number in which they differ, or by a year and what follows."""
+    if len(cells) == 1:
+        return Times(np.zeros(1, dtype=np.int64), None)
+    texts = [tidied(str(one)) for one in cells]
+    templates = {_COUNT.sub("0", text) for text in texts}
+    words = {word.casefold() for text in templates for word in re.findall(r"[^\W\d_]+", text)}
+    counts = [tuple(map(int, _COUNT.findall(text))) for text in texts]
+    if len(templates) == 1 and words - _DATE_WORDS and not _CLOCK.search(texts[0]):
+        n_varying = sum(len({*field}) > 1 for field in zip(*counts, strict=True))
+        if n_varying < 2 or all(map(_YEAR.match, texts)):
+            place = {key: k for k, key in enumerate(sorted({*counts}))}
+            return Times(np.array([place[key] for key in counts], dtype=np.int64), None)
+    return None
+
+
+def _no_order(cells: pd.Series[Any], said: str, *, are_spans: bool) -> DataError:
+    """Return the error on cells whose order is not known."""
+    each = (pd.Series([one], dtype=object) for one in cells)
+    odd = [one[0] for one in each if (_numbers(one) or _dates(one)) is None]
+    if not odd:
+        return DataError(
+            f"{said}: {shorten(cells.iloc[0])} and {shorten(cells.iloc[-1])} cannot be put in "
+            "order. Use numbers only, or dates only, all with a time zone or none."
+        )
+    remedy = (
+        "Use numbers or such dates."
+        if are_spans
+        else python_or_command(
+            "Use numbers or such dates, or give the order as an ordered categorical: "
+            "pandas.Categorical(cells, categories=[...], ordered=True).",
+            f"Use {said.split()[0]} with a column of numbers or such dates.",
+        )
+    )
+    return DataError(
+        f"{said}: {shorten(odd[0])} cannot be put in order, because it is neither a number nor a "
+        f"date as in 2026-01-31. {remedy}"
+    )

@@ -80,8 +80,8 @@ class Reading:
         takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
         `intra_rater_agreement`.
     order_by : str, optional
-        The column of times that says which of several answers of a rater to one unit is the first,
-        and which the last. Default: the order of the rows.
+        The column with the times of the answers, for the order of several answers of a rater to
+        one unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
     encoding : str
         How the bytes of a file spell text.
     delimiter : str, optional

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
@@ -24,10 +23,9 @@ from setagree.errors import (
     listing,
     option,
 )
-from setagree.study.assembly import doubt_names
+from setagree.study.assembly import doubt_names, pick_column
 from setagree.study.beside import GROUPS, as_column, no_name, said_of, with_columns
-from setagree.study.codes import as_objects
-from setagree.study.frames import Frame
+from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
 from setagree.study.sampling import (
@@ -163,8 +161,8 @@ def sampled(
     return _checked(study)
 
 
-def read_column(study: Annotations, of_unit: OfUnits, role: str) -> npt.NDArray[np.object_]:
-    """Return what a column of units, or a mapping, says of each unit.
+def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[Any]:
+    """Return the value of each unit in a column of units, or in a mapping.
 
     Raises
     ------
@@ -177,7 +175,8 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> npt.NDArray[
     else:
         study = with_units(study, {role: of_unit})
     _check_column(study, name, role)
-    return as_objects(study.units_frame[name])
+    column: pd.Series[Any] = study.units_frame[name].reset_index(drop=True)
+    return column
 
 
 def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations:
@@ -196,7 +195,8 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
     numbers = {reading.sampling_weight}
     found = said_of(study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers)
     for name, said in found.items():
-        columns[name] = as_column(said, columns)
+        given = pick_column(as_pandas(data, [name]), name)
+        columns[name] = as_column(said, columns, given.dtype)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
 

@@ -129,10 +129,39 @@ def test_dates_with_the_year_last_are_refused(dates):
     """By the numbers in them the first of February would stand before the end of January."""
     study = sa.simulate(80, 3, rng=1)
     at = {unit: dates[k // 40] for k, unit in enumerate(study.units)}
-    with pytest.raises(DataError, match=f"{dates[0]}.*write them as 2026-01-31"):
+    with pytest.raises(DataError, match=r"'(01.02.2026|2/1/2026)' cannot be put in order"):
         sa.monitor(study, at=at, threshold=0.667)
     alike = dict.fromkeys(at, dates[0])
     assert sa.monitor(study, at=alike, threshold=0.667).frame["n_units"].tolist() == [80]
+
+
+def test_batches_are_the_second_argument():
+    """As in by_group and over_time, the batches need no name; a forgotten threshold is named."""
+    study = sa.simulate(80, 3, rng=1)
+    week = {unit: k // 40 for k, unit in enumerate(study.units)}
+    assert sa.monitor(study, week, threshold=0.667).frame["at"].tolist() == [0, 1]
+    with pytest.raises(
+        OptionError, match=r"monitor\(\) needs threshold=, how high alpha has to be"
+    ):
+        sa.monitor(study, week)
+
+
+def test_an_ordered_categorical_is_in_its_own_order():
+    """Weekdays have the order of their dtype, in a table and in a Series of units."""
+    study = sa.simulate(120, 3, rng=1)
+    days = ["Mon", "Tue", "Wed"]
+    of_unit = {unit: days[2 - k // 40] for k, unit in enumerate(study.units)}
+    dtype = pd.CategoricalDtype(days, ordered=True)
+    table = study.to_long()
+    table["day"] = table["unit"].map(of_unit).astype(dtype)
+    for found in (
+        sa.monitor(table, "day", threshold=0.667),
+        sa.monitor(study, pd.Series(of_unit).astype(dtype), threshold=0.667),
+        sa.monitor(sa.read(table, unit_columns=["day"]), "day", threshold=0.667),
+    ):
+        assert found.frame["at"].tolist() == days
+    with pytest.raises(DataError, match=r"at='day': 'Wed' cannot .* ordered categorical"):
+        sa.monitor(table.astype({"day": object}), "day", threshold=0.667)
 
 
 def test_a_column_of_a_table_names_the_batches():
