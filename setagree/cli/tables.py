@@ -324,7 +324,7 @@ def _undefined(frame: pd.DataFrame, what: str) -> str:
 
 def counts(table: sa.AgreementTable) -> str:
     """Return the line that counts units, raters and ratings."""
-    return str(table).partition("\n")[0]
+    return str(table).partition("\n\n")[0]
 
 
 def intervals(frame: pd.DataFrame) -> list[str]:

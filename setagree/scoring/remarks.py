@@ -17,6 +17,7 @@ from setagree.errors import (
     FewClustersWarning,
     RareAnswersWarning,
     counted,
+    listing,
     option,
     python_or_command,
     shorten,
@@ -59,6 +60,15 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
         listed = f"{', '.join(wide[:_NAMED])}{more}"
         said.append(f"{level_text(level, gap='')} score interval, for small studies: {listed}.")
     return [" ".join(said)] if said else []
+
+
+def unrated(row: Agreement) -> str:
+    """Return a sentence on the units that nobody rated, whose cells count as missing ratings."""
+    units = [] if row.study is None else row.study.unanswered.tolist()
+    if not units:
+        return ""
+    was = "was" if len(units) == 1 else "were"
+    return f"{counted(len(units), 'unit')} that nobody rated {was} left out: {listing(units)}."
 
 
 def design_of(row: Agreement) -> dict[str, Any]:

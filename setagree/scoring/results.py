@@ -19,7 +19,7 @@ from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import ABOUT, Method, Over, best_method, interval_of
 from setagree.scoring.lookup import RowName, find_row
-from setagree.scoring.remarks import design_of, how_drawn, in_a_word, remarks
+from setagree.scoring.remarks import design_of, how_drawn, in_a_word, remarks, unrated
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.escaping import visible
@@ -362,7 +362,7 @@ class AgreementTable(ResultRows[Agreement]):
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks)
-        return f"<p>{self._counts()}</p>{html_table(self._shown(), left=_TEXT)}{said}"
+        return f"<p>{html.escape(self._counts())}</p>{html_table(self._shown(), left=_TEXT)}{said}"
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
@@ -386,7 +386,7 @@ class AgreementTable(ResultRows[Agreement]):
                 one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
             ),
         ]
-        return ", ".join(parts)
+        return "\n".join(filter(None, [", ".join(parts), unrated(one)]))
 
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()

@@ -320,6 +320,17 @@ class TestTable:
             "3 units (2 with one rating), 2 raters, 4 ratings (2 missing), 2 distinct sets"
         )
 
+    def test_units_that_nobody_rated_are_named(self):
+        """Their cells count as missing, so the table names them; units of the study it does not."""
+        frame = pd.DataFrame({"x": ["a", "b", None, None], "y": ["a", "b", "", None]})
+        study = sa.read(frame, wide=True, blank="missing")
+        table = sa.agreement(study)
+        counts, named, blank = str(table).splitlines()[:3]
+        assert counts.startswith("2 units, 2 raters, 4 ratings (4 missing)")
+        assert (named, blank) == ("2 units that nobody rated were left out: 2, 3.", "")
+        assert f"{named}</p>" in table._repr_html_()
+        assert "nobody rated" not in str(sa.agreement(study.take(study.unit_codes >= 0)))
+
     def test_scalars_and_unknown_raters(self):
         """Scalars are values, not sets; of a tally the raters are unknown."""
         tally = sa.Tally.from_counts(pd.DataFrame({1: [2, 1], 2: [0, 1]}), kind="value")
