@@ -209,7 +209,7 @@ class TestOverTime:
         ("words", "part"),
         [
             (["created"], "--over-time and --window belong together"),
-            (["created", "--window", "7"], "--window 7 is a number, and column 'created' has"),
+            (["created", "--window", "7"], "such as '7D', as the times are dates"),
             (["created", "--window", "soon"], "must be a length of time, such as '7D'"),
             (["gone", "--window", "7"], "no column 'gone'"),
             (["blank", "--window", "7D"], "36 rows of 36 have nothing in column 'blank'"),
