@@ -52,9 +52,14 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
         raise OptionError("--format 'table' is for results; use csv, json or markdown.")
+    if reading.population_size:
+        raise OptionError(
+            "--population-size is not a column of the table; omit it here and pass it to the "
+            "command that reads the table, such as score."
+        )
     deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
     study = read_study(files, reading)
-    frame, sep = study.to_long(), "," if reading.sep is None else unescaped(reading.sep)
+    frame, sep = _with_unit_columns(study), "," if reading.sep is None else unescaped(reading.sep)
     if reading.degree is not None:
         frame = row_a_label(frame, sep)
     elif study.kind == "labels" and deliver.form != "json":
@@ -64,12 +69,11 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
     if reading.source is not None:
         frame = _with_files(frame, files, reading)
     deliver(frame, "")
-    n_columns = {3: "three", 4: "four", 5: "five"}[frame.shape[1]]
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
     say(
         f"{counted(study.n_ratings, 'rating')} of {counted(study.n_units, 'unit')} by "
         f"{counted(study.n_raters, 'rater')}{left_out}. Only these "
-        f"{n_columns} columns are written."
+        f"columns are written: {', '.join(map(str, frame))}."
     )
     if study.kind == "labels" and deliver.form != "json" and sep != ",":
         say(f"Labels are separated as in the file: read this again with --sep {reading.sep!r}.")
@@ -94,6 +98,19 @@ def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: Reading) -> 
     file_of = dict(rows if reading.duplicates == "last" else rows[::-1])
     keys = zip(frame["unit"], frame["rater"], strict=True)
     frame[source] = [file_of.get(key) for key in keys]
+    return frame
+
+
+def _with_unit_columns(study: sa.Annotations) -> pd.DataFrame:
+    """Return the long table of a study with its clusters, sampling weights and strata."""
+    frame, of_units = study.to_long(), study.units_frame
+    for name in of_units:
+        if name in frame:
+            raise OptionError(
+                f"column {name!r} of the units has the name of a column that is written; rename "
+                "it in the file."
+            )
+        frame[name] = of_units[name].loc[frame["unit"]].to_numpy()
     return frame
 
 

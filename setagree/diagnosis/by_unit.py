@@ -21,6 +21,7 @@ from setagree.scoring.registry import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.sampling import warn_ignored
 from setagree.study.tally import Tally
 
 
@@ -65,6 +66,11 @@ def by_unit(
         conger_kappa or cohen_kappa of many thousand units with sampling weights, or with those
         that follow from the sizes of strata.
 
+    Warns
+    -----
+    SetagreeWarning
+        The study has clusters, strata or a population size, which do not count here.
+
     Examples
     --------
     >>> import setagree as sa
@@ -81,6 +87,8 @@ def by_unit(
         raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
     study = open_study(study)
     whole = score_whole(study, coefficient, distance, 0.95)
+    if whole.study is not None and not whole.case.is_weighted:
+        warn_ignored(whole.study.sampling, "by_unit")
     tally = whole.tally
     numbers = _numbers(whole)
     worst = np.lexsort((-numbers["n_ratings"], -numbers["disagreement"]))

@@ -15,8 +15,10 @@ from setagree.diagnosis.contained import gone_by_chance
 from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
 from setagree.diagnosis.membership import Membership, membership_of
 from setagree.distances.hierarchy import Parents, read_hierarchy
-from setagree.large.opening import Data
+from setagree.inference.known_raters import plain_units
+from setagree.large.opening import Data, open_study
 from setagree.scoring.scorer import Scorer
+from setagree.study.annotations import Annotations
 from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 
@@ -62,6 +64,8 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     -----
     DegreesWarning
         Labels have degrees, which do not count here.
+    SetagreeWarning
+        The study has clusters, weights, strata or a population size, which do not count here.
 
     Notes
     -----
@@ -74,7 +78,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     have an expected count of D, as many as the pairs that are counted. It is nan where
     large sets are so many that comparing them would take minutes; so are the pairs of a label that
     may have been left out in a unit with that many large answers, and a warning says so.
-    Pairs are those that were seen: sampling weights do not count here.
+    Pairs are those of the sample, each counted once.
 
     Examples
     --------
@@ -88,7 +92,10 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     0     a     b   instead    2.0       0.8
     1     c  None  left out    1.0       1.0
     """
-    tally = Scorer(study).tally
+    opened = open_study(study)
+    if isinstance(opened, Annotations):
+        opened = plain_units(opened, "confusions")
+    tally = Scorer(opened).tally
     doubt_degrees(tally.values, "confusions")
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)

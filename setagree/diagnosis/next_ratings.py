@@ -14,7 +14,7 @@ from setagree.checks import Rng, as_generator, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.membership import label_counts, membership_of
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import check_least
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
@@ -165,6 +165,8 @@ def next_ratings(
     -----
     DegreesWarning
         Labels have degrees, which do not count here.
+    SetagreeWarning
+        The study has clusters, weights, strata or a population size, which do not count here.
 
     References
     ----------
@@ -185,7 +187,7 @@ def next_ratings(
     """
     check_least("budget", budget, 1)
     check_choice("goal", goal, ("consensus", "agreement"))
-    known = known_raters(study, "next_ratings")
+    known = known_plain(study, "next_ratings")
     known = known.with_queued or known
     names, r = _all_units(known, units)
     if goal == "agreement":

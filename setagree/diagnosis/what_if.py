@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -205,7 +206,7 @@ def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label],
         return [], [], raters
     if have_degrees(study.values):
         return [], list(study.labels), raters
-    found = confusions(study)
+    found = confusions(replace(study, sampling=None))  # which labels meet, in the sample
     instead = found[found["kind"] == "instead"].head(_PAIRS_TRIED)
     merge = list(zip(instead["label"], instead["other"], strict=True))
     return merge, list(study.labels), raters

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from setagree.errors import DataError, SetagreeWarning, warn
+from setagree.errors import DataError
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.reading import Reading
+from setagree.study.sampling import warn_ignored
 
 
 def known_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
@@ -47,12 +48,6 @@ def known_plain(study: Data, what: str) -> Annotations:
 
 
 def plain_units(study: Annotations, what: str) -> Annotations:
-    """Return a study as units that were drawn one by one; warn where it says otherwise."""
-    if study.sampling is None:
-        return study
-    warn(
-        f"{what} takes the units as drawn one by one, all alike: what the study says of "
-        f"{study.sampling.said} is not taken into account there.",
-        SetagreeWarning,
-    )
-    return replace(study, sampling=None)
+    """Return a study as units that were drawn one by one; warn if they were drawn otherwise."""
+    warn_ignored(study.sampling, what)
+    return study if study.sampling is None else replace(study, sampling=None)

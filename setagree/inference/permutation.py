@@ -19,6 +19,7 @@ from setagree.inference.table_shuffles import TableShuffler
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.sampling import warn_ignored
 from setagree.study.unit_columns import OfUnits
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
@@ -202,6 +203,11 @@ def permutation_test(
     OptionError
         An option is unknown.
 
+    Warns
+    -----
+    SetagreeWarning
+        The study has clusters, strata or a population size, which this scheme ignores.
+
     Examples
     --------
     >>> import setagree as sa
@@ -238,6 +244,7 @@ def _tested(
             f"{option('scheme', 'within_cluster')} needs {option('cluster')}, what each unit "
             "belongs to."
         )
+    _warn_if_not_drawn_so(agreement, scheme)
     exact = False
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
@@ -255,6 +262,17 @@ def _tested(
         )
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
+
+
+def _warn_if_not_drawn_so(agreement: Agreement, scheme: Scheme) -> None:
+    """Warn if nothing in the test depends on how the units were drawn."""
+    sampling = None if agreement.study is None else agreement.study.sampling
+    if sampling is None or sampling.is_weighted or scheme == "within_cluster":
+        return
+    instead = ""
+    if sampling.cluster is not None:
+        instead = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
+    warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)
 
 
 def exact_mean(agreement: Agreement, scheme: str) -> float:

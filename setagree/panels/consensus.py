@@ -22,7 +22,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.inference.raters import (
     Codes,
     Flags,
@@ -287,6 +287,8 @@ def consensus(
     -----
     ConvergenceWarning
         The algorithm of Dawid and Skene was stopped before its numbers stood still.
+    SetagreeWarning
+        The study has clusters, weights, strata or a population size, which do not count here.
 
     References
     ----------
@@ -308,7 +310,7 @@ def consensus(
     >>> agreed.answers["u1"], agreed.to_frame()["why"][1]
     (frozenset({'joy'}), 'no majority; no answer')
     """
-    study = known_raters(study, "consensus")
+    study = known_plain(study, "consensus")
     study = study.with_queued or study
     rule = Rule(method, threshold, ties, distance)
     rule.named(study)

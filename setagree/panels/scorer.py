@@ -24,7 +24,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.known_raters import known_raters
+from setagree.inference.known_raters import known_plain
 from setagree.large.opening import Data
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
@@ -184,7 +184,7 @@ def panel_scorer(
     >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
     0.7143
     """
-    study = known_raters(study, "panel_scorer")
+    study = known_plain(study, "panel_scorer")
     found = get_distance(default_distances(study)[0] if distance is None else distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)

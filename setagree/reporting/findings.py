@@ -66,6 +66,8 @@ def gather(
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
         warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
+        # The report shows how the units were drawn; these parts of it have no interval.
+        warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
         f = Findings(humans, main, benchmark(main), level, asked, everyone, models)
         find_all(f)
     return f

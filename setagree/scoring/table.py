@@ -18,7 +18,7 @@ from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.reading import Duplicates, Predictions, Reading, tells_reading
-from setagree.study.sampling import Sizes
+from setagree.study.sampling import Sizes, warn_ignored
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
 
@@ -165,6 +165,11 @@ def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
     Weights
         ``at(k, l)``, ``dot(x)``, and ``to_frame()`` for people to read.
 
+    Warns
+    -----
+    SetagreeWarning
+        The study has clusters, strata or a population size, which do not count here.
+
     Examples
     --------
     >>> import setagree as sa
@@ -177,6 +182,8 @@ def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
     a, b  0.0  0.5   1.0
     """
     scorer = Scorer(study)
+    if scorer.annotations is not None and (drawn := scorer.annotations.sampling) is not None:
+        warn_ignored(None if drawn.is_weighted else drawn, "weights")
     default = default_distances(scorer.tally)[0]
     return scorer.case(get_distance(default if distance is None else distance)).weights
 

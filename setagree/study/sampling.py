@@ -13,12 +13,14 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     OptionError,
+    SetagreeWarning,
     a_type,
     counted,
     listing,
     option,
     python_or_command,
     shorten,
+    warn,
 )
 from setagree.study.codes import Codes, as_objects
 from setagree.study.names import tidied
@@ -118,6 +120,19 @@ class Sample:
     def strata_of_size(self) -> Codes | None:
         """The stratum of each unit where the sizes of strata make the weights; else None."""
         return self.groups if self.weighted_by == OF_SIZES else None
+
+
+def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> None:
+    """Warn that `what` ignores how the units were drawn, if anything is given of that."""
+    if sampling is None:
+        return
+    names = ("cluster", "sampling_weight", "strata", "population_size")
+    given = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
+    warn(
+        f"{what} treats the units as drawn one by one, all alike: {' and '.join(given)} "
+        f"{'is' if len(given) == 1 else 'are'} ignored.{instead}",
+        SetagreeWarning,
+    )
 
 
 def sample_of(study: Annotations) -> Sample | None:

@@ -336,7 +336,7 @@ class TestDegrees:
         assert found[0]["estimate"] == pytest.approx(alpha)
         for name in ("long.csv", "long.json"):
             told = invoke("convert", "sure.csv", "--degree", "sure", "-o", name).stderr
-            assert "Only these four columns are written" in told
+            assert "Only these columns are written: unit, rater, labels, degree." in told
         assert rows("score", "long.csv", "--degree", "degree") == found
         ok("consensus", "sure.csv", "--degree", "sure", "-o", "gold.csv")
         gold = pd.read_csv("gold.csv")[["unit", "labels", "degree"]]

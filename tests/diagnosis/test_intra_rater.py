@@ -97,7 +97,7 @@ def test_repeats_keep_the_clusters_of_the_study():
     plain = sa.intra_rater_agreement(study).pooled.interval(method="score")
     assert expected[1] - expected[0] > 1.5 * (plain[1] - plain[0])
     weighted = study.sampled(sampling_weight={k: 1 + k % 3 for k in range(60)})
-    with pytest.warns(SetagreeWarning, match="sampling weights is not taken into account"):
+    with pytest.warns(SetagreeWarning, match="sampling_weight= is ignored"):
         assert sa.intra_rater_agreement(weighted).verdict == sa.intra_rater_agreement(study).verdict
 
 

@@ -213,7 +213,8 @@ class TestResampling:
         """Within clusters the answers of each document stay in it; over them they do not."""
         alpha = sa.krippendorff_alpha(study)
         inside = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=99, rng=1)
-        pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
+        with pytest.warns(SetagreeWarning, match="cluster= is ignored.*scheme='within_cluster'"):
+            pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
         assert ", over 12 clusters" in repr(pooled)
         assert "over" not in repr(inside)
         own = plain(study)
@@ -242,7 +243,8 @@ class TestResampling:
         cluster = {unit: unit // 8 for unit in range(48)}
         with pytest.warns(FewClustersWarning):
             alpha = sa.agreement(study, cluster=cluster)[0]
-        over = sa.permutation_test(alpha, n_resamples=499, rng=1)
+        with pytest.warns(SetagreeWarning, match="cluster= is ignored"):
+            over = sa.permutation_test(alpha, n_resamples=499, rng=1)
         within = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=499, rng=1)
         assert over.p_value < 0.01
         assert within.p_value > 0.05
@@ -441,17 +443,16 @@ class TestEverywhere:
 
     def test_what_takes_units_as_drawn_one_by_one(self, study):
         """What does not respect clusters yet says so in a warning."""
-        with pytest.warns(sa.SetagreeWarning, match="says of clusters is not taken into account"):
+        with pytest.warns(sa.SetagreeWarning, match="cluster= is ignored"):
             sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
 
     def test_words(self, study):
         """The methods paragraph, the benchmark and a comparison say it in words."""
         alpha = sa.krippendorff_alpha(study)
-        said = sa.methods_text(
-            alpha,
-            bootstrap=sa.bootstrap(alpha, n_resamples=50, rng=1),
-            test=sa.permutation_test(alpha, n_resamples=50, rng=1),
-        )
+        with pytest.warns(SetagreeWarning, match="cluster= is ignored"):
+            test = sa.permutation_test(alpha, n_resamples=50, rng=1)
+        boot = sa.bootstrap(alpha, n_resamples=50, rng=1)
+        said = sa.methods_text(alpha, bootstrap=boot, test=test)
         assert "clustered by cluster (12 clusters, the largest with 14% of the units; CR2)" in said
         assert "50 bootstrap resamples of the 12 clusters" in said
         assert "over all raters and units, over 12 clusters" in said
@@ -481,7 +482,7 @@ def test_what_takes_units_for_alike(study, name, how):
     """Panels and maps ignore how units were drawn, all of it, and say so."""
     bare = plain(study)
     drawn = bare.sampled(**{how: {unit: 1 + k % 15 for k, unit in enumerate(bare.units)}})
-    with pytest.warns(SetagreeWarning, match=f"{name} takes the units as drawn one by one"):
+    with pytest.warns(SetagreeWarning, match=f"{name} treats the units as drawn one by one"):
         found = TAKE_UNITS_FOR_ALIKE[name](drawn)
     expected = TAKE_UNITS_FOR_ALIKE[name](bare)
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())

@@ -193,6 +193,6 @@ class TestWords:
         """Units of clusters are taken for units drawn one by one, with a warning."""
         study = sa.simulate(20, 3, rng=1)
         clustered = study.sampled(cluster={unit: k // 2 for k, unit in enumerate(study.units)})
-        with pytest.warns(SetagreeWarning, match="ks_statistic takes the units as drawn one by"):
+        with pytest.warns(SetagreeWarning, match="ks_statistic treats the units as drawn one by"):
             found = ks_statistic(clustered, n_resamples=0)
         assert found.estimate == ks_statistic(study, n_resamples=0).estimate

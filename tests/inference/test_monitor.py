@@ -196,7 +196,7 @@ def test_weights_are_not_taken_into_account_as_the_warning_says():
     study = sa.simulate(60, 3, rng=2)
     at = dict.fromkeys(study.units, 1)
     weights = {unit: 1 + k % 5 for k, unit in enumerate(study.units)}
-    with pytest.warns(sa.SetagreeWarning, match="weights is not taken into account"):
+    with pytest.warns(sa.SetagreeWarning, match="sampling_weight= is ignored"):
         found = sa.monitor(study.sampled(sampling_weight=weights), at=at, threshold=0.667)
     plain = sa.monitor(study, at=at, threshold=0.667)
     assert found.frame.equals(plain.frame)

@@ -340,5 +340,7 @@ def test_clusters_are_not_taken_into_account():
     """A study with clusters is warned about, as the other tests of models do."""
     study = sa.read(built(12, 12), rater_columns=FACETS)
     study = study.sampled(cluster={unit: unit // 3 for unit in study.units})
-    with pytest.warns(SetagreeWarning, match="facet_agreement takes the units as drawn one by one"):
+    with pytest.warns(
+        SetagreeWarning, match="facet_agreement treats the units as drawn one by one"
+    ):
         sa.facet_agreement(study, facets=FACETS)

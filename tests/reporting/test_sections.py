@@ -140,7 +140,7 @@ class TestSampled:
         weighted = study.sampled(sampling_weight={u: 1 + k % 4 for k, u in enumerate(study.units)})
         model, panels = study.raters[-1], {"one": study.raters[:2], "two": study.raters[2:4]}
         options = {"model": model, "panels": panels, "n_resamples": 19, "rng": 1}
-        with pytest.warns(sa.SetagreeWarning, match="says of sampling weights is not taken into"):
+        with pytest.warns(sa.SetagreeWarning, match="sampling_weight= is ignored"):
             shown = registry.sections(gather(weighted, **options))
         told = {one.id for one in shown if one.note.endswith(self.WITHOUT)}
         plain = {"data", "confusions", "raters", "map", "models", "consensus", "replication"}
