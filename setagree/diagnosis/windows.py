@@ -92,7 +92,8 @@ def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
         span = None
     if span is None or not span > pd.Timedelta(0):
         raise OptionError(
-            f"{option(name, length)} must be a length of time, such as '7D', as the times are dates."
+            f"{option(name, length)} must be a length of time, such as '7D', as the times are "
+            "dates."
         )
     return span.to_timedelta64()
 
