@@ -78,9 +78,9 @@ def flag(panel: str, text: str, name: str) -> Any:
     return member(panel, "", text, name, default=False)
 
 
-def hidden(name: str) -> Any:
+def hidden(name: str, *, default: Any = None) -> Any:
     """Return a member that has no line of its own, because that of another one shows it."""
-    return field(default=None, metadata={"option": typer.Option(name, hidden=True)})
+    return field(default=default, metadata={"option": typer.Option(name, hidden=True)})
 
 
 def _completed(incomplete: str, known: Iterable[str]) -> list[str]:
@@ -252,8 +252,8 @@ class Reading:
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
     )
     question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
-    roster: Text = member(ANSWERS, "FILE", "For an export: who rated which unit.")
-    predictions: bool = flag(ANSWERS, "Of an export: models are raters.", "--predictions")
+    roster: Text = member(ANSWERS, "FILE", "Export: who rated what. Models: --predictions")
+    predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
