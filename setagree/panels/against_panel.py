@@ -5,8 +5,11 @@ Where a panel differs, no single answer agrees with all of it: even a perfect mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +17,10 @@ import pandas as pd
 from setagree.checks import check_cost, check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights
+from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import zeroed
-from setagree.distances import OverlapDistance
+from setagree.distances import NominalDistance, OverlapDistance
+from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
@@ -24,15 +29,24 @@ from setagree.inference.raters import Compared, case_of, flags, rater_codes
 from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.study.annotations import Annotations
-from setagree.study.codes import have_degrees
+from setagree.study.codes import Codes, have_degrees
 from setagree.study.tally import Tally
 from setagree.wording.results import Result
 
 _ENTRIES_AT_ONCE = 4_000_000
 """Values times patterns whose credit is computed at a time; 32 MB."""
 
-_MOST_LABELS = 12
-"""Labels of a unit up to which all of their subsets are tried as answers."""
+_MOST_SUBSETS = 4_096
+"""Subsets of different credit that are tried as answers to a unit: all of 12 labels."""
+
+_MOST_ANSWERS = 60
+"""Different answers to a unit that fit the bits of an integer."""
+
+_TABLED = 64
+"""Sizes of sets below which distances are looked up; 2 MB."""
+
+_LARGEST_SET = 200
+"""Labels of an answer up to which a distance is tried for all sizes."""
 
 _LONG_WORK = 5_000
 
@@ -94,9 +108,10 @@ def score_against_panel(
     The score is the mean over units of the mean credit 1 - d / d_max of the rater's answer with the
     answers of the others of the panel to the unit. Where these differ, no single answer reaches 1.
     The ceiling is what the best answer to each unit reaches: the best of all answers that anybody
-    in the study gave; where the distance asks for the sizes of two sets and of what they share
-    alone, as MASI and Jaccard do, also of all subsets of the labels that the unit got, if there
-    are 12 of them at most. A rater never counts in the panel that he or she is scored against.
+    in the study gave. If the distance depends only on the sizes of two sets and of what they share,
+    as MASI and Jaccard do, all subsets of the labels that the unit got are tried too, unless more
+    than 4,096 of them differ in credit: labels that the same raters gave are interchangeable. A
+    rater never counts in the panel that he or she is scored against.
 
     Nothing is corrected for chance. The intervals are t intervals over units, that of the share by
     the variance of a ratio of means, with an upper end of 1 at most; the raters are these.
@@ -123,7 +138,9 @@ def score_against_panel(
     DataError
         A rater is unknown, or the panel is one rater who would be compared with nobody.
     CostError
-        There are too many distinct answers.
+        There are too many distinct answers to try each of them on each unit. That is necessary for
+        units whose subsets are too many, and for distances of other kinds than nominal, MASI and
+        the like.
 
     Warns
     -----
@@ -155,7 +172,8 @@ def score_against_panel(
             "the answers of others; name more raters."
         )
     compared = case_of(study, distance)
-    rows = [_row(*_by_unit(study, compared, g, members), level) for g in scored]
+    best = BestSubsets(study, compared)
+    rows = [_row(*_by_unit(study, compared, g, members, best), level) for g in scored]
     index = pd.Index(study.raters[scored], name="rater", dtype=object, tupleize_cols=False)
     table = pd.DataFrame(rows, index=index)
     empty = table.index[table["n_units"] == 0].tolist()
@@ -169,7 +187,7 @@ def score_against_panel(
 
 
 def _by_unit(
-    study: Annotations, compared: Compared, rater: int, members: Sequence[int]
+    study: Annotations, compared: Compared, rater: int, members: Sequence[int], best: BestSubsets
 ) -> tuple[Floats, Floats]:
     """Return the credit of a rater, and the most that any answer gets, in each shared unit."""
     own = study.rater_codes == rater
@@ -185,18 +203,15 @@ def _by_unit(
     score = np.bincount(part.unit_codes, credit) / np.bincount(part.unit_codes)
     tally = Tally.from_annotations(part)
     assert tally.unit_patterns is not None  # noqa: S101 - its units are known
-    most = _most_given(tally, compared.weights)
-    distance = compared.case.distance
-    if isinstance(distance, DegreeDistance) and not have_degrees(tally.values):
-        distance = distance.of_sets
-    if isinstance(distance, OverlapDistance):
-        most = np.maximum(most, _most_of_subsets(tally, compared.weights, distance))
+    most = best.credit(tally)
+    rest = np.flatnonzero(np.isinf(most) | (not best.beat_others))
+    most[rest] = np.maximum(most[rest], _most_given(tally, rest, compared.weights))
     return score, np.maximum(score, most[tally.unit_patterns])
 
 
-def _most_given(tally: Tally, weights: Weights) -> Floats:
-    """Return the most credit that any answer of the study has with each pattern."""
-    K, P = tally.n_values, tally.n_patterns
+def _most_given(tally: Tally, patterns: Codes, weights: Weights) -> Floats:
+    """Return the most credit that any answer of the study has with each of some patterns."""
+    K, P = tally.n_values, len(patterns)
     check_cost(
         f"The credit of {counted(K, 'answer')} with {counted(P, 'pattern')} of answers",
         n_steps=K * P * min(K, 100),
@@ -204,33 +219,135 @@ def _most_given(tally: Tally, weights: Weights) -> Floats:
     )
     most, at_once = np.empty(P), max(1, _ENTRIES_AT_ONCE // K)
     for first in range(0, P, at_once):
-        last = min(first + at_once, P)
-        some = slice(tally.indptr[first], tally.indptr[last])
-        X = np.zeros((K, last - first))
-        X[tally.indices[some], tally.rows[some] - first] = tally.counts[some]
-        most[first:last] = weights.dot(X).max(axis=0)
-    return most / tally.pattern_ratings
+        some = patterns[first : first + at_once]
+        entries, columns = _entries(tally, some)
+        X = np.zeros((K, len(some)))
+        X[tally.indices[entries], columns] = tally.counts[entries]
+        most[first : first + at_once] = weights.dot(X).max(axis=0)
+    return most / tally.pattern_ratings[patterns]
 
 
-def _most_of_subsets(tally: Tally, weights: Weights, distance: OverlapDistance) -> Floats:
-    """Return the most credit that any subset of its labels has with each pattern of few labels."""
-    function, most = zeroed(distance), np.full(tally.n_patterns, -np.inf)
-    patterns = range(tally.n_patterns)
-    long = tally.n_patterns > _LONG_WORK
-    for p in track(patterns, total=tally.n_patterns, what="patterns", long=long):
-        some = slice(tally.indptr[p], tally.indptr[p + 1])
-        given: list[frozenset[object]] = [tally.values[k] for k in tally.indices[some]]
-        bits = {label: 1 << k for k, label in enumerate(frozenset().union(*given))}
-        if len(bits) > _MOST_LABELS:
-            continue
-        B = np.array([sum(bits[label] for label in labels) for labels in given])
-        A = np.arange(1 << len(bits))[:, None]
-        a, b, i = (np.bitwise_count(x).astype(np.int64) for x in (A, B, A & B))
-        a, b = np.broadcast_to(a, i.shape), np.broadcast_to(b, i.shape)
-        d = np.asarray(function(a.ravel(), b.ravel(), i.ravel())).reshape(i.shape)
-        n = tally.counts[some]
-        most[p] = 1 - (d @ n).min() / n.sum() / weights.max_distance
-    return most
+def _entries(tally: Tally, patterns: Codes) -> tuple[Codes, Codes]:
+    """Return the entries of some patterns in the tally, and the place in `patterns` of each."""
+    n = np.diff(tally.indptr)[patterns]
+    columns = np.repeat(np.arange(len(patterns)), n)
+    firsts = np.cumsum(n) - n
+    return (tally.indptr[patterns] - firsts)[columns] + np.arange(len(columns)), columns
+
+
+class BestSubsets:
+    """The most credit that a subset of the labels of a pattern has with the pattern.
+
+    Labels of a pattern that are members of the same answers are interchangeable: the credit of a
+    subset depends only on its number of labels of each such class. Patterns with classes of the
+    same sizes have the same best subset, which is computed once.
+
+    Attributes
+    ----------
+    beat_others : bool
+        Whether an answer with labels that the pattern does not have is never better.
+    """
+
+    def __init__(self, study: Annotations, compared: Compared) -> None:
+        self._max_distance = compared.weights.max_distance
+        distance = compared.case.distance
+        if isinstance(distance, DegreeDistance) and not have_degrees(study.values):
+            distance = distance.of_sets
+        self._known: dict[tuple[bytes, bytes], float] = {}
+        self._function, self._is_nominal = None, isinstance(distance, NominalDistance)
+        self.beat_others = self._is_nominal
+        if isinstance(distance, OverlapDistance):
+            self._sets, self._function = SetGeometry(study.values), zeroed(distance)
+            self.beat_others = _grows(self._function, np.unique(self._sets.sizes))
+
+    def credit(self, tally: Tally) -> Floats:
+        """Return the most credit per pattern, or -inf if too many subsets differ."""
+        most = np.full(tally.n_patterns, -np.inf)
+        if self._is_nominal:
+            return np.maximum.reduceat(tally.counts, tally.indptr[:-1]) / tally.pattern_ratings
+        if self._function is None:
+            return most
+        counts, starts, classes = self._classes(tally)
+        n, c = counts.tobytes(), classes.tobytes()
+        ends = zip(tally.indptr[1:].tolist(), starts[1:].tolist(), strict=True)
+        long, i, j = tally.n_patterns > _LONG_WORK, 0, 0
+        for p, (i_end, j_end) in enumerate(
+            track(ends, total=tally.n_patterns, what="patterns", long=long)
+        ):
+            key = n[8 * i : 8 * i_end], c[16 * j : 16 * j_end]
+            if key not in self._known:
+                self._known[key] = self._most(counts[i:i_end], *classes[j:j_end].T)
+            most[p], i, j = self._known[key], i_end, j_end
+        return most
+
+    def _classes(self, tally: Tally) -> tuple[Floats, Codes, Codes]:
+        """Return the counts of the tally in another order, and the classes of labels.
+
+        A class is a pair: its answers as bits, in the order of the counts, and its number of
+        labels. The second array is where the classes of each pattern start. Answers are ordered by
+        what is the same in similar patterns: count, size, and how common their labels are.
+        """
+        sets, L = self._sets, max(len(self._sets.labels), 1)
+        n = sets.sizes[tally.indices]
+        entry = np.repeat(np.arange(len(n)), n)
+        first = sets.indptr[tally.indices] - (np.cumsum(n) - n)
+        label = sets.indices[first[entry] + np.arange(len(entry))]
+        # Each pair of a pattern and one of its labels, and its members, as bits.
+        pairs, pair = np.unique(tally.rows[entry] * L + label, return_inverse=True)
+        common = np.bincount(entry, np.bincount(pair)[pair] ** 2, minlength=len(n))
+        order = np.lexsort((common, n, tally.counts, tally.rows))
+        bit = np.empty(len(n), dtype=np.int64)
+        bit[order] = np.arange(len(n)) - tally.indptr[tally.rows]
+        bits = np.zeros(len(pairs), dtype=np.int64)
+        np.bitwise_or.at(bits, pair, np.left_shift(1, np.minimum(bit, _MOST_ANSWERS))[entry])
+        kinds, kind = np.unique(bits, return_inverse=True)
+        found, sizes = np.unique(pairs // L * len(kinds) + kind, return_counts=True)
+        pattern, kind = np.divmod(found, max(len(kinds), 1))
+        starts = np.searchsorted(pattern, np.arange(tally.n_patterns + 1))
+        classes = np.column_stack([kinds[kind], sizes]).astype(np.int64)
+        return tally.counts[order].astype(np.float64), starts, classes
+
+    def _most(self, n: Floats, bits: Codes, sizes: Codes) -> float:
+        """Return the most credit with answers given n times, by their classes of labels."""
+        if len(n) > _MOST_ANSWERS or np.prod(sizes + 1.0) > _MOST_SUBSETS:
+            return -np.inf
+        of_answer = (bits >> np.arange(len(n))[:, None]) & 1
+        # Column s: the number of labels of each class in subset s.
+        shape = tuple((sizes + 1).tolist())
+        subsets = np.indices(shape).reshape(len(shape), math.prod(shape))
+        a, b, i = subsets.sum(axis=0), of_answer @ sizes, of_answer @ subsets
+        d = self._distances(a[None, :], b[:, None], i)
+        return float(1 - (n @ d).min() / n.sum() / self._max_distance)
+
+    def _distances(self, a: Any, b: Any, i: Any) -> Floats:
+        """Return the distances of sets of sizes a and b, elementwise, from a table if small."""
+        assert self._function is not None  # noqa: S101 - the caller has checked it
+        if max(int(a.max()), int(b.max())) < _TABLED:
+            return np.asarray(self._table[a, b, i])
+        of_a, of_b = np.broadcast_to(a, i.shape).ravel(), np.broadcast_to(b, i.shape).ravel()
+        return np.asarray(self._function(of_a, of_b, i.ravel())).reshape(i.shape)
+
+    @cached_property
+    def _table(self) -> Floats:
+        """The distances of sets by size, size and number of shared labels."""
+        assert self._function is not None  # noqa: S101 - the caller has checked it
+        a, b, i = np.indices((_TABLED,) * 3, dtype=np.int64)
+        possible = i <= np.minimum(a, b)
+        table = np.zeros(a.shape)
+        table[possible] = self._function(a[possible], b[possible], i[possible])
+        return table
+
+
+def _grows(function: OverlapFunction, sizes: Codes) -> bool:
+    """Return whether a label that no other set has never makes a set nearer to the others."""
+    largest = int(sizes[-1])
+    if largest > _LARGEST_SET:
+        return False
+    grid = np.meshgrid(np.arange(largest), sizes, np.arange(largest + 1))
+    possible = grid[2] <= np.minimum(grid[0], grid[1])
+    a, b, i = (np.asarray(x[possible], dtype=np.int64) for x in grid)
+    growth = np.asarray(function(a + 1, b, i)) - np.asarray(function(a, b, i))
+    return bool((growth >= -ROUNDING).all())
 
 
 def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:

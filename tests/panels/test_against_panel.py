@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,14 @@ from setagree.panels import against_panel
 from setagree.panels.against_panel import score_against_panel
 
 SUBSETS = sets_of("abc")
+BOUNDED = [
+    *("nominal", "masi", "jaccard", "dice", "overlap", "ochiai", "kulczynski", "augmented"),
+    *("any_overlap", "masi_nltk", "masi_dkpro", "passonneau_2004", "ruzicka"),
+]
+ONE_OVER = sa.OverlapDistance(
+    lambda a, b, i: np.where((a == b) & (b == i), 0.0, 1 / np.maximum(a + b, 1)), name="one over"
+)
+"""The larger two different sets are, the nearer."""
 
 
 def loops(rows, rater, distance):
@@ -32,14 +41,22 @@ def loops(rows, rater, distance):
     return np.array(out).reshape(-1, 2)
 
 
+def joined(named, answer):
+    """Return the text of an answer in each unit, whose letters are places in `named`."""
+    text = np.full(len(named[0]), "")
+    for letter in answer:
+        text = np.char.add(np.char.add(text, ","), named["abcdefg".index(letter)])
+    return np.char.lstrip(text, ",")
+
+
 class TestScores:
     """Against loops over units, raters and all possible answers."""
 
     @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(
         rows=row_lists(SUBSETS, units=5, raters=4),
-        distance=st.sampled_from(["masi", "jaccard", "dice", "nominal"]),
+        distance=st.sampled_from(BOUNDED),
     )
     def test_any_study(self, rows, distance):
         """Score and ceiling of every rater, the best of all sets found whoever gave it."""
@@ -61,6 +78,42 @@ class TestScores:
         assert row.table[["score", "ceiling"]].to_numpy().tolist() == [
             [pytest.approx(5 / 9), pytest.approx(2 / 3)]
         ]
+
+    def test_the_best_answer_has_labels_of_other_units(self):
+        """If larger sets are nearer to all others, an answer to another unit is the best one."""
+        study = annotations(text("a b a / cdefghijk cdefghijk ."))
+        # Of r2's unit, a and b have (0 + 1 / 2) / 2, ab has 1 / 3, the nine others have 1 / 10.
+        row = score_against_panel(study, raters=["r2"], panel=["r0", "r1"], distance=ONE_OVER).table
+        assert row["ceiling"].tolist() == [pytest.approx(0.9)]
+
+    @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
+    def test_many_units_of_many_labels(self, distance):
+        """30,000 relabelled copies of one unit have the scores and ceilings of that unit."""
+        answers = ["abc", "abd", "aef", "bg", ""]
+        labels = np.argsort(np.random.default_rng(1).random((30_000, 100)), axis=1)[:, :7].T
+        named = [np.char.add("l", row.astype(str)) for row in labels]
+        frame = pd.DataFrame(
+            {
+                "unit": np.tile(np.arange(30_000), len(answers)),
+                "rater": np.repeat([*"vwxyz"], 30_000),
+                "labels": np.concatenate([joined(named, answer) for answer in answers]),
+            }
+        )
+        study = sa.Annotations.from_long(
+            frame, unit="unit", rater="rater", labels="labels", blank="empty"
+        )
+        assert study.n_values > 60_000
+        columns = ["score", "ceiling", "share"]
+        found = score_against_panel(study, distance=distance).table[columns].to_numpy()
+        row = [frozenset(answer) for answer in answers]
+        some = [frozenset(c) for n in range(8) for c in itertools.combinations("abcdefg", n)]
+        d = sa.distances.get_distance(distance)
+        for g, (score, ceiling, share) in enumerate(found):
+            others = row[:g] + row[g + 1 :]
+            own, *others_get = (np.mean([1 - d(x, y) for y in others]) for x in (row[g], *some))
+            assert score == pytest.approx(own)
+            assert ceiling == pytest.approx(max(others_get))
+            assert share == pytest.approx(own / max(others_get))
 
     def test_a_distance_of_any_kind(self):
         """Numbers, and a function of two sets: the best of the answers in the study."""
@@ -136,7 +189,7 @@ class TestWords:
             score_against_panel(sa.Tally.from_annotations(study))
         monkeypatch.setattr("setagree.checks.MOST_STEPS", 10)
         with pytest.raises(CostError, match="The credit of 10 answers with"):
-            score_against_panel(study)
+            score_against_panel(study, distance=ONE_OVER)
 
     def test_nothing_shared(self):
         """Who shares no unit has nan, with a reason; who shares one has no interval."""
