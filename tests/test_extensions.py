@@ -10,7 +10,7 @@ import pytest
 from cli_support import invoke, ok, refusal, rows, script
 
 import setagree as sa
-from setagree.coefficients.models import Fixed, Model
+from setagree.coefficients.chance_models import Fixed, Model
 
 STUDY = sa.simulate(40, 3, n_labels=4, rng=1)
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import setagree as sa
-from setagree.coefficients.models import Fixed
+from setagree.coefficients.chance_models import Fixed
 
 
 @dataclass(frozen=True)

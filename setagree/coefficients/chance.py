@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,6 @@ from setagree.distances import Distance
 from setagree.study.annotations import Annotations
 from setagree.study.sampling import Sample, sample_of
 from setagree.study.tally import Tally
-
-if TYPE_CHECKING:
-    from setagree.coefficients.models import Model
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -38,43 +35,6 @@ ROUNDING = 1e-12
 
 NOTHING = 1e-14
 """A chance disagreement, beside the distances in use, that rounding cannot tell from 0."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A coefficient with its parts, as bare numbers.
-
-    Attributes
-    ----------
-    estimate : float
-        (pa - pe) / (1 - pe); nan where it is undefined.
-    observed_agreement, expected_agreement : float
-        pa and pe.
-    observed_disagreement, expected_disagreement : float
-        In the units of the distance.
-    influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
-        The linearised value of each pattern (or unit). Their mean over units is the estimate (for
-        alpha, up to its small-sample term). Empty where there is no analytic variance.
-    counted : ndarray of the same shape
-        How many units each entry of `influence` stands for in the variance.
-    by_unit : bool
-        Whether influence is by unit, not by pattern.
-    undefined : str or None
-        Why the estimate is nan.
-    pairable_only : bool
-        Whether only pairable units count (alpha), with the sampling weights of these.
-    """
-
-    estimate: float
-    observed_agreement: float
-    expected_agreement: float
-    observed_disagreement: float
-    expected_disagreement: float
-    influence: Floats
-    counted: Floats
-    by_unit: bool = False
-    undefined: Undefined | None = None
-    pairable_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,125 +256,3 @@ def squared_share(case: Case) -> float:
     """Return sum_i w_i² r_i / sum_i w_i r_i over pairable units: 1 without weights."""
     r = case.tally.pattern_ratings * case.tally.pairable
     return dot(case.squared_mass, r) / dot(case.pairable_mass, r)
-
-
-def estimate(case: Case, model: Model) -> Estimate:
-    """Return the coefficient of a study under a model of chance."""
-    return _by_ratings(case, model) if model.weigh == "ratings" else _by_units(case, model)
-
-
-def _by_ratings(case: Case, model: Model) -> Estimate:
-    """Return 1 - Do / De over the pairable units, each of which counts as often as it was rated.
-
-    Do = (1/N) sum_i q_i / (r_i - 1), q_i the distance summed over the ordered pairs of unit i
-    (Krippendorff 2011). pa, pe and the linearised values are Gwet's (2014, ch. 2):
-    pa = (1 - 1/N) pa' + 1/N, pe = pi' W pi. Sampling weights w_i stand in every sum over units,
-    and N_eff = (sum w_i r_i)² / sum w_i² r_i in place of N where it stands alone.
-    """
-    tally, d_max = case.tally, case.weights.max_distance
-    m = case.pairable_mass * tally.pairable
-    n = float(m.sum())
-    if not n:
-        return undefined_estimate(case, observed=np.nan, expected=np.nan)
-    r = tally.pattern_ratings
-    N = dot(m, r)
-    q = case.disagreement / np.where(tally.pairable, r - 1, 1)
-    observed = dot(m, q) / N
-    chance, chance_i = model.linearised(case)
-    expected = chance * d_max
-    nothing = NOTHING * reach(case.weights, case.pairable_totals)
-    # x and y are in the units of the distance: pa = 1 - x / d_max, pe = 1 - y / d_max.
-    N_eff = N / squared_share(case)
-    fewer = 1.0 if chance_i is None else 1 - 1 / N_eff
-    x, y = fewer * observed, fewer * expected
-    if not expected > nothing or tally.n_pairable_units == 1:
-        gone = undefined_estimate(case, observed=observed, expected=expected)
-        return replace(gone, observed_agreement=1 - x / d_max, expected_agreement=1 - y / d_max)
-    alpha = 1 - observed / expected
-    if chance_i is None:
-        none = np.zeros(0)
-        return Estimate(alpha, 1 - x / d_max, 1 - y / d_max, observed, expected, none, none)
-    mean_r = N / n
-    excess = r / mean_r - 1
-    a = 1 + (excess * x - q / mean_r) / y
-    e = (1 + excess) * (1 - chance_i * d_max / y)
-    # The linearised values belong to alpha without its small-sample term: 1 - x N / (N - 1) / y.
-    plain = 1 - (1 - alpha) * N_eff / (N_eff - 1)
-    influence = a - 2 * (1 - plain) * e
-    counted = tally.multiplicity * tally.pairable
-    shown = (alpha, 1 - x / d_max, 1 - y / d_max, observed, expected)
-    return Estimate(*shown, influence, counted, pairable_only=True)
-
-
-def _by_units(case: Case, model: Model) -> Estimate:
-    """Return 1 - x / y over units that count once each (Gwet 2014, chapters 2 to 5).
-
-    kappa_i = (n/n') (pa_i - pe 1[pairable]) / (1 - pe), and
-    kappa*_i = kappa_i - 2 (1 - kappa) (pe_i - pe) / (1 - pe), with y_i = 1 - pe_i. Where the sizes
-    of strata make the weights, `_stratified_observed` takes the place of (n/n') x_i.
-    """
-    tally, d_max = case.tally, case.weights.max_distance
-    y, y_i = model.linearised(case)
-    x_i, used, m = case.mean_disagreement, tally.pairable, tally.multiplicity
-    n, n_pairable = float(case.mass.sum()), float(case.pairable_mass[used].sum())
-    x = dot(case.pairable_mass[used], x_i[used]) / n_pairable if n_pairable else np.nan
-    # One unit cannot show what chance would do, unless chance is fixed beforehand.
-    nothing = NOTHING * reach(case.weights, case.rated_shares) / d_max
-    if not n_pairable or not y > nothing or (tally.n_units == 1 and not model.fixed):
-        return undefined_estimate(case, observed=x * d_max, expected=y * d_max)
-    strata = None if case.sample is None else case.sample.strata_of_size
-    by_unit = (model.asks_who and case.study is not None) or strata is not None
-    if by_unit:
-        patterns = tally.unit_patterns
-        x_i, used, m = x_i[patterns], used[patterns], np.ones(tally.n_units)
-        y_i = y_i if y_i is None or model.asks_who else y_i[patterns]
-    kappa = 1 - x / y
-    influence = np.where(used, n / n_pairable * (1 - x_i / y), 0.0)
-    if strata is not None:
-        influence = 1 - _stratified_observed(case, strata, np.where(used, x_i, np.nan), x) / y
-    if y_i is not None:
-        influence = influence + 2 * (1 - kappa) * (y_i - y) / y
-    return Estimate(kappa, 1 - x, 1 - y, x * d_max, y * d_max, influence, m, by_unit=by_unit)
-
-
-def _stratified_observed(case: Case, strata: Codes, x_i: Floats, x: float) -> Floats:
-    """Return x_s + (w_i / v_i) 1[pairable] (x_i - x_s) of each unit, whose mean over v_i is x.
-
-    x_s is the mean of the pairable units of a stratum, where x_i is no nan; x where none is. The
-    linearised value of sum_s N_s x_s / N.
-    """
-    used = ~np.isnan(x_i)
-    n = np.bincount(strata[used], minlength=strata.max() + 1)
-    sums = np.bincount(strata[used], x_i[used], len(n))
-    x_s = np.where(n > 0, sums / np.maximum(n, 1), x)[strata]
-    ratio = case.pairable_weights / case.unit_weights
-    return np.asarray(x_s + np.where(used, ratio * (x_i - x_s), 0.0))
-
-
-def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
-    """Return an estimate of nan that keeps the parts that do exist."""
-    tally, d_max = case.tally, case.weights.max_distance
-    why: Undefined = "no chance disagreement"
-    if not tally.n_pairable_units:
-        why = "no pairable unit"
-    elif len(np.unique(tally.indices)) == 1:
-        why = "one value"
-    elif tally.n_pairable_units == 1:
-        why = "one unit"
-    none = np.zeros(0)
-    agreements = (1 - observed / d_max, 1 - expected / d_max)
-    return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
-
-
-def standard_error(parts: Estimate) -> float:
-    """Return sqrt(sum_i (x_i - mean)² / (n (n - 1))) over the linearised values x_i.
-
-    Gwet 2014, the variance of every coefficient by linearisation; nan for fewer than two units, 0
-    where what is left is rounding.
-    """
-    n = float(parts.counted.sum())
-    if n < 2 or parts.undefined is not None or not parts.influence.size:
-        return float("nan")
-    mean = dot(parts.counted, parts.influence) / n
-    error = float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))
-    return error if error > ROUNDING else 0.0

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import NOTHING, Case, Floats
-from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater
+from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.multivalued import redrawn_steps
 from setagree.coefficients.within_raters import spread_within_raters
 from setagree.credit.pairs import sums_to_others

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Codes, Floats, dot
-from setagree.coefficients.models import Fixed, Model, Redrawn, Urn, UrnOfEachRater, one_minus
-from setagree.coefficients.replicates import pattern_matrix
+from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_minus
+from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.within_raters import distinct_keys, spread_within_groups
 
 _LOST = 1e-6
@@ -298,7 +299,7 @@ class Parts:
         n = float(counted.sum())
         out = cross**2 / max(n, 1)
         large = np.flatnonzero(self._sums(counted) > _SMALL * n)
-        counts = pattern_matrix(self.case, self._factor)
+        counts = UnitSums(self.case, self.model).counts
         for some, x in self._columns(large, len(counted)):
             away = counts @ self._urn.spread(self.case, x)
             out[some] = np.einsum("up,up->p", away, away)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setagree.coefficients.chance import Case, Floats, dot, squared_share
-from setagree.coefficients.models import Model, Urn
+from setagree.coefficients.chance_models import Model, Urn
 
 _PSEUDO = 0.5
 """How much of a disagreement from the urn is added, and how far the lower root is moved."""

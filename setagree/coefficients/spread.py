@@ -17,11 +17,10 @@ from setagree.coefficients.chance import (
     ROUNDING,
     Case,
     Codes,
-    Estimate,
     Floats,
     dot,
-    standard_error,
 )
+from setagree.coefficients.sums import Estimate, standard_error
 from setagree.errors import counted, shorten
 from setagree.study.sampling import Sample
 

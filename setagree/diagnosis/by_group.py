@@ -18,7 +18,7 @@ from setagree.checks import (
     check_resamples,
     public,
 )
-from setagree.coefficients.models import Fixed, Urn
+from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts, are_known
 from setagree.diagnosis.common import (
     Row,

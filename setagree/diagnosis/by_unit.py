@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost, public
-from setagree.coefficients.leave_one_out import estimates_without, weighted_without
-from setagree.coefficients.models import Fixed, Urn
+from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares, steps_to_score
 from setagree.distances.registry import DistanceLike
@@ -121,7 +120,8 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     if weighted := whole.case.is_weighted:
         weight = weight * whole.case.pairable_weights
     rows, _ = rows_of_units(whole)
-    without = None if weighted else estimates_without(whole.case, whole.definition.model)
+    sums = whole.sums
+    in_closed_form = sums.has_closed_form and not weighted
     nothing = np.full(tally.n_units, np.nan)
     influence = whole.parts.influence
     return {
@@ -130,7 +130,7 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
         "disagreement": (whole.case.mean_disagreement * whole.weights.max_distance)[patterns],
         "share_of_disagreement": shares(weight),
         "influence": influence[rows] if influence.size else nothing,
-        "estimate_without": nothing if without is None else without[rows],
+        "estimate_without": sums.without_units()[rows] if in_closed_form else nothing,
     }
 
 
@@ -143,7 +143,7 @@ def _leave_out_weighted(
     """
     model, study = whole.definition.model, whole.study
     if isinstance(model, Fixed | Urn):
-        without[:] = weighted_without(whole.case, model)
+        without[:] = whole.sums.without_weighted_units()
     sample = whole.case.sample
     if study is None or sample is None or whole.reason is not None:
         return

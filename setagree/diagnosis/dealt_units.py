@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from setagree.coefficients.chance import Case, Codes, Floats
-from setagree.coefficients.models import Fixed, Urn
+from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.diagnosis.common import Row
 from setagree.diagnosis.sampled_groups import BESIDE, homogeneity

@@ -13,14 +13,13 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, check_choice, counted, option
 from setagree.inference.clusters import is_clustered, refuse_weighted, rows_of_clusters
 from setagree.inference.draws import Resampled, draw_times, over_resamples, row_weights
-from setagree.inference.jackknife import acceleration, jackknife, without_rows
+from setagree.inference.jackknife import acceleration, jackknife
 from setagree.inference.pairs import over_pairs
 from setagree.inference.two_way import two_way_replicates
-from setagree.inference.units import drawn_rows, on_one_tally, row_times
+from setagree.inference.units import drawn_rows, on_one_tally
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
@@ -176,7 +175,8 @@ class Bootstrap(Resampled):
         if is_clustered(self.agreement):
             return jackknife(self.agreement).acceleration
         # Row by row: the units may be too many to be listed.
-        return acceleration(without_rows(self.agreement), row_times(self.agreement))
+        sums = self.agreement.sums
+        return acceleration(sums.without_units(), sums.times)
 
     def _corrected_tails(self, tails: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); z0 counts ties by half."""
@@ -344,7 +344,7 @@ def _over_units(
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
         raise DataError("the rows of a table must stand on the same units.")
-    evaluate = [replicates(row.case, row.definition.model) for row in rows]
+    evaluate = [row.sums.reweighted for row in rows]
     width, n = max(row.n_values for row in rows), n_units.pop()
     if is_clustered(rows[0]):
         inside = rows_of_clusters(rows)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Codes
-from setagree.coefficients.replicates import replicates
 from setagree.coefficients.spread import (
     cluster_deviations,
     stratified_variance,
@@ -69,7 +68,7 @@ def without_clusters(agreement: Agreement) -> pd.Series[float]:
     rows, n_rows = rows_of_units(agreement)
     inside, sample = counted_in(groups, rows, n_rows, n), agreement.case.sample
     assert sample is not None  # noqa: S101 - it has clusters
-    evaluate = replicates(agreement.case, agreement.definition.model)
+    evaluate = agreement.sums.reweighted
     whole = np.asarray(inside.sum(axis=0), dtype=np.float64)
     at_once = max(1, _ROWS_AT_ONCE // n_rows)
     starts = range(0, n, at_once)

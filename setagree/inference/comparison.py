@@ -14,7 +14,6 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.replicates import replicates
 from setagree.errors import DataError, OptionError, check_choice, counted, option
 from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted, welch_df
 from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
@@ -361,7 +360,7 @@ def _resampled(
         counted_in(place, *rows_of_units(one), n_places)
         for one, place in zip(agreements, places, strict=True)
     ]
-    evaluate = [replicates(one.case, one.definition.model) for one in agreements]
+    evaluate = [one.sums.reweighted for one in agreements]
     width = max(agreement.n_values for agreement in agreements)
 
     def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_cost, public
-from setagree.coefficients.chance import ROUNDING, Codes, Floats, estimate
+from setagree.coefficients.chance import ROUNDING, Codes, Floats
+from setagree.coefficients.sums import estimate
 from setagree.credit.pairs import neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (

@@ -11,8 +11,6 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.leave_one_out import estimates_without
-from setagree.coefficients.replicates import replicates
 from setagree.errors import check_choice
 from setagree.inference.clusters import is_clustered, refuse_weighted, without_clusters
 from setagree.inference.known_raters import known_study
@@ -25,8 +23,6 @@ from setagree.scoring.results import Agreement, AgreementTable
 from setagree.wording.results import Result
 
 Over: TypeAlias = Literal["units", "raters"]
-
-_ROWS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,24 +189,8 @@ def _without_units(agreement: Agreement) -> pd.Series[float]:
     rows, _ = rows_of_units(agreement)
     units = agreement.tally.units
     index = None if units is None else pd.Index(units, name="unit")
-    return pd.Series(without_rows(agreement)[rows], index=index)
-
-
-def without_rows(agreement: Agreement) -> Floats:
-    """Return the estimate without one unit of each row (pattern, or unit)."""
-    model = agreement.definition.model
-    if (closed := estimates_without(agreement.case, model)) is not None:
-        return closed
-    evaluate = replicates(agreement.case, model)
-    m = agreement.tally.multiplicity
-    at_once = max(1, _ROWS_AT_ONCE // len(m))
-    parts = []
-    for start in range(0, len(m), at_once):
-        gone = np.arange(start, min(start + at_once, len(m)))
-        M = np.tile(m, (len(gone), 1))
-        M[np.arange(len(gone)), gone] -= 1
-        parts.append(evaluate(M))
-    return np.concatenate(parts)
+    without = agreement.sums.without_units()
+    return pd.Series(without[rows], index=index)
 
 
 def _without_raters(agreement: Agreement) -> pd.Series[float]:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.models import Urn, UrnOfEachRater
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled

@@ -11,7 +11,8 @@ from math import exp, inf, lgamma
 import numpy as np
 
 from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.chance_models import Fixed, Redrawn, Urn, one_minus
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.credit.base import DenseWeights
 from setagree.errors import DataError
 from setagree.inference.inside_units import (

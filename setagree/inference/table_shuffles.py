@@ -8,7 +8,8 @@ import numpy as np
 
 from setagree.checks import check_drawing
 from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.chance_models import Fixed, Redrawn, Urn, one_minus
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.errors import DataError, option
 from setagree.inference import shuffles
 from setagree.inference.inside_units import Codes, CountedUnits, dense_distances, lists_pairs

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats, reach
-from setagree.coefficients.models import beyond_rounding, one_minus, quadratic
-from setagree.coefficients.replicates import several
+from setagree.coefficients.chance_models import beyond_rounding, one_minus, quadratic
 from setagree.credit.base import Weights
 from setagree.credit.pairs import sums_to_others
 from setagree.errors import DataError
@@ -44,7 +43,7 @@ class Side:
         r = np.where(used, self.ratings, 0.0)
         q = np.where(used, self.within / np.maximum(r - 1, 1), 0.0)
         N = M @ r
-        expected = quadratic(weights, self.counts.T @ (M * used).T) * several(M[:, used])
+        expected = quadratic(weights, self.counts.T @ (M * used).T) * (M[:, used].sum(axis=1) != 1)
         return one_minus(M @ q, expected / (N - 1))
 
 
@@ -127,7 +126,7 @@ class Joint:
     def kappas(self, M: Floats) -> Floats:
         """Return kappa_x = 1 - d_o / d_e for each row of pattern weights; nan where d_e is 0."""
         observed, expected = self.disagreements(M)
-        return one_minus(observed, expected * several(M))
+        return one_minus(observed, expected * (M.sum(axis=1) != 1))
 
 
 def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Flags]:

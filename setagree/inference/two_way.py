@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.models import Fixed, Redrawn, Urn, UrnOfEachRater, one_minus
+from setagree.coefficients.chance_models import Fixed, Redrawn, Urn, one_minus
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.inside_units import (

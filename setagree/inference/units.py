@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
 from setagree.errors import DataError, counted, listing
 from setagree.scoring.results import Agreement
 from setagree.study.keys import Keys, value_numbers
@@ -34,12 +33,6 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     if (times != tally.multiplicity).any():
         raise DataError("units that count by fractions cannot be resampled.")
     return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns
-
-
-def row_times(agreement: Agreement) -> Floats:
-    """Return how many units each of these rows stands for."""
-    by_rater = agreement.definition.asks_who
-    return agreement.case.rated.row_times if by_rater else agreement.tally.multiplicity
 
 
 def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.models import one_minus, quadratic
+from setagree.coefficients.chance_models import one_minus, quadratic
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance
 from setagree.inference.raters import Codes, part_of

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Floats, estimate
-from setagree.coefficients.models import Urn
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.sums import estimate
 from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
 from setagree.inference.raters import Codes, Flags

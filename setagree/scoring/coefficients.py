@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from setagree.coefficients.models import GwetUrn, NoChance, Redrawn, Uniform, Urn, UrnOfEachRater
+from setagree.coefficients.chance_models import GwetUrn, NoChance, Redrawn, Uniform, Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.distances.registry import DistanceLike
 from setagree.large.opening import Data
 from setagree.scoring.definition import Coefficient, coefficient

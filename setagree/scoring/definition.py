@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
 from setagree.checks import public
-from setagree.coefficients.models import Model
+from setagree.coefficients.chance_models import Model
 from setagree.errors import check_choice, check_type
 from setagree.wording.docstrings import split_sections
 
@@ -181,7 +181,7 @@ def coefficient(
 
     >>> from dataclasses import dataclass
     >>> import setagree as sa
-    >>> from setagree.coefficients.models import Fixed
+    >>> from setagree.coefficients.chance_models import Fixed
     >>> @dataclass(frozen=True)
     ... class Coin(Fixed):
     ...     def level(self, case):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.models import GwetUrn, NoChance, Uniform, Urn, UrnOfEachRater
+from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.score_interval import score_ends
 from setagree.errors import OptionError, check_choice, option
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.coefficients.chance import dot
-from setagree.coefficients.models import Urn, UrnOfEachRater
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.spread import units_drawn
 from setagree.credit.base import display_value
 from setagree.errors import (

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case, Estimate
-from setagree.coefficients.models import NoChance
+from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.chance_models import NoChance
 from setagree.coefficients.spread import Spread, spread
+from setagree.coefficients.sums import Estimate, UnitSums
 from setagree.credit.base import Weights
 from setagree.errors import counted
 from setagree.scoring.definition import Coefficient
@@ -290,6 +291,11 @@ class Agreement(Result):
 
         t = abs(self.estimate) / self.standard_error
         return float(2 * stdtr(self.degrees_of_freedom, -t))
+
+    @cached_property
+    def sums(self) -> UnitSums:
+        """The sums over units that the coefficient is a function of, to choose others."""
+        return self.parts.sums or UnitSums(self.case, self.definition.model)
 
     @cached_property
     def influence(self) -> pd.Series[float]:

@@ -12,14 +12,12 @@ import numpy as np
 from setagree.checks import public
 from setagree.coefficients.chance import (
     Case,
-    Estimate,
     Undefined,
-    estimate,
     pairable_totals,
-    standard_error,
     summed_weights,
 )
 from setagree.coefficients.spread import spread, units_drawn
+from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance

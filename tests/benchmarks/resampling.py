@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import setagree as sa
-from setagree.coefficients.replicates import replicates
+from setagree.coefficients.sums import UnitSums
 from setagree.inference.draws import row_weights
 from setagree.inference.units import rows_of_units
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -137,7 +137,7 @@ def _redrawn(units: list[Triples], rows: list[int]) -> Triples:
 
 def _same(what: str, alpha: sa.Agreement, drawn: Codes, theirs: list[float]) -> Row:
     """Return the row of the replicates: ours of the units that NLTK was given."""
-    evaluate = replicates(alpha.case, COEFFICIENTS[alpha.coefficient].model)
+    evaluate = UnitSums(alpha.case, COEFFICIENTS[alpha.coefficient].model).reweighted
     ours = evaluate(row_weights(drawn, *rows_of_units(alpha)))
     gap = float(np.abs(ours - theirs).max())
     return Row(

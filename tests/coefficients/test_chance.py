@@ -15,11 +15,9 @@ import setagree as sa
 from setagree.coefficients import chance
 from setagree.coefficients.chance import (
     Case,
-    Estimate,
     pattern_disagreement,
-    standard_error,
-    undefined_estimate,
 )
+from setagree.coefficients.sums import Estimate, standard_error, undefined_estimate
 
 
 def case_of(rows, distance="masi"):

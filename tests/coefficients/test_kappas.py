@@ -10,8 +10,8 @@ import reference
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.coefficients.chance import estimate, standard_error
-from setagree.coefficients.models import Uniform, ac_scale
+from setagree.coefficients.chance_models import Uniform, ac_scale
+from setagree.coefficients.sums import estimate, standard_error
 from setagree.credit import roads
 from setagree.distances import get_distance
 from setagree.scoring.coefficients import COEFFICIENTS

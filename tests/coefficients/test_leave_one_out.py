@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.coefficients.leave_one_out import estimates_without
+from setagree.coefficients.sums import UnitSums
 from setagree.distances import ScaleDistance, distance_names, get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.scorer import Scorer
@@ -25,7 +25,7 @@ def without(rows, coefficient, distance):
     """Return the estimates without each unit, by the closed form."""
     entry = COEFFICIENTS[coefficient]
     case = Scorer(annotations(rows)).case(get_distance(distance), listed=entry.model.lists_values)
-    found = estimates_without(case, entry.model)
+    found = UnitSums(case, entry.model).without_units()
     return found if entry.asks_who else found[case.tally.unit_patterns]
 
 
@@ -50,7 +50,9 @@ def test_only_mv_alpha_has_no_closed_form():
     """Every coefficient but mv-alpha can leave a unit out in closed form."""
     case = Scorer(annotations(text("a b / b b / a a"))).case(get_distance("dice"))
     open_forms = {
-        name for name, entry in COEFFICIENTS.items() if estimates_without(case, entry.model) is None
+        name
+        for name, entry in COEFFICIENTS.items()
+        if not UnitSums(case, entry.model).has_closed_form
     }
     assert open_forms == {"mv_alpha"}
 

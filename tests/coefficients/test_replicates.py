@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_studies import annotations, random_rows, row_lists, sets_of, text
 
-from setagree.coefficients.replicates import replicates
+from setagree.coefficients.sums import UnitSums
 from setagree.distances import ScaleDistance, distance_names, get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.scorer import Scorer
@@ -30,7 +30,7 @@ def reweighted(rows, coefficient, distance, unit_weights):
     if not entry.asks_who:
         onto_patterns = np.eye(case.tally.n_patterns)[case.tally.unit_patterns]
         M = M @ onto_patterns
-    return replicates(case, entry.model)(M)
+    return UnitSums(case, entry.model).reweighted(M)
 
 
 def by_repetition(rows, coefficient, distance, unit_weights):

@@ -9,7 +9,7 @@ from plain_score import plain, plain_of_model
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
-from setagree.coefficients.models import Urn
+from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.score_interval import moments, score_ends
 from setagree.credit.build import WeightBuilder
 from setagree.distances import distance_names, get_distance

@@ -7,7 +7,7 @@ import pytest
 from small_studies import annotations, random_rows, sets_of
 
 import setagree as sa
-from setagree.coefficients.leave_one_out import estimates_without
+from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DistanceError
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -41,7 +41,7 @@ def figures(rows, coefficient, distance):
     parts += [] if coefficient == "mv_alpha" else [result.standard_error]
     parts += list(result.parts.influence)
     case = scorer.case(distance, listed=entry.model.lists_values)
-    without = estimates_without(case, entry.model)
+    without = UnitSums(case, entry.model).without_units()
     return [*parts, *([] if without is None else without)]
 
 

@@ -5,7 +5,7 @@ import pytest
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.coefficients.models import Urn
+from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.parts import Parts
 from setagree.diagnosis import dealt_units
 from setagree.diagnosis.common import unit_case

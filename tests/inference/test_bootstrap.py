@@ -33,7 +33,7 @@ from scipy import stats
 from small_studies import annotations, numbers, row_lists, text
 
 import setagree as sa
-from setagree.coefficients.replicates import replicates
+from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import bootstrap as bootstrap_module
@@ -67,7 +67,7 @@ class TestReplicates:
         coefficient = COEFFICIENTS[name]
         case = agreement.case
         once = np.ones(case.tally.n_units) if coefficient.asks_who else case.tally.multiplicity
-        actual = replicates(case, coefficient.model)(once[None, :])
+        actual = UnitSums(case, coefficient.model).reweighted(once[None, :])
         assert actual == pytest.approx([agreement.estimate], rel=1e-13)
 
     @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ class TestReplicates:
         )
         coefficient, tally = COEFFICIENTS[name], agreement.tally
         once = np.ones(tally.n_units) if coefficient.asks_who else tally.multiplicity
-        actual = replicates(agreement.case, coefficient.model)(once[None, :])
+        actual = UnitSums(agreement.case, coefficient.model).reweighted(once[None, :])
         assert actual == pytest.approx([agreement.estimate], rel=1e-13)
 
     @every_pair

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 
 import numpy as np
@@ -27,8 +26,7 @@ from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
 from setagree import checks as limits
-from setagree.coefficients import leave_one_out
-from setagree.coefficients.models import Redrawn
+from setagree.coefficients.chance_models import Redrawn
 from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -93,13 +91,16 @@ class TestUnits:
             actual = sa.jackknife(score(rows, name)).values
             assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
 
-    def test_mv_alpha_in_blocks(self, monkeypatch):
-        """Without a closed form the units are left out block by block."""
+    def test_mv_alpha_without_each_unit(self):
+        """Without a closed form each estimate is that of the study without the unit."""
         mv = score(HARD, "mv_alpha", "overlap")
-        whole = sa.jackknife(mv).values
-        module = importlib.import_module("setagree.inference.jackknife")
-        monkeypatch.setattr(module, "_ROWS_AT_ONCE", 10)
-        assert sa.jackknife(mv).values.tolist() == pytest.approx(whole.tolist(), rel=1e-13)
+        study = mv.study
+        parts = [
+            score_part(mv, study.take(study.unit_codes != unit)).estimate
+            for unit in range(study.n_units)
+        ]
+        found = sa.jackknife(mv).values.tolist()
+        assert found == pytest.approx(parts, rel=1e-13, nan_ok=True)
 
     def test_by_hand(self):
         """Units {a a}, {b b}, {a b}, nominal alpha: 4/9; without each of them 0, 0, 1.
@@ -336,13 +337,8 @@ class TestPassingRaters:
         kappa = score(text("a a c b / b b . . / a b . . / b b . ."), "conger_kappa", "nominal")
         assert sa.jackknife(kappa).values.iloc[0] == pytest.approx(0, abs=1e-12)
 
-    def test_in_closed_form(self, monkeypatch):
-        """A thousand units with a rater each of its own are not scored one after the other."""
-
-        def refuse(case, model):
-            raise AssertionError("scored anew")
-
-        monkeypatch.setattr(leave_one_out, "replicates", refuse)
+    def test_a_rater_of_its_own_in_each_unit(self):
+        """A thousand units with a rater each of its own, of which one unit disagrees."""
         rows = [(g, i, "abc"[i * 7 % 3]) for i in range(1000) for g in ("p", "q", f"w{i}")]
         rows[0] = ("p", 0, "b")
         kappa = sa.conger_kappa(sa.Annotations.from_triples(rows), distance="nominal")
@@ -350,19 +346,14 @@ class TestPassingRaters:
         assert values.iloc[0] == pytest.approx(1.0, abs=1e-12)
         assert (values.iloc[1:] < 1).all()
 
-    def test_made_once(self, monkeypatch):
-        """What computes chance terms anew is made a single time, here for both of two units."""
-        made = []
-
-        def counted(case, model):
-            made.append(case)
-            return replicates(case, model)
-
-        replicates = leave_one_out.replicates
-        monkeypatch.setattr(leave_one_out, "replicates", counted)
-        found = sa.jackknife(score(text("a a / b b"), "fleiss_kappa"))
-        assert len(made) == 1
-        assert found.n_undefined == 2
+    def test_one_of_two_units(self):
+        """The unit that is left cannot show chance, with sampling weights or without."""
+        study = annotations(text("a b a / b b a"))
+        weighted = study.sampled(sampling_weight=dict(zip(study.units, (1.5, 2.0), strict=True)))
+        for name in ("krippendorff_alpha", "fleiss_kappa", "gwet_ac"):
+            assert sa.jackknife(getattr(sa, name)(study)).n_undefined == 2
+            found = sa.by_unit(weighted, coefficient=name)["estimate_without"]
+            assert found.isna().all()
 
 
 class TestRatersLeftOut:

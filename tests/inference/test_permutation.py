@@ -33,7 +33,7 @@ from measuring import peak
 from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
-from setagree.coefficients.models import Model
+from setagree.coefficients.chance_models import Model
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import inside_units, shuffles, table_shuffles
 from setagree.inference.permutation import PermutationTest, exact_mean

@@ -11,8 +11,8 @@ from scipy import stats
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
-from setagree.coefficients.chance import Estimate
-from setagree.coefficients.models import Urn
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.sums import Estimate
 from setagree.errors import OptionError
 from setagree.scoring.results import COLUMNS, AgreementTable
 from setagree.scoring.scorer import make_agreement

@@ -11,7 +11,6 @@ drawn from an urn with totals x are x' F x / (sum x)² apart, with F the model's
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -22,13 +21,12 @@ from setagree.coefficients.chance import (
     Case,
     Codes,
     Floats,
-    Rated,
     dot,
     reach,
     squared_share,
 )
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.within_raters import group_spread, spread_within_raters
+from setagree.coefficients.within_raters import group_spread
 from setagree.credit.base import Weights
 
 Weigh: TypeAlias = Literal["ratings", "units"]
@@ -205,88 +203,6 @@ class NoChance(Fixed):
     def level(self, case: Case) -> float:  # noqa: ARG002 - the same for every study
         """Return 1."""
         return 1.0
-
-
-@dataclass(frozen=True)
-class UrnOfEachRater(Model):
-    """An urn for each rater, with that rater's own shares p_g (Conger 1980; two raters: Cohen).
-
-    pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of raters.
-    """
-
-    asks_who: ClassVar[bool] = True
-
-    def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
-        """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).
-
-        `weight`, of shape (raters, B), says how often each rater counts, in a single block; copies
-        of one rater are no pair. A rater without an answer in a world is left out of it.
-        """
-        both: Floats = np.zeros(1)
-        pooled, own, count, squares = 0.0, 0.0, 0.0, 0.0
-        for block in totals:
-            given = block.sum(axis=0)
-            w = (given > 0) * (1.0 if weight is None else weight)
-            shares = block / np.where(given > 0, given, 1)
-            pooled = pooled + (shares * w).sum(axis=1)
-            apart = quadratic(case.weights, shares.reshape(len(block), -1)).reshape(given.shape)
-            own = own + (apart * w**2).sum(axis=0)
-            count, squares = count + w.sum(axis=0), squares + (w**2).sum(axis=0)
-        both = quadratic(case.weights, np.asarray(pooled))
-        pairs = np.asarray(count**2 - squares)
-        pairs = np.where(pairs > 0, pairs, np.nan) * case.weights.max_distance
-        return np.asarray(beyond_rounding(both - own, both) / pairs)
-
-    def linearised(self, case: Case) -> tuple[float, Floats]:
-        """Return 1 - pe of a study, and of each row (Gwet 2014, ch. 5).
-
-        z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only; nan for one
-        rater.
-        """
-        rated, weights, n = case.rated, case.weights, float(case.mass.sum())
-        r, g, v = rated.n_raters, rated.rater_codes, rated.value_codes
-        if r < 2:
-            return float("nan"), np.full(len(rated.row_times), np.nan)
-        one = (1 / rated.ratings)[g]
-        each = rated.times * one
-        shares = np.bincount(v, each, weights.n_values).astype(np.float64)
-        spread = weights.distance_dot(shares)
-        z = (spread[v] - spread_within_raters(rated, weights)) / weights.max_distance
-        z_mean = np.asarray(np.bincount(g, z * each, r), dtype=np.float64)
-        y = float(z_mean.sum()) / (r * (r - 1))
-        # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
-        if rated.strata is None:
-            gap = (z - z_mean[g]) * n * one
-            moves = np.asarray(np.bincount(rated.row_codes, gap, len(rated.row_times)), dtype=float)
-        else:
-            moves = _stratified_moves(rated, z, z_mean, n)
-        return y, y + moves / (r * (r - 1))
-
-    def of_values(self, case: Case) -> Floats:
-        """Return 1 - pe of a row whose answers are all k, of shape (K,).
-
-        sum_g z_g(k) / (r (r - 1)), where the own shares of g drop out: D pbar / d_max.
-        """
-        rated, weights = case.rated, case.weights
-        each = rated.times / rated.ratings[rated.rater_codes] / rated.n_raters
-        shares = np.bincount(rated.value_codes, each, weights.n_values).astype(np.float64)
-        return np.asarray(weights.distance_dot(shares) / weights.max_distance)
-
-
-def _stratified_moves(rated: Rated, z: Floats, z_mean: Floats, n: float) -> Floats:
-    """Return sum_g n/n_g [zbar_gs - zbar_g + (t_ig / v_i) 1[g rated i] (z_ig - zbar_gs)] by row.
-
-    zbar_gs is the mean of z over the units of stratum s that g rated, t_ig the weight of a rating
-    and v_i that of a unit; a stratum that g did not rate adds nothing to the sum.
-    """
-    assert rated.strata is not None  # noqa: S101 - the caller has seen to it
-    cells, at = np.unique(rated.cells, return_inverse=True)
-    g, s = cells % rated.n_raters, cells // rated.n_raters
-    means = np.bincount(at, z) / np.bincount(at)
-    shift = np.bincount(s, (means - z_mean[g]) * n / rated.ratings[g], rated.strata.max() + 1)
-    each = rated.times / rated.row_times[rated.row_codes] * (z - means[at])
-    each *= n / rated.ratings[rated.rater_codes]
-    return np.asarray(shift[rated.strata] + np.bincount(rated.row_codes, each, len(rated.strata)))
 
 
 @dataclass(frozen=True)

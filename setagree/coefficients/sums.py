@@ -1,0 +1,445 @@
+"""Every coefficient as one function of five sums over units and of an urn.
+
+A unit i with r_i ratings, of counts c_i, and with the mean distance x_i between two of its ratings
+as a share of d_max, adds n_i, M_i, O_i, P_i and own_i to five sums, and share_i c_i to the urn X:
+
+    ==================  =============  ===========  ========  =====  ==============  =============
+    coefficients        n_i            M_i          O_i       P_i    own_i           share_i
+    ==================  =============  ===========  ========  =====  ==============  =============
+    alpha ("ratings")   1[r_i >= 2]    n_i r_i      M_i x_i   M_i    M_i             n_i
+    kappas ("units")    1[r_i >= 1]    1[r_i >= 2]  M_i x_i   n_i    0               n_i / r_i
+    ==================  =============  ===========  ========  =====  ==============  =============
+
+    coefficient = 1 - x / y,    x = 1 - pa = O / M,    y = 1 - pe = X' F X / (P² - own)
+
+F is the form of the chance model: D / d_max for alpha (Krippendorff 2011: De = n' D n / (N (N -
+1))) and for Fleiss and Scott (Gwet 2014, ch. 2: pe = pi' W pi); see `chance_models` for the others
+and `conger` for the coefficient without a single urn. A sampling weight w_i multiplies M_i and O_i,
+w_i² multiplies own_i, and the weight among rated units multiplies P_i and share_i c_i; n counts
+units. To reweight units, or to leave out a unit, is to change the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setagree.coefficients.chance import (
+    NOTHING,
+    ROUNDING,
+    Case,
+    Codes,
+    Floats,
+    Undefined,
+    dot,
+    reach,
+)
+from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_minus
+from setagree.coefficients.conger import UrnOfEachRater
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+_CANCELLATION_TOL = 1e-6
+"""Share of a sum below which a difference from it is recomputed, because its digits cancelled."""
+
+_BLOCK_CELLS = 2_000_000
+"""Weights of rows that are evaluated together; 16 MB."""
+
+
+class Sums(NamedTuple):
+    """The five sums, or what each of several units adds to them; see the module."""
+
+    n: Floats
+    M: Floats
+    O: Floats
+    P: Floats
+    own: Floats
+
+    def minus(self, other: Sums) -> Sums:
+        """Return the sums without those of others."""
+        return Sums(*(a - b for a, b in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient with its parts, as bare numbers.
+
+    Attributes
+    ----------
+    estimate : float
+        (pa - pe) / (1 - pe), or NaN if it is undefined.
+    observed_agreement, expected_agreement : float
+        pa and pe.
+    observed_disagreement, expected_disagreement : float
+        In the units of the distance.
+    influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
+        The linearised value of each pattern (or unit). Their mean over units is the estimate (for
+        alpha, up to its small-sample term). Empty if there is no analytic variance.
+    counted : ndarray of the same shape
+        Number of units for which each entry of `influence` counts in the variance.
+    by_unit : bool
+        Whether influence is by unit, not by pattern.
+    undefined : str or None
+        The reason for an estimate of NaN.
+    pairable_only : bool
+        Whether only pairable units count (alpha), with the sampling weights of these.
+    sums : UnitSums or None
+        The sums that the estimate is a function of.
+    """
+
+    estimate: float
+    observed_agreement: float
+    expected_agreement: float
+    observed_disagreement: float
+    expected_disagreement: float
+    influence: Floats
+    counted: Floats
+    by_unit: bool = False
+    undefined: Undefined | None = None
+    pairable_only: bool = False
+    sums: UnitSums | None = None
+
+
+def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
+    """Return what units add to the sums, and `share`; see the table of the module.
+
+    Parameters
+    ----------
+    r, r2 : ndarray
+        r_i, and the sum of squared copies of its ratings: r_i unless raters are redrawn.
+    x : ndarray
+        x_i, 0 for a unit without a pair of ratings.
+    """
+    used = (r**2 > r2).astype(np.float64)
+    if model.weigh == "ratings":
+        mass = used * r
+        return Sums(used, mass, mass * x, mass, mass if r2 is r else used * r2), used
+    rated = (r > 0).astype(np.float64)
+    return Sums(rated, used, used * x, rated, np.zeros_like(rated)), rated / np.where(r > 0, r, 1)
+
+
+def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
+    """Return 1 - (O / M) / y. NaN for one unit, which cannot show chance unless that is fixed."""
+    undefined = (sums.M <= 0) | ((sums.n == 1) & (not model.fixed))
+    return one_minus(sums.O / np.where(undefined, np.nan, sums.M), y)
+
+
+class Slopes(NamedTuple):
+    """The linearised value of a unit is a + b M_i + c O_i + d share_i c_i' F X."""
+
+    a: Floats | float
+    b: Floats | float
+    c: Floats | float
+    d: Floats | float
+
+
+def slopes(
+    model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
+) -> Slopes:
+    """Return how linearised values depend on the features of a unit (Gwet 2014, ch. 2 to 5).
+
+    Units, where n / n' = P / M is the share of rated over pairable units and y_i that of the unit:
+    kappa*_i = (n / n') (M_i - O_i / y) + 2 (x / y) (y_i - y) / y,    y_i = share_i c_i' F X / P.
+
+    Ratings, with Gwet's x' = (1 - 1/N) x and y' = (1 - 1/N) y, 1/N = own / M², and rbar the mean of
+    M_i: 1 + [(M_i / rbar - 1) x' - O_i / rbar] / y' - 2 (x / y') (M_i / rbar) (1 - y_i / y'),
+    where M_i y_i = share_i c_i' F X / N.
+
+    Parameters
+    ----------
+    rbar : float or ndarray
+        rbar, the mean of M_i over pairable units.
+    varies : bool
+        Whether y depends on the answers.
+    """
+    x = sums.O / sums.M
+    if model.weigh == "units":
+        shift = 2 * x / y if varies else 0.0 * y
+        ratio = sums.P / sums.M
+        return Slopes(-shift, ratio, -ratio / y, shift / (y * sums.P))
+    small = (1 - sums.own / sums.M**2) * y
+    return Slopes(
+        1 - x / y,
+        (x / y - 2 * x / small) / rbar,
+        -1 / (rbar * small),
+        2 * x / (small**2 * rbar * sums.M),
+    )
+
+
+def estimate(case: Case, model: Model) -> Estimate:
+    """Return the coefficient of a study under a model of chance, with its linearised values."""
+    whole, by_ratings = UnitSums(case, model), model.weigh == "ratings"
+    tally, d_max, S = case.tally, case.weights.max_distance, whole.sums
+    if by_ratings and not S.M:
+        return undefined_estimate(case, observed=np.nan, expected=np.nan)
+    y, y_i = whole.chance
+    x = float(S.O / S.M) if S.M else np.nan
+    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
+    fewer = 1.0 if y_i is None else float(1 - S.own / S.P**2)
+    shown = (1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max)
+    least = NOTHING * reach(case.weights, whole.urn) / d_max
+    if not S.M or not y > least or (S.n == 1 and not model.fixed):
+        gone = undefined_estimate(case, observed=x * d_max, expected=y * d_max)
+        return Estimate(
+            np.nan, *shown, gone.influence, gone.counted, undefined=gone.undefined, sums=whole
+        )
+    alpha = 1 - x / y
+    if by_ratings and y_i is None:  # no closed form of the variance is known
+        return Estimate(alpha, *shown, np.zeros(0), np.zeros(0), pairable_only=True, sums=whole)
+    f, _ = whole.of_patterns
+    M, O, counted = f.M, f.O, tally.multiplicity * f.n
+    strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
+    by_unit = (model.asks_who and case.study is not None) or strata is not None
+    if by_unit:
+        at = tally.unit_patterns
+        M, O, counted = M[at], O[at], np.ones(tally.n_units)
+        y_i = y_i if y_i is None or model.asks_who else y_i[at]
+    if strata is not None:
+        M, O = _stratified(case, strata, S, np.where(M > 0, O, np.nan))
+    a, b, c, d = slopes(model, S, y, whole.rbar, varies=y_i is not None)
+    influence = a + b * M + c * O
+    if y_i is not None:
+        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)
+    return Estimate(
+        alpha, *shown, influence, counted, by_unit=by_unit, pairable_only=by_ratings, sums=whole
+    )
+
+
+def _stratified(case: Case, strata: Codes, S: Sums, x_i: Floats) -> tuple[Floats, Floats]:
+    """Return M_i and O_i of each unit if the sizes of strata make the weights.
+
+    O = sum_s N_s x_s, with x_s the mean of the pairable units of a stratum, x if there is none. Its
+    linearised value is x_s + (w_i / v_i) 1[pairable] (x_i - x_s), with v_i the weight among rated
+    units; the mean over v_i is x. `x_i` is NaN for a unit that is not pairable.
+    """
+    used = ~np.isnan(x_i)
+    n = np.bincount(strata[used], minlength=strata.max() + 1)
+    sums = np.bincount(strata[used], x_i[used], len(n))
+    x_s = np.where(n > 0, sums / np.maximum(n, 1), S.O / S.M)[strata]
+    ratio = case.pairable_weights / case.unit_weights
+    z = x_s + np.where(used, ratio * (x_i - x_s), 0.0)
+    return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
+
+
+def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
+    """Return an estimate of NaN that keeps the parts that are defined."""
+    tally, d_max = case.tally, case.weights.max_distance
+    why: Undefined = "no chance disagreement"
+    if not tally.n_pairable_units:
+        why = "no pairable unit"
+    elif len(np.unique(tally.indices)) == 1:
+        why = "one value"
+    elif tally.n_pairable_units == 1:
+        why = "one unit"
+    none = np.zeros(0)
+    agreements = (1 - observed / d_max, 1 - expected / d_max)
+    return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
+
+
+def standard_error(parts: Estimate) -> float:
+    """Return sqrt(sum_i (x_i - mean)² / (n (n - 1))) over the linearised values x_i.
+
+    This is the variance by linearisation of every coefficient (Gwet 2014). NaN for fewer than two
+    units, and 0 if the result is rounding.
+    """
+    n = float(parts.counted.sum())
+    if n < 2 or parts.undefined is not None or not parts.influence.size:
+        return float("nan")
+    mean = dot(parts.counted, parts.influence) / n
+    error = float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))
+    return error if error > ROUNDING else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class UnitSums:
+    """The sums of a study under one chance model, and the coefficient for other choices of sums.
+
+    A row is a pattern of the tally; under a model that needs raters, a row of `Case.rated`.
+    """
+
+    case: Case
+    model: Model
+
+    @cached_property
+    def of_patterns(self) -> tuple[Sums, Floats]:
+        """What a unit of each pattern adds to the sums, and `share`."""
+        r = self.case.tally.pattern_ratings
+        return features(self.model, r, r, self.case.mean_disagreement)
+
+    @cached_property
+    def rows(self) -> tuple[Sums, Floats]:
+        """What a unit of each row adds to the sums, and `share`."""
+        f, share = self.of_patterns
+        if not self.model.asks_who:
+            return f, share
+        at = self.case.rated.patterns
+        return Sums(*(each[at] for each in f)), share[at]
+
+    @cached_property
+    def times(self) -> Floats:
+        """Number of units of each row."""
+        by_rater = self.model.asks_who
+        return self.case.rated.row_times if by_rater else self.case.tally.multiplicity
+
+    @cached_property
+    def sums(self) -> Sums:
+        """The sums of the study."""
+        f, c = self.of_patterns[0], self.case
+        of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
+        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
+        return Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
+
+    @cached_property
+    def rbar(self) -> float:
+        """rbar, the mean of M_i over pairable units."""
+        pairable = dot(self.case.pairable_mass, self.case.tally.pairable.astype(np.float64))
+        return float(self.sums.M / pairable)
+
+    @cached_property
+    def urn(self) -> Floats:
+        """The totals of the values of shape (K,): X for alpha, X / P for the kappas."""
+        return Urn(self.model.weigh).totals(self.case)
+
+    @cached_property
+    def chance(self) -> tuple[float, Floats | None]:
+        """Y, and y_i of each row; None if no unit moves y, or not in closed form."""
+        return self.model.linearised(self.case)
+
+    @cached_property
+    def counts(self) -> Any:
+        """share_i c_i of each row as a sparse array of shape (n_rows, K)."""
+        from scipy import sparse
+
+        tally, share = self.case.tally, self.of_patterns[1]
+        shape = (tally.n_patterns, self.case.weights.n_values)
+        each = tally.counts * share[tally.rows]
+        return sparse.csr_array((each, tally.indices, tally.indptr), shape=shape)
+
+    def reweighted(self, times: Floats) -> Floats:
+        """Return the coefficient of samples in which rows count so many times.
+
+        `times` has the shape (B, n_rows), the result (B,). The distance remains that of the study.
+
+        Raises
+        ------
+        TypeError
+            The chance model does not define what it gives for other samples.
+        """
+        f, _ = self.rows
+        n, M, O = (np.einsum("bp,p->b", times, each) for each in f[:3])
+        sums = Sums(n, M, O, M, M) if self.model.weigh == "ratings" else Sums(n, M, O, n, 0 * n)
+        match self.model:
+            case Fixed():
+                y = np.full(len(times), self.model.level(self.case))
+            case UrnOfEachRater():
+                y = self.model.reweighted(self.case, times)
+            case Urn() | Redrawn():
+                y = self.model.chance(self.case, self.counts.T @ times.T, sums.own)
+            case _:
+                raise TypeError(f"{self.model!r} is not a model of chance that can be reweighted")
+        return coefficient(self.model, sums, y)
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether a unit is left out without computing the chance term of the others."""
+        return isinstance(self.model, Fixed | Urn | UrnOfEachRater)
+
+    def without_units(self) -> Floats:
+        """Return the coefficient without one unit of each row.
+
+        A unit gives s c to the urn, s = share_i. Without it, the form is
+        (X - s c)' F (X - s c) = X' F X - 2 s c' F X + s² c' F c.
+        """
+        f, share = self.rows
+        if not self.has_closed_form:
+            return self._recomputed(np.arange(len(share)))
+        if self._is_nothing:
+            return np.full(len(share), np.nan)
+        if isinstance(self.model, UrnOfEachRater):
+            y, cancelled = self.model.without_units(self.case)
+            left = self.sums.minus(f)
+            out, lost = self._left(left, y)
+            lost |= cancelled & (left.n != 1)
+        else:
+            out, lost = self._without(f, *self._moved(share, slice(None)))
+        out[lost] = self._recomputed(np.flatnonzero(lost))
+        return out
+
+    def _recomputed(self, rows: Codes) -> Floats:
+        """Return the coefficient without one unit of some rows, each from the units left."""
+        out = np.empty(len(rows))
+        block_size = max(1, _BLOCK_CELLS // len(self.times))
+        for start in range(0, len(rows), block_size):
+            block = rows[start : start + block_size]
+            times = np.tile(self.times, (len(block), 1))
+            times[np.arange(len(block)), block] -= 1
+            out[start : start + block_size] = self.reweighted(times)
+        return out
+
+    def without_weighted_units(self) -> Floats:
+        """Return the coefficient without each unit of a weighted sample, of shape (n_units,).
+
+        NaN if digits cancelled. Only for a fixed chance model or an urn.
+        """
+        if self._is_nothing:
+            return np.full(self.case.tally.n_units, np.nan)
+        at, w = self.case.tally.unit_patterns, self.case.pairable_weights
+        v = w if self.model.weigh == "ratings" else self.case.unit_weights
+        n, M, O, P, own = (each[at] for each in self.of_patterns[0])
+        gone = Sums(n, w * M, w * O, v * P, w**2 * own)
+        out, lost = self._without(gone, *self._moved(v * self.of_patterns[1][at], at))
+        return np.where(lost, np.nan, out)
+
+    def _moved(self, s: Floats, at: Any) -> tuple[Floats, Floats]:
+        """Return s c' F X and s² c' F c for units of the patterns `at`; 0 if y is fixed."""
+        y_i = self.chance[1]
+        if not isinstance(self.model, Urn) or y_i is None:
+            return np.zeros(len(s)), np.zeros(len(s))
+        r = self.case.tally.pattern_ratings
+        to_urn = y_i * r * self.sums.P  # c' F X
+        return s * to_urn[at], s**2 * self.model.within(self.case)[at]
+
+    @cached_property
+    def _form(self) -> float:
+        """X' F X."""
+        return float(self.chance[0] * (self.sums.P**2 - self.sums.own))
+
+    @cached_property
+    def _rounding(self) -> float:
+        """A form that rounding cannot tell from 0."""
+        if not isinstance(self.model, Urn):
+            return NOTHING * reach(self.case.weights, self.urn) / self.case.weights.max_distance
+        return self.model.rounding(self.case, self.urn) * float(self.sums.P / self.urn.sum()) ** 2
+
+    @property
+    def _is_nothing(self) -> bool:
+        """Whether the study leaves no chance disagreement, and so no study without a part of it."""
+        if not self.sums.M:
+            return True
+        whole = self._form if isinstance(self.model, Urn) else self.chance[0]
+        return not whole > self._rounding
+
+    def _without(self, gone: Sums, to_urn: Floats, own_form: Floats) -> tuple[Floats, Flags]:
+        """Return the coefficient without what adds such sums, and where it must be recomputed.
+
+        `to_urn` is z' F X, and `own_form` z' F z, for what it gives to the urn, z.
+        """
+        left = self.sums.minus(gone)
+        if isinstance(self.model, Fixed):
+            return self._left(left, np.full(len(to_urn), self.chance[0]))
+        form = self._form - 2 * to_urn + own_form
+        pairs = left.P**2 - left.own
+        out, lost = self._left(left, form / np.where(pairs > 0, pairs, np.nan))
+        least = max(_CANCELLATION_TOL * self._form, self._rounding)
+        return out, lost | ((form <= least) & (left.M > 0) & (left.n != 1))
+
+    def _left(self, left: Sums, y: Floats) -> tuple[Floats, Flags]:
+        """Return the coefficient of sums that are left, and where their digits cancelled."""
+        lost = (left.O <= _CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
+        lost |= left.M <= _CANCELLATION_TOL * self.sums.M
+        counts = (left.M > 0) & ((left.n != 1) | self.model.fixed)
+        return coefficient(self.model, left, y), lost & counts
