@@ -79,7 +79,7 @@ SLOW = (
     "tests/inference/test_comparison.py::TestSeveral::test_holm_equals_statsmodels",
     "tests/inference/test_cross_replication.py::TestExact::test_random_raters_score_nothing",
     "tests/inference/test_decision_study.py::TestTruths",
-    "tests/inference/test_inside_units.py::TestManyRatings::test_reshuffles_equal_the_study_rewritten",
+    "tests/inference/test_within_units.py::TestManyRatings::test_reshuffles_equal_the_study_rewritten",
     "tests/inference/test_jackknife.py::TestPassingRaters::test_equals_the_rest_scored",
     "tests/inference/test_jackknife.py::TestRaters::test_any_study",
     "tests/inference/test_jackknife.py::TestUnits::test_any_study",

@@ -14,6 +14,7 @@ import numpy as np
 
 from setagree.checks import check_drawing
 from setagree.coefficients.chance import Floats
+from setagree.coefficients.shuffler import arrangements
 from setagree.diagnosis.common import Row, counts, named, uncertainty
 from setagree.diagnosis.grouping import Grouped
 from setagree.diagnosis.pairs_within import sorted_ratings
@@ -23,7 +24,6 @@ from setagree.inference.cross_replication import cross_replication
 from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.permutation import SURE
 from setagree.inference.raters import Codes
-from setagree.inference.shuffles import arrangements
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

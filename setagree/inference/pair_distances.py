@@ -11,9 +11,10 @@ import pandas as pd
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Codes, Floats
+from setagree.coefficients.shuffler import Cells, pairs_of
+from setagree.coefficients.within_units import value_pairs
 from setagree.credit.base import Weights, chunks
-from setagree.inference.inside_units import lists_pairs, value_pairs
-from setagree.inference.shuffles import Shuffler
+from setagree.inference.permutation import pairable_ratings, ratings_of
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.tally import Tally
@@ -133,42 +134,52 @@ def _distinct(d: Floats, n: Floats, row: int) -> Floats:
     return out[:, out[row] > 0]
 
 
-class PairShuffler(Shuffler):
-    """The ratings of pairable units in a row, and the statistic as a function of their order.
+class PairShuffler(Cells):
+    """The answers of pairable units, and the statistic as a function of their order.
 
-    No reshuffle changes how far all pairs are apart; only which of them stand inside units.
+    A reshuffle does not change the distances of all pairs, but which of them lie within units.
     """
 
+    max_pairs = _MOST_LISTED
+
     def __init__(self, agreement: Agreement, pairs: PairDistances) -> None:
-        super().__init__(agreement, within_rater=False)
-        self.pairs = pairs
+        unit, _, value = ratings_of(agreement)
+        kept = pairable_ratings(unit)
+        unit, value = unit[kept], value[kept]
+        super().__init__(unit, value, np.zeros_like(unit), agreement.tally, agreement.weights)
+        self.distances = pairs
         self.up_to = np.cumsum(pairs.every)
-        self.n_pairs = round(float((self.r * (self.r - 1)).sum()) / 2)
+        self.n_pairs = round(float((self.sizes * (self.sizes - 1)).sum()) / 2)
 
     @cached_property
-    def _lists_pairs(self) -> bool:
-        few = lists_pairs(self.r, self.weights.n_values, most=_MOST_LISTED)
-        return few or self._dense is None
+    def lists_pairs(self) -> bool:
+        """Whether pairs are compared one by one: if few, or without a matrix of distances."""
+        return self.dense is None or super().lists_pairs
 
     @property
     def width(self) -> int:
-        """The entries of an arrangement while it is evaluated."""
-        K, n = self.weights.n_values, len(self.r)
-        inside = self.n_pairs if self._lists_pairs else max(n * K, K**2)
+        """Number of entries that the evaluation of one reshuffle visits."""
+        K, n = self.n_values, len(self.units)
+        inside = self.n_pairs if self.lists_pairs else max(n * K, K**2)
         return max(len(self.value), inside, min(len(self.up_to), _BINS_A_PAIR * self.n_pairs))
+
+    @property
+    def n_held(self) -> int:
+        """Number of entries per reshuffle that are in memory at a time."""
+        return self.width
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the statistics of answers V of shape (B, n_ratings)."""
-        if not self._lists_pairs:
-            return np.array([self._largest(self._matrix_counts(row))[0] for row in V])
-        left, right, _ = self._pairs
-        place = self._places(V.take(left, axis=1), V.take(right, axis=1))
         B, n_bins = len(V), len(self.up_to)
+        if not self.lists_pairs:
+            return np.array([self._largest(self._matrix_counts(row))[0] for row in V])
+        bins = [self._bins(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
+        bin_of_pair = np.concatenate(bins, axis=1)
         if n_bins > _BINS_A_PAIR * self.n_pairs:
-            place.sort(axis=1)
+            bin_of_pair.sort(axis=1)
             within = np.arange(1.0, self.n_pairs + 1)
-            return np.asarray(self._leads(within, self.up_to[place]).max(axis=1))
-        cells = place + n_bins * np.arange(B)[:, None]
+            return np.asarray(self._leads(within, self.up_to[bin_of_pair]).max(axis=1))
+        cells = bin_of_pair + n_bins * np.arange(B)[:, None]
         counts = np.bincount(cells.ravel(), minlength=B * n_bins).astype(np.float64)
         return self._largest(counts.reshape(B, n_bins))
 
@@ -182,24 +193,24 @@ class PairShuffler(Shuffler):
         n_expected = self.up_to[-1] - self.n_pairs
         return np.asarray(within / self.n_pairs - (every - within) / n_expected)
 
-    def _places(self, k: Codes, l: Codes) -> Codes:
+    def _bins(self, k: Codes, l: Codes) -> Codes:
         """Return the position of the distance between values."""
-        if self._dense is not None:
-            return self._table.take(k * self.weights.n_values + l)
+        if self.dense is not None:
+            return self._table.take(k * self.n_values + l)
         d = self.weights.distance_at(k.ravel(), l.ravel())
-        return self.pairs.places(d).reshape(k.shape)
+        return self.distances.places(d).reshape(k.shape)
 
     @cached_property
     def _table(self) -> Codes:
         """The positions of all K x K distances in a row, where these are at hand."""
-        return self.pairs.places(np.zeros(0) if self._dense is None else self._dense)
+        return self.distances.places(np.zeros(0) if self.dense is None else self.dense)
 
     def _matrix_counts(self, values: Codes) -> Floats:
         """Return how many pairs inside units have each distance, from how often each value comes.
 
         With C_ik ratings of value k in unit i, C' C counts each pair twice, and each rating once.
         """
-        K, n = self.weights.n_values, len(self.r)
+        K, n = self.n_values, len(self.units)
         counts = np.bincount(self.unit * K + values, minlength=n * K).reshape(n, K)
         counts = counts.astype(np.float64)
         both = counts.T @ counts

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import Codes, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.shuffler import Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
-from setagree.inference.shuffles import Shuffler
-from setagree.inference.table_shuffles import TableShuffler
+from setagree.inference.known_raters import known_study
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -28,6 +29,12 @@ Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 SURE = 0.05
 """The p of one tail at which an agreement is said to be more than chance, or below it."""
+
+_RATINGS_LIMIT = 200_000_000
+"""Ratings of a tally beyond which they are not listed."""
+
+_TABLE_LIMIT = 50_000_000
+"""Cells of a table beyond which they are not permuted: 400 MB."""
 
 _TIE = 1e-12
 """Estimates closer than this to the observed one count as equal to it."""
@@ -250,14 +257,12 @@ def _tested(
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
         distribution = np.full(n_resamples, np.nan)
-    elif scheme == "table":
-        distribution = TableShuffler(agreement).estimates(n_resamples, generator)
     else:
-        inside = {name: scheme == name for name in ("within_rater", "within_cluster")}
-        shuffler = Shuffler(agreement, **inside)
-        n_arrangements = shuffler.n_arrangements()
+        shuffler = shuffler_of(agreement, scheme)
+        n_arrangements = inf if scheme == "table" else shuffler.n_arrangements()
         exact = n_arrangements <= n_resamples
-        check_drawing(int(min(n_arrangements, n_resamples)), shuffler.width)
+        width = len(shuffler.value) if scheme == "table" else shuffler.width
+        check_drawing(int(min(n_arrangements, n_resamples)), width)
         distribution = (
             shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator)
         )
@@ -274,6 +279,71 @@ def _warn_if_not_drawn_so(agreement: Agreement, scheme: Scheme) -> None:
     if sampling.cluster is not None:
         instead = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
     warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)
+
+
+def shuffler_of(agreement: Agreement, scheme: str) -> Shuffler:
+    """Return the cells of a study whose answers a scheme permutes, with the coefficient."""
+    case, model = agreement.case, agreement.definition.model
+    table = scheme == "table"
+    unit, rater, value = _table_cells(agreement) if table else ratings_of(agreement)
+    if scheme in {"pooled", "within_cluster"}:
+        # For alpha, the answers of units that are not pairable do not count.
+        kept = pairable_ratings(unit) if model.weigh == "ratings" else slice(None)
+        unit, rater, value = unit[kept], rater[kept], value[kept]
+    group: Codes = np.zeros(len(unit), dtype=np.intp)
+    if scheme == "within_rater":
+        group = rater
+    elif scheme == "within_cluster" and case.sample is not None and case.sample.groups is not None:
+        group = case.sample.groups[unit]
+    return Shuffler(case, model, unit, rater, value, group)
+
+
+def pairable_ratings(unit: Codes) -> Codes:
+    """Return the positions of the ratings of units with at least two."""
+    return np.flatnonzero(np.bincount(unit)[unit] >= 2)
+
+
+def _table_cells(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
+    """Return the unit, rater and value of each cell of the units x raters table; K if missing."""
+    study = known_study(agreement, f"{option('scheme', 'table')} needs to know")
+    n_cells = study.n_units * study.n_raters
+    if n_cells > _TABLE_LIMIT:
+        raise DataError(
+            f"{option('scheme', 'table')} would move {n_cells:,} cells; the limit is "
+            f"{_TABLE_LIMIT:,}."
+        )
+    value = np.full(n_cells, agreement.weights.n_values)
+    value[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
+        study.value_codes
+    )
+    unit, rater = np.divmod(np.arange(n_cells), study.n_raters)
+    return unit, rater, value
+
+
+def ratings_of(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
+    """Return the unit, rater and value of each rating. Raters are 0 if they are unknown.
+
+    The units of a tally are listed pattern by pattern.
+    """
+    study, tally = agreement.study, agreement.tally
+    if study is not None:
+        return study.unit_codes, study.rater_codes, study.value_codes.astype(np.intp)
+    counts, times = tally.counts.astype(np.intp), tally.multiplicity.astype(np.intp)
+    if (counts != tally.counts).any() or (times != tally.multiplicity).any():
+        raise DataError("counts that are fractions cannot be reshuffled.")
+    if tally.n_ratings > _RATINGS_LIMIT:
+        raise DataError(
+            f"a reshuffle would move {tally.n_ratings:,} answers; the limit is {_RATINGS_LIMIT:,}."
+        )
+    patterns = np.repeat(np.arange(tally.n_patterns), times)
+    if tally.given is not None:
+        whole = tally.given.take(patterns)
+        return whole.rows, whole.rater_codes, whole.value_codes.astype(np.intp)
+    rated = tally.pattern_ratings.astype(np.intp)
+    of_pattern = np.split(np.repeat(tally.indices, counts), np.cumsum(rated)[:-1])
+    value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.intp)
+    unit = np.repeat(np.arange(len(patterns)), rated[patterns])
+    return unit, np.zeros(len(unit), dtype=np.intp), value
 
 
 def exact_mean(agreement: Agreement, scheme: str) -> float:

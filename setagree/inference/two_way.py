@@ -17,14 +17,14 @@ from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.chance_models import Fixed, Redrawn, Urn, one_minus
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.errors import DataError, ResamplingWarning, option, warn
-from setagree.inference.draws import ENTRIES_AT_ONCE
-from setagree.inference.inside_units import (
+from setagree.coefficients.within_units import (
     CountedUnits,
     dense_distances,
     lists_pairs,
     rating_pairs,
 )
+from setagree.errors import DataError, ResamplingWarning, option, warn
+from setagree.inference.draws import ENTRIES_AT_ONCE
 from setagree.inference.known_raters import known_study
 from setagree.progress import track
 from setagree.scoring.results import Agreement

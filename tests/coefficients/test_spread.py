@@ -14,7 +14,7 @@ from small_studies import annotations, random_rows, sets_of
 import setagree as sa
 from setagree.coefficients.score_interval import score_ends
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeError
-from setagree.inference.shuffles import Shuffler
+from setagree.inference.permutation import shuffler_of
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.scorer import score_part
 
@@ -222,7 +222,7 @@ class TestWeights:
         """The reshuffle that changes nothing gives the estimate; chance alone gives about 0."""
         study, weights = drawn_study()
         row = getattr(sa, name)(study.sampled(sampling_weight=weights))
-        shuffler = Shuffler(row, within_rater=False)
+        shuffler = shuffler_of(row, "pooled")
         assert shuffler.evaluate(shuffler.value[None])[0] == pytest.approx(row.estimate, abs=1e-12)
         test = sa.permutation_test(row, n_resamples=1500, rng=1)
         assert test.defined.mean() == pytest.approx(0, abs=0.02)

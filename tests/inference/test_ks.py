@@ -12,6 +12,7 @@ from scipy import stats
 from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
+from setagree.coefficients import shuffler
 from setagree.errors import CostError, DataError, SetagreeWarning, UndefinedAgreementWarning
 from setagree.inference import pair_distances as module
 from setagree.inference.ks import ks_statistic
@@ -138,7 +139,7 @@ class TestReshuffles:
         monkeypatch.setattr(module, "_BINS_A_PAIR", 0)
         ordered = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
         np.testing.assert_allclose(ordered.distribution, plain.distribution, atol=1e-12)
-        monkeypatch.setattr(module, "lists_pairs", lambda *_, **__: False)
+        monkeypatch.setattr(shuffler, "lists_pairs", lambda *_, **__: False)
         by_value = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
         np.testing.assert_allclose(by_value.distribution, plain.distribution, atol=1e-12)
 
@@ -147,9 +148,9 @@ class TestReshuffles:
         study = sa.simulate(30, 4, missing=0.2, rng=2)
         agreement = sa.krippendorff_alpha(study)
         pairs = module.PairDistances.of(agreement.tally, agreement.weights)
-        shuffler = module.PairShuffler(agreement, pairs)
+        answers = module.PairShuffler(agreement, pairs)
         found = ks_statistic(study, n_resamples=0)
-        assert shuffler.evaluate(shuffler.value[None])[0] == pytest.approx(found.estimate)
+        assert answers.evaluate(answers.value[None])[0] == pytest.approx(found.estimate)
 
     def test_more_than_chance(self):
         """Raters who agree, and raters who answer by chance."""

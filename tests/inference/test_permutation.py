@@ -33,12 +33,13 @@ from measuring import peak
 from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
+from setagree.coefficients import shuffler as shuffling
+from setagree.coefficients import within_units
 from setagree.coefficients.chance_models import Model
+from setagree.coefficients.shuffler import Shuffler, arrangements
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.inference import inside_units, shuffles, table_shuffles
-from setagree.inference.permutation import PermutationTest, exact_mean
-from setagree.inference.shuffles import Shuffler, arrangements
-from setagree.inference.table_shuffles import TableShuffler
+from setagree.inference import permutation
+from setagree.inference.permutation import PermutationTest, exact_mean, shuffler_of
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -67,22 +68,20 @@ def codes_of(shuffler, agreement, rows):
     """Return the value codes of rewritten rows, in the order of the shuffler's ratings."""
     code = {value: k for k, value in enumerate(agreement.weights.values)}
     column = [int(name.removeprefix("r")) for name in agreement.study.raters]
-    if shuffler.alpha_like and not shuffler.within_rater:
-        rows = [row for row in rows if sum(x is not None for x in row) > 1]
     places = zip(shuffler.unit, shuffler.rater, strict=True)
     return [code[rows[i][column[g]]] for i, g in places]
 
 
 def spy_on_tables(monkeypatch):
     """Return a list that gets every reshuffled table, units x raters, -1 where it is missing."""
-    tables, evaluate = [], TableShuffler.evaluate
+    tables, evaluate = [], Shuffler.evaluate
 
-    def spied(self, T):
-        K = self.agreement.weights.n_values
-        tables.extend(np.where(T < K, T, -1).transpose(1, 2, 0))
-        return evaluate(self, T)
+    def spied(self, V):
+        T = V.reshape(len(V), self.tally.n_units, -1)
+        tables.extend(np.where(self.n_values > T, T, -1))
+        return evaluate(self, V)
 
-    monkeypatch.setattr(TableShuffler, "evaluate", spied)
+    monkeypatch.setattr(Shuffler, "evaluate", spied)
     return tables
 
 
@@ -96,7 +95,7 @@ class Unheard(Model):
 
 def chance_of_shuffles(agreement):
     """Ask the reshuffles for a coefficient."""
-    return Shuffler(agreement, within_rater=False).estimates(2, np.random.default_rng(1))
+    return shuffler_of(agreement, "pooled").estimates(2, np.random.default_rng(1))
 
 
 def chance_of_two_way(agreement):
@@ -113,8 +112,10 @@ class TestEveryReshuffle:
         rows = fitting(name, HARD)
         rng = np.random.default_rng(3)
         agreement = score(rows, name, distance)
-        shuffler = Shuffler(agreement, within_rater=False)
-        moved = [shuffled(rows, pairable=shuffler.alpha_like, rng=rng) for _ in range(10)]
+        shuffler = shuffler_of(agreement, "pooled")
+        moved = [
+            shuffled(rows, pairable=shuffler.model.weigh == "ratings", rng=rng) for _ in range(10)
+        ]
         V = np.array([codes_of(shuffler, agreement, one) for one in moved])
         by_hand = estimates(moved, name, distance)
         assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
@@ -125,7 +126,7 @@ class TestEveryReshuffle:
         rows = fitting(name, HARD)
         rng = np.random.default_rng(4)
         agreement = score(rows, name, distance)
-        shuffler = Shuffler(agreement, within_rater=True)
+        shuffler = shuffler_of(agreement, "within_rater")
         moved = []
         for _ in range(10):
             columns = [
@@ -144,7 +145,7 @@ class TestEveryReshuffle:
 
         Whether the pairs of a unit are listed, or its values counted.
         """
-        monkeypatch.setattr(table_shuffles, "lists_pairs", lambda *_: lists)
+        monkeypatch.setattr(shuffling, "lists_pairs", lambda *_, **__: lists)
         tables = spy_on_tables(monkeypatch)
         rows = fitting(name, HARD)
         agreement = score(rows, name)
@@ -183,8 +184,10 @@ class TestEveryReshuffle:
         """One number of 1e9 among 1 to 4: no reshuffle is undefined for that."""
         rng = np.random.default_rng(3)
         agreement = score(rows, name, "interval")
-        shuffler = Shuffler(agreement, within_rater=False)
-        moved = [shuffled(rows, pairable=shuffler.alpha_like, rng=rng) for _ in range(10)]
+        shuffler = shuffler_of(agreement, "pooled")
+        moved = [
+            shuffled(rows, pairable=shuffler.model.weigh == "ratings", rng=rng) for _ in range(10)
+        ]
         V = np.array([codes_of(shuffler, agreement, one) for one in moved])
         by_hand = estimates(moved, name, "interval")
         assert np.isfinite(by_hand).all()
@@ -199,8 +202,8 @@ class TestEveryReshuffle:
             agreement = score(rows, name)
             if agreement.reason is not None:
                 continue
-            shuffler = Shuffler(agreement, within_rater=False)
-            moved = shuffled(rows, pairable=shuffler.alpha_like, rng=rng)
+            shuffler = shuffler_of(agreement, "pooled")
+            moved = shuffled(rows, pairable=shuffler.model.weigh == "ratings", rng=rng)
             actual = shuffler.evaluate(np.array([codes_of(shuffler, agreement, moved)]))
             by_hand = estimates([moved], name)
             assert actual.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
@@ -209,7 +212,7 @@ class TestEveryReshuffle:
         """Beyond some number of values distances are looked up pair by pair; nothing changes."""
         alpha = score(HARD, "krippendorff_alpha")
         table = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
-        monkeypatch.setattr(inside_units, "_DENSE_VALUES", 2)
+        monkeypatch.setattr(within_units, "_DENSE_VALUES", 2)
         pairs = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
         np.testing.assert_allclose(pairs, table, rtol=0, atol=1e-14)
 
@@ -219,18 +222,18 @@ class TestWhatStays:
 
     def test_pooled_keeps_the_answers(self):
         """Each reshuffle holds the same answers; for alpha those of pairable units only."""
-        shuffler = Shuffler(score(HARD, "krippendorff_alpha"), within_rater=False)
+        shuffler = shuffler_of(score(HARD, "krippendorff_alpha"), "pooled")
         assert len(shuffler.value) == 23 - 2
         V = np.tile(shuffler.value, (50, 1))
-        moved = shuffler._shuffled(V.copy(), np.random.default_rng(1))
+        moved = shuffler.reshuffled(50, np.random.default_rng(1))
         assert (np.sort(moved, axis=1) == np.sort(V, axis=1)).all()
         assert len({tuple(row) for row in moved}) == 50
 
     def test_within_rater_keeps_each_raters_answers(self):
         """Each rater has the same answers as before, in another order."""
-        shuffler = Shuffler(score(HARD, "conger_kappa"), within_rater=True)
+        shuffler = shuffler_of(score(HARD, "conger_kappa"), "within_rater")
         V = np.tile(shuffler.value, (50, 1))
-        moved = shuffler._shuffled(V.copy(), np.random.default_rng(1))
+        moved = shuffler.reshuffled(50, np.random.default_rng(1))
         for g in range(4):
             mine = shuffler.rater == g
             assert (np.sort(moved[:, mine], axis=1) == np.sort(V[:, mine], axis=1)).all()
@@ -254,7 +257,7 @@ class TestWhatStays:
 
     def test_a_table_too_large(self, monkeypatch):
         """A table that would not fit is refused with its size."""
-        monkeypatch.setattr(table_shuffles, "_TABLE_LIMIT", 32)
+        monkeypatch.setattr(permutation, "_TABLE_LIMIT", 32)
         with pytest.raises(DataError, match="would move 33 cells; the limit is 32"):
             sa.permutation_test(sa.krippendorff_alpha(annotations(T1)), scheme="table")
 
@@ -328,14 +331,14 @@ class TestExactEnumeration:
         """The arrangements are scored block by block, with the same numbers in the same order."""
         alpha = score(TINY, "krippendorff_alpha")
         whole = sa.permutation_test(alpha).distribution
-        monkeypatch.setattr(shuffles, "ENTRIES_AT_ONCE", 100)
+        monkeypatch.setattr(shuffling, "BLOCK_SIZE", 100)
         parts = sa.permutation_test(alpha).distribution
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-15)
 
     def test_taken_when_there_are_no_more(self):
         """180 arrangements: enumerated for 180 resamples, drawn for 179."""
         alpha = score(TINY, "krippendorff_alpha")
-        assert Shuffler(alpha, within_rater=False).n_arrangements() == 180
+        assert shuffler_of(alpha, "pooled").n_arrangements() == 180
         assert sa.permutation_test(alpha, n_resamples=180).exact
         drawn = sa.permutation_test(alpha, n_resamples=179, rng=1)
         assert (drawn.exact, len(drawn.distribution)) == (False, 179)
@@ -349,7 +352,7 @@ class TestExactEnumeration:
     def test_too_many_to_count(self):
         """A large study has more arrangements than a float can count."""
         alpha = score(noisy_rows(1, units=200, raters=3), "krippendorff_alpha")
-        assert Shuffler(alpha, within_rater=False).n_arrangements() == math.inf
+        assert shuffler_of(alpha, "pooled").n_arrangements() == math.inf
 
 
 class TestMeans:
@@ -522,13 +525,22 @@ class TestSeeds:
         """So does another block size, and a Generator of that seed."""
         alpha = score(HARD, "krippendorff_alpha")
         whole = sa.permutation_test(alpha, n_resamples=40, scheme=scheme, rng=7).distribution
-        monkeypatch.setattr(shuffles, "ENTRIES_AT_ONCE", 90)
+        monkeypatch.setattr(shuffling, "BLOCK_SIZE", 90)
         parts = sa.permutation_test(alpha, n_resamples=40, scheme=scheme, rng=7).distribution
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
         again = sa.permutation_test(
             alpha, n_resamples=40, scheme=scheme, rng=np.random.default_rng(7)
         )
         np.testing.assert_array_equal(again.distribution, parts)
+
+    def test_order_of_draws(self):
+        """One permutation per rater, in the order of raters, then the next reshuffle."""
+        shuffler = shuffler_of(score(HARD, "conger_kappa"), "within_rater")
+        found = shuffler.reshuffled(3, np.random.default_rng(7))
+        rng = np.random.default_rng(7)
+        for row in found:
+            expected = [rng.permutation(shuffler.value[shuffler.rater == g]) for g in range(4)]
+            assert row.tolist() == np.concatenate(expected).tolist()
 
     @every_scheme
     def test_another_seed(self, scheme):
@@ -571,7 +583,7 @@ class TestTallies:
         with pytest.raises(DataError, match=f"scheme='{scheme}' needs to know who gave what"):
             sa.permutation_test(alpha, scheme=scheme)
         with pytest.raises(DataError, match="scheme='table' needs to know who gave what"):
-            TableShuffler(alpha)
+            shuffler_of(alpha, "table")
 
     @pytest.mark.parametrize("what", ["counts", "multiplicity"])
     def test_fractions_are_refused(self, what):

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from setagree.inference.shuffles import Shuffler
+from setagree.inference.table_shuffles import TableShuffler
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.inference.shuffles import Shuffler
-from setagree.inference.table_shuffles import TableShuffler
 
 STUDY = sa.simulate(12, 4, rng=1)
 PART = {unit: "s" if k < 6 else "t" for k, unit in enumerate(STUDY.units)}

@@ -1,4 +1,4 @@
-"""Disagreement inside units, from a list of their pairs of ratings or from counts of their values.
+"""Disagreement within units, from a list of their pairs of ratings or from counts of their values.
 
 A unit of r ratings has r (r - 1) / 2 pairs. A short list of them is the fastest way; of a unit that
 thousands rated there are millions, while its distinct values are few and are counted instead.

@@ -10,8 +10,9 @@ from measuring import peak
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.inference import inside_units, pairs, two_way
-from setagree.inference.shuffles import Shuffler
+from setagree.coefficients import within_units
+from setagree.inference import pairs, two_way
+from setagree.inference.permutation import shuffler_of
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
 
@@ -23,14 +24,14 @@ CROWD = pd.DataFrame({"a": [9000, 4000, 8000], "b": [1000, 6000, 2000]})
 @pytest.fixture
 def no_list(monkeypatch):
     """Let nothing be few enough for a list of pairs."""
-    monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+    monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
     monkeypatch.setattr(pairs, "PAIRS_LISTED", 0)
 
 
 def roads(monkeypatch, road):
     """Count the values of the units by a matrix, or meet the distinct ones pair by pair."""
-    monkeypatch.setattr(inside_units, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
-    monkeypatch.setattr(inside_units, "_CELLS_AT_ONCE", 20)
+    monkeypatch.setattr(within_units, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
+    monkeypatch.setattr(within_units, "_CELLS_AT_ONCE", 20)
 
 
 every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])
@@ -45,7 +46,8 @@ class TestManyRatings:
         """Each estimate is that of the reshuffled answers, written down and scored anew."""
         roads(monkeypatch, road)
         rows = fitting(name, HARD)
-        shuffler = Shuffler(score(rows, name, distance), within_rater=True)
+        agreement = score(rows, name, distance)
+        shuffler = shuffler_of(agreement, "within_rater")
         V, rng = np.tile(shuffler.value, (8, 1)), np.random.default_rng(4)
         for mine in shuffler.groups():
             V[:, mine] = rng.permuted(V[:, mine], axis=1)
@@ -54,7 +56,7 @@ class TestManyRatings:
         for answers in V:
             new = [list(row) for row in rows]
             for (i, g), k in zip(places, answers, strict=True):
-                column = int(shuffler.agreement.study.raters[g].removeprefix("r"))
+                column = int(agreement.study.raters[g].removeprefix("r"))
                 new[i][column] = shuffler.weights.values[k]
             rewritten.append(new)
         by_hand = estimates(rewritten, name, distance)
@@ -66,7 +68,7 @@ class TestManyRatings:
         """Counted or listed, the same seed gives the same reshuffles."""
         alpha = score(noisy_rows(1, units=12, raters=5, missing=0.2), "krippendorff_alpha")
         listed = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
-        monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+        monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
         roads(monkeypatch, road)
         counted = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
         np.testing.assert_allclose(counted, listed, rtol=0, atol=1e-13)
@@ -82,7 +84,7 @@ class TestManyRatings:
         m = rng.integers(3, size=(agreement.n_units, 10)).astype(float)
         w = rng.integers(3, size=(agreement.n_raters, 10)).astype(float)
         expected = loaded.estimates(m, w)
-        monkeypatch.setattr(inside_units, "PAIRS_LISTED", 0)
+        monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
         roads(monkeypatch, road)
         actual = counted.estimates(m, w)
         assert actual.tolist() == pytest.approx(expected.tolist(), abs=1e-12, nan_ok=True)
@@ -91,10 +93,10 @@ class TestManyRatings:
     def test_when_pairs_are_listed(self):
         """Few pairs are; so are many where counts of very many values would take longer."""
         r = np.full(1000, 3.0)
-        assert inside_units.lists_pairs(r, 2)
-        assert inside_units.lists_pairs(np.full(100, 60.0), 1000)
-        assert not inside_units.lists_pairs(np.full(100, 60.0), 5)
-        assert not inside_units.lists_pairs(np.full(3, 10_000.0), 50_000)
+        assert within_units.lists_pairs(r, 2)
+        assert within_units.lists_pairs(np.full(100, 60.0), 1000)
+        assert not within_units.lists_pairs(np.full(100, 60.0), 5)
+        assert not within_units.lists_pairs(np.full(3, 10_000.0), 50_000)
 
     def test_memory_of_reshuffles(self):
         """Ten thousand ratings a unit take no list of 150 million pairs.
@@ -104,7 +106,7 @@ class TestManyRatings:
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(CROWD), distance="nominal")
         test, megabytes = peak(lambda: sa.permutation_test(alpha, n_resamples=2, rng=1))
         assert megabytes < 60
-        shuffler = Shuffler(alpha, within_rater=False)
+        shuffler = shuffler_of(alpha, "pooled")
         V = np.tile(shuffler.value, (2, 1))
         V = np.random.default_rng(1).permuted(V, axis=1, out=V)
         for answers, found in zip(V, test.distribution, strict=True):
