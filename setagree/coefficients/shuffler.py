@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, lgamma
@@ -16,7 +16,6 @@ from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.within_units import CountedUnits, dense_distances, lists_pairs
 from setagree.credit.base import DenseWeights, Weights
-from setagree.progress import track
 from setagree.study.tally import Tally
 
 Tables: TypeAlias = Iterable[tuple[slice, Codes]]
@@ -85,8 +84,16 @@ class Cells:
             logs += lgamma(int(counts.sum()) + 1) - sum(lgamma(n + 1) for n in counts)
         return round(exp(logs)) if logs < 40 else inf
 
-    def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:
-        """Return the estimates of random reshuffles, of shape (n_resamples,)."""
+    def estimates(
+        self,
+        n_resamples: int,
+        generator: np.random.Generator,
+        track: Callable[..., Iterable[int]] = lambda starts, **_: starts,
+    ) -> Floats:
+        """Return the estimates of random reshuffles, of shape (n_resamples,).
+
+        `track` shows the progress of the blocks; see `setagree.progress`.
+        """
         at_once = self._block_rows
         starts = range(0, n_resamples, at_once)
         np.empty(_REUSED)

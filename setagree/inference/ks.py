@@ -17,6 +17,7 @@ from setagree.inference.known_raters import plain_units
 from setagree.inference.pair_distances import PairDistances, PairShuffler
 from setagree.inference.raters import check_least
 from setagree.large.opening import Data, open_study
+from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, default_distances
@@ -263,5 +264,7 @@ def _null(
     n_arrangements = shuffler.n_arrangements()
     exact = n_arrangements <= n_resamples
     check_drawing(int(min(n_arrangements, n_resamples)), shuffler.width)
-    estimates = shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator)
+    estimates = (
+        shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator, track)
+    )
     return estimates, exact

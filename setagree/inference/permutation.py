@@ -19,6 +19,7 @@ from setagree.inference.clusters import is_clustered
 from setagree.inference.draws import Resampled
 from setagree.inference.known_raters import known_study
 from setagree.large.opening import Data
+from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.sampling import warn_ignored
@@ -264,7 +265,7 @@ def _tested(
         width = len(shuffler.value) if scheme == "table" else shuffler.width
         check_drawing(int(min(n_arrangements, n_resamples)), width)
         distribution = (
-            shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator)
+            shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator, track)
         )
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
