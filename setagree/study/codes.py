@@ -28,6 +28,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, read_cell
 from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
+from setagree.study.odd_labels import warn_of_odd_labels
 from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -145,8 +146,10 @@ def code_label_sets(
         doubt_markers(codes, cells, times=times)
         doubt_numeric_labels(values)
         doubt_similar("Labels", used_labels(values))
-    is_text = len(texts) == len(cells)
-    return Answers(recode(codes, merged), values, "labels", n_blank, is_text, spells_empty)
+    is_text, codes = len(texts) == len(cells), recode(codes, merged)
+    if values and syntax.codebook is None:
+        warn_of_odd_labels(values, codes, syntax.sep, times)
+    return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
 
 
 def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> bool:

@@ -1,0 +1,124 @@
+"""Warnings about labels that look like slips: counts of ratings, remedy, silence on clean data."""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import (
+    LabelError,
+    MixedScaleWarning,
+    SeparatorWarning,
+    SetagreeWarning,
+    SimilarLabelsWarning,
+)
+
+WORDS = ["anger", "sadness", "joy", "joy, sadness", "anger, joy"]
+
+
+def table(*odd, words=WORDS):
+    """Return 300 answers to 100 units, in which these take the place of the first ones."""
+    answers = [words[k % len(words)] for k in range(300)]
+    answers[: len(odd)] = odd
+    units, raters = [f"u{k // 3}" for k in range(300)], [f"r{k % 3}" for k in range(300)]
+    return pd.DataFrame({"unit": units, "rater": raters, "labels": answers})
+
+
+def warned(frame, **options):
+    """Return the warnings of a reading, by category."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.Annotations.from_long(frame, **options)
+    return {one.category: str(one.message) for one in caught}
+
+
+def test_joined_labels():
+    """A label whose parts are labels is counted; replacing its sign mends it."""
+    frame = table("anger/sadness", "anger/sadness", "joy, sadness/anger")
+    said = warned(frame)[SeparatorWarning]
+    assert said.startswith(
+        "labels 'anger/sadness' (2 ratings), 'sadness/anger' (1 rating): read as one label, "
+        "although its parts 'anger', 'sadness' are labels as well."
+    )
+    assert "df[column].str.replace('/', ',', regex=False)" in said
+    mended = frame.assign(labels=frame["labels"].str.replace("/", ",", regex=False))
+    assert warned(mended) == {}
+
+
+def test_joined_labels_where_nothing_else_separates():
+    """Without a cell of several labels the sign is the separator that is named."""
+    frame = table("anger+joy", words=["anger", "sadness", "joy"])
+    assert "(1 rating)" in warned(frame)[SeparatorWarning]
+    assert "sep='+'" in warned(frame)[SeparatorWarning]
+    assert warned(frame, sep="+") == {}
+
+
+def test_a_number_among_words():
+    """A number among words is counted; the codebook finds its row."""
+    frame = table("joy", "2", "2, joy")
+    said = warned(frame)[MixedScaleWarning]
+    assert said.startswith("label '2' (2 ratings): a number among words, read as a label.")
+    with pytest.raises(LabelError, match=r"Unit 'u0', rater 'r1': label '2' is not in the"):
+        sa.Annotations.from_long(frame, codebook=["anger", "sadness", "joy"])
+
+
+@pytest.mark.parametrize("slip", ["sadnes", "sadnness", "sadmess", "agner"])
+def test_a_rare_misspelling(slip):
+    """A rare label one letter from a frequent one is named with both counts."""
+    caught = warned(table(slip))
+    if slip == "agner":  # two letters are exchanged: not one
+        assert caught == {}
+        return
+    assert f"{slip!r} (1 of 300 ratings) and 'sadness' (120)" in caught[SimilarLabelsWarning]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["1", "2", "3", "other"],
+        ["class1", "class2", "1-1_small", "1-2_small", "and/or", "R&D"],
+        ["mat", "cat", "bat", "hat, cat"],
+        ["house", "horse", "mouse"],
+        ["fear/rage", "joy", "fear, joy"],
+    ],
+)
+def test_clean_labels_are_not_warned_of(words):
+    """Codes, numbered labels, signs within labels and frequent words that look alike are clean."""
+    rng = np.random.default_rng(1)
+    frame = table(words=list(rng.permutation(words * 3)))
+    odd = {SeparatorWarning, MixedScaleWarning, SimilarLabelsWarning}
+    assert not odd & warned(frame, sep=",").keys()
+
+
+def test_a_codebook_permits_what_it_lists():
+    """Labels of the codebook are meant as they are."""
+    frame = table("anger/sadness", "2", "sadnes")
+    listed = ["anger", "sadness", "joy", "anger/sadness", "2", "sadnes"]
+    assert warned(frame, codebook=listed) == {}
+
+
+def test_weighted_counts_in_a_file(tmp_path):
+    """Counts are of ratings, also where a table is reduced to its distinct answers."""
+    path = tmp_path / "study.csv"
+    table("2", "2", "2", "anger/joy").to_csv(path, index=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.tally(path, unit="unit", rater="rater", labels="labels")
+    said = " ".join(str(one.message) for one in caught)
+    assert "label '2' (3 ratings)" in said
+    assert "label 'anger/joy' (1 rating)" in said
+
+
+@pytest.mark.skipif("SETAGREE_DATA" not in os.environ, reason="needs the real annotations")
+@pytest.mark.parametrize("name", ["convabuse", "hs_brexit", "sonyc_ust", "varierr_nli"])
+def test_real_studies_are_clean(name):
+    """Real studies, with rare labels and long ones, raise none of these warnings."""
+    path = Path(os.environ["SETAGREE_DATA"]) / f"{name}.csv"
+    given = {"unit": "unit", "rater": "rater", "labels": "labels", "blank": "empty"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SetagreeWarning)
+        assert sa.read(path, **given, duplicates="first").n_ratings > 1000
