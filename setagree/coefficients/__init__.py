@@ -1,5 +1,6 @@
 """Tally and weights in, coefficient out: pure arrays, no text, no warnings.
 
-Others use `models` (how chance answers), `replicates`, `leave_one_out`, and the estimate
-and the case of `chance`.
+Alpha, Fleiss' kappa and their standard errors are computed in `sums`, the chance models in
+`chance_models`, and Conger's and Cohen's kappa in `conger`. `chance` has the case that they are
+computed for, and `shuffler` the permutations.
 """

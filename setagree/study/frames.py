@@ -69,9 +69,8 @@ def listed_columns(data: Frame) -> list[Any]:
     """Return the names of the columns of a table; none of a stream, which is read only once."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
-    schema = getattr(data, "collect_schema", None)  # of Polars and narwhals
-    if callable(schema):
-        return list(schema().names())
+    if callable(getattr(data, "collect_schema", None)):  # of Polars and narwhals
+        return _names(data)
     names = getattr(data, "column_names", None)  # of Arrow
     if names is None and type(data).__name__ in {"DataFrame", "DuckDBPyRelation"}:
         names = getattr(data, "columns", None)

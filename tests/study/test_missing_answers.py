@@ -260,7 +260,7 @@ def test_missing_cell_that_is_blank():
     words = sentence(LabelError, alpha_of, *rows, blank="error")
     assert words == (
         "Unit 2, rater 'y': '' is blank; say blank='missing' (no annotation) or 'empty' (no label "
-        "applies). (1 more row fails.)"
+        "applies). (1 more row fails: Unit 3, rater 'x'.)"
     )
 
 

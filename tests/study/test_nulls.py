@@ -1,6 +1,7 @@
 """What nulls in a column of answers mean: one rule, one number and one warning on every road."""
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -177,14 +178,19 @@ def test_every_road(road, case, blank):
 
 @every_policy
 def test_csv(blank):
-    """A file of text has no nulls: its blank cells are blank text, on both roads."""
+    """A file of text has no nulls: its blank cells are blank text, in memory and in DuckDB.
+
+    DuckDB returns distinct answers, so that its error counts the other rows and does not list them.
+    """
     cells = CASES["blank only"]
     pandas(cells).to_csv("study.csv", index=False)
     expected = outcome("pandas", cells, blank=blank)
     for options in ({}, LIMIT):
         ROADS["csv"] = (lambda _: "study.csv", options)
         found = outcome("csv", cells, blank=blank)
-        assert str(found) == str(expected)
+        assert re.sub(r" fail: .*", " fail.)", str(found)) == re.sub(
+            r" fail: .*", " fail.)", str(expected)
+        )
     del ROADS["csv"]
 
 
