@@ -151,7 +151,9 @@ class DuckDB:
         rows = f"SELECT {columns} FROM setagree_rows"  # noqa: S608 - the path is quoted
         copy = f"COPY ({rows}) TO {quoted(path)} (FORMAT parquet{options})"
         try:
-            self.run(lambda: native.query("setagree_rows", copy).fetchall())
+            written = self.run(lambda: native.query("setagree_rows", copy))
+            if written is not None:  # DuckDB 1 has written the rows by now
+                self.run(written.fetchall)
         except Exception as error:  # such as a full disk
             raise stopped(self.name, error) from error
 

@@ -287,6 +287,8 @@ def _distinct(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:
 def _distinct_arrow(array: Any) -> tuple[Codes, list[Any]]:
     import pyarrow as pa
 
+    if not len(array):  # which pyarrow below 22 cannot combine
+        return np.empty(0, dtype=np.int64), []
     if not pa.types.is_dictionary(array.type) or _null_in_dictionary(array):
         array = _plain_arrow(array).dictionary_encode()
     encoded = array.unify_dictionaries().combine_chunks()

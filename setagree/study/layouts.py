@@ -64,7 +64,9 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     data = as_pandas(data, needed)
     check_columns(list(data.columns), needed or ())
     ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
-    names = [c for c in data.columns if c != unit] if raters is None else list(raters)
+    # A column may be called None, as is a unit that is not named.
+    others = [c for c in data.columns if unit is None or c != unit]
+    names = others if raters is None else list(raters)
     _refuse_nameless("column of a rater", names)
     _refuse_nameless("row of a unit", as_objects(ids))
     columns = [pick_column(data, name) for name in names]

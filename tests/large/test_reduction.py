@@ -36,10 +36,13 @@ duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installe
 
 TIGHT = {"rtol": 0, "atol": 1e-12}
 
+CONNECTIONS = []
+
 
 def relation(data):
     """Return a relation of DuckDB with a connection of its own."""
-    return duckdb.connect().from_arrow(pa.table(data))
+    CONNECTIONS.append(duckdb.connect())
+    return CONNECTIONS[-1].from_arrow(pa.table(data))
 
 
 def columns(table):

@@ -55,6 +55,8 @@ LISTS = [
     ["<script>"],
 ]
 
+CONNECTIONS = []
+
 
 def reader(table):
     """Return a stream of record batches, which can be read once."""
@@ -83,7 +85,8 @@ def categories(frame):
 
 def as_duckdb(table):
     """Return a relation of DuckDB."""
-    return duckdb.from_arrow(table, connection=duckdb.connect())
+    CONNECTIONS.append(duckdb.connect())
+    return duckdb.from_arrow(table, connection=CONNECTIONS[-1])
 
 
 OF_COLUMNS = {

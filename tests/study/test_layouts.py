@@ -157,7 +157,8 @@ class TestWide:
         assert wide_refusal(frame) == (
             "1 row of a unit without a name (first: number 1); name it or drop it."
         )
-        assert wide_refusal(pd.DataFrame([["a", "b"]], columns=["ann", missing])) == (
+        names = pd.Index(["ann", missing], dtype=object)  # so that None stays None
+        assert wide_refusal(pd.DataFrame([["a", "b"]], columns=names)) == (
             "1 column of a rater without a name (first: number 1); name it or drop it."
         )
 
