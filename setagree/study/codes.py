@@ -41,7 +41,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, read_cell
 from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
-from setagree.wording.label_sets import Degrees, LabelSet, sorted_labels
+from setagree.wording.label_sets import Degrees, LabelSet
 
 _JOINED = re.compile(r"[/+&]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -64,7 +64,7 @@ def warn_of_odd_labels(
 
     Look at the distinct labels, and count ratings only if one of them is odd.
     """
-    texts = {str(label): label for label in sorted_labels(frozenset().union(*values))}
+    texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MOST:
         return
     joined = [text for text in texts if _JOINED.search(text) and _parts(text) <= texts.keys()]
