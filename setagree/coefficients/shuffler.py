@@ -192,7 +192,9 @@ class Cells:
     def _distances(self, k: Codes, l: Codes) -> Floats:
         """Return d / d_max of pairs of answers. It is 0 if one of them is missing."""
         if self._bordered is not None:
-            return np.asarray(self._bordered.take(k * (self.n_values + 1) + l))
+            return np.asarray(
+                self._bordered.take((k * (self.n_values + 1) + l).astype(np.intp, copy=False))
+            )
         out, rated = np.zeros(k.shape), (k < self.n_values) & (l < self.n_values)
         out[rated] = self.weights.distance_at(k[rated], l[rated]) / self.weights.max_distance
         return out

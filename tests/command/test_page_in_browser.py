@@ -45,7 +45,7 @@ ARGUMENTS = [
 ]
 AXE = "axe-core@4.14.1"
 AXE_DIGEST = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
-PATIENCE = 120_000
+PATIENCE = 400_000
 SENDING = """new Promise((refused) => {
     addEventListener("securitypolicyviolation", (event) => refused(event.effectiveDirective));
     fetch("https://example.org/", { method: "POST", body: "data" }).catch(() => {});
