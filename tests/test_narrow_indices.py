@@ -38,6 +38,7 @@ def test_the_numpy_refuses_what_that_of_a_browser_does():
         lambda: NUMPY.take(np.ones(3), wide),
         lambda: NUMPY.bincount(NUMPY.random.default_rng(0).integers(3, size=3)),
         lambda: NUMPY.bincount(wide * np.arange(3)),
+        lambda: NUMPY.bincount(NUMPY.divmod(wide, 2)[0]),
     ):
         with pytest.raises(TypeError, match="int64"):
             refuse()

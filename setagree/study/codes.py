@@ -51,8 +51,8 @@ _RARE = 0.01
 """Share of the ratings below which a label may be a misspelling."""
 _TIMES = 10
 """How much more frequent the label must be that a misspelling resembles."""
-_LONG = 5
-"""Characters of a label from which another one may be its misspelling."""
+_LENGTHS = range(5, 81)
+"""Characters of labels that may be misspellings of one another; longer ones are sentences."""
 _MOST = 2_000
 """Distinct labels up to which these are looked at: more are not a codebook."""
 
@@ -151,7 +151,7 @@ def _alike(words: Collection[str]) -> Iterator[tuple[str, str]]:
     shorter: dict[tuple[int, str], str] = {}
     whole, seen = {*words}, set()
     for word in sorted(words):
-        for k in range(len(word) if len(word) >= _LONG else 0):
+        for k in range(len(word) if len(word) in _LENGTHS else 0):
             rest = word[:k] + word[k + 1 :]
             others = [shorter.setdefault((k, rest), word), rest]
             for other in others:

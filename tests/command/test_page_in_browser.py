@@ -45,7 +45,7 @@ ARGUMENTS = [
 ]
 AXE = "axe-core@4.14.1"
 AXE_DIGEST = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
-PATIENCE = 400_000
+PATIENCE = 120_000
 SENDING = """new Promise((refused) => {
     addEventListener("securitypolicyviolation", (event) => refused(event.effectiveDirective));
     fetch("https://example.org/", { method: "POST", body: "data" }).catch(() => {});
@@ -154,8 +154,11 @@ def close(rows, table):
 
 def kept(page, name):
     """Press a button that saves a file, and return its bytes."""
-    with page.expect_download(timeout=PATIENCE) as waiting:
-        page.get_by_role("button", name=name).click()
+    try:
+        with page.expect_download(timeout=PATIENCE) as waiting:
+            page.get_by_role("button", name=name).click()
+    except sync_api.TimeoutError as late:
+        raise AssertionError(f"{name}: {page.locator('#kept').inner_text()}") from late
     page.locator("#kept").filter(has_text="Saved").wait_for()
     return Path(waiting.value.path()).read_bytes()
 

@@ -8,11 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from setagree.inference.shuffles import Shuffler
-from setagree.inference.table_shuffles import TableShuffler
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
+from setagree.inference.permutation import shuffler_of
 
 STUDY = sa.simulate(12, 4, rng=1)
 PART = {unit: "s" if k < 6 else "t" for k, unit in enumerate(STUDY.units)}
@@ -164,13 +163,8 @@ class TestSizesOfIncompleteStrata:
         """A reshuffle that moves no answer has the estimate of the study."""
         study = self.study()
         agreement = getattr(sa, name)(study, distance="nominal")
-        if scheme == "table":
-            tables = TableShuffler(agreement)
-            cells = tables.cells.reshape(tables.n_units, -1).T[:, None, :]
-            found = tables.evaluate(cells)
-        else:
-            answers = Shuffler(agreement, within_rater=scheme == "within_rater")
-            found = answers.evaluate(answers.value[None, :])
+        shuffler = shuffler_of(agreement, scheme)
+        found = shuffler.evaluate(shuffler.value[None, :])
         assert found.tolist() == pytest.approx([agreement.estimate], rel=1e-12)
 
 

@@ -64,6 +64,13 @@ def widened(method):
     return drawn
 
 
+def divmod_of(a, b):
+    """Divide with a remainder; numpy itself answers in `np.int64` where both are `np.longlong`."""
+    out = np.divmod(a, b)
+    is_wide = any(getattr(one, "dtype", np.dtype(np.intp)).num == WIDE.num for one in (a, b))
+    return tuple(one.astype(WIDE) for one in out) if is_wide else out
+
+
 DRAWS = ["binomial", "choice", "hypergeometric", "integers", "multinomial",
          "multivariate_hypergeometric", "poisson"]  # fmt: skip
 Generator = type("Generator", (np.random.Generator,), {name: widened(name) for name in DRAWS})
@@ -87,6 +94,7 @@ NUMPY = standing_in(
     np,
     int64=np.longlong,
     add=Add(),
+    divmod=divmod_of,
     random=standing_in(np.random, default_rng=default_rng, Generator=np.random.Generator),
     repeat=checking(np.repeat, 1, "repeats"),
     bincount=checking(np.bincount, 0, "x"),

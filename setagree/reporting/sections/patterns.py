@@ -83,7 +83,7 @@ class Counts:
         found, n = np.unique(cells, return_counts=True)
         ratings = np.bincount(study.unit_codes, minlength=study.n_units).astype(np.int64)
         pairs, same = (int((x * (x - 1) // 2).sum()) for x in (ratings, n.astype(np.int64)))
-        unit, value = np.divmod(found, study.n_values)
+        unit, value = (one.astype(np.intp) for one in np.divmod(found, study.n_values))
         return cls(unit, value, n, pairs, same)
 
 
@@ -149,7 +149,7 @@ def _constant_raters(study: Annotations) -> Iterator[Pattern]:
     cells, n = np.unique(
         study.rater_codes.astype(np.int64) * K + study.value_codes, return_counts=True
     )
-    rater, value = np.divmod(cells, K)
+    rater, value = (one.astype(np.intp) for one in np.divmod(cells, K))
     total = ratings[rater]
     others = (given[value] - n) / np.maximum(study.n_ratings - total, 1)
     expected = total * (1 - others)
