@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from setagree.distances import CallableDistance, Distance, OverlapDistance, distance_matrix
     from setagree.errors import SetagreeError, SetagreeWarning, UndefinedAgreementWarning
     from setagree.inference.acceptance import acceptance_plan, acceptance_test
-    from setagree.inference.at_least import at_least
-    from setagree.inference.benchmark import benchmark
+    from setagree.inference.benchmark import at_least, benchmark
     from setagree.inference.bootstrap import bootstrap
     from setagree.inference.comparison import compare
     from setagree.inference.completion import completion_bounds
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from setagree.inference.variance_components import variance_components
     from setagree.large.recognition import formats, read
     from setagree.large.reduce import tally
-    from setagree.panels.against_consensus import score_against_consensus
-    from setagree.panels.against_panel import score_against_panel
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
     from setagree.panels.crowdtruth import crowdtruth
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.noninferiority import equivalence_test, noninferiority_test
     from setagree.panels.rater_map import rater_map
+    from setagree.panels.references import score_against_consensus, score_against_panel
     from setagree.panels.scorer import panel_scorer
     from setagree.reporting.methods import methods_text
     from setagree.reporting.report import report
@@ -169,7 +167,7 @@ _HOMES = {
     "acceptance_test": "inference.acceptance",
     "agreement": "scoring.table",
     "alt_test": "panels.alt_test",
-    "at_least": "inference.at_least",
+    "at_least": "inference.benchmark",
     "benchmark": "inference.benchmark",
     "bootstrap": "inference.bootstrap",
     "brennan_prediger": "scoring.coefficients",
@@ -216,8 +214,8 @@ _HOMES = {
     "read": "large.recognition",
     "report": "reporting.report",
     "score": "scoring.scorer",
-    "score_against_consensus": "panels.against_consensus",
-    "score_against_panel": "panels.against_panel",
+    "score_against_consensus": "panels.references",
+    "score_against_panel": "panels.references",
     "scott_pi": "scoring.coefficients",
     "simulate": "study.simulation",
     "tally": "large.reduce",

@@ -13,7 +13,7 @@ from results_support import spoil
 
 import setagree as sa
 from setagree.errors import OptionError
-from setagree.wording.results import Result
+from setagree.wording.result_base import Result
 
 STUDY = sa.simulate(60, 5, missing=0.1, rng=1)
 TABLE = sa.agreement(STUDY, distance=["masi", "nominal"])

@@ -21,8 +21,8 @@ import setagree as sa
 from setagree.cli.app import COMMANDS, imported
 from setagree.cli.options import ANSWERS, COLUMNS
 from setagree.errors import MissingDependencyError
-from setagree.plots.svg import page_style, svg_element
-from setagree.reporting.pdf import browser, printed
+from setagree.plots.base import page_style, svg_element
+from setagree.reporting.page import browser, printed
 
 if TYPE_CHECKING:
     from docutils import nodes

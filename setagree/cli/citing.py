@@ -10,8 +10,8 @@ from setagree.cli.options import RESULTS, Texts, option
 from setagree.cli.output import printing, sentences
 from setagree.cli.reading import names
 from setagree.distances.registry import all_distance_names, get_distance
+from setagree.scoring.coefficients import coefficient_names, get_coefficient
 from setagree.scoring.references import cited
-from setagree.scoring.registry import coefficient_names, get_coefficient
 from setagree.wording.bibtex import reference_entries, software_entry
 
 CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]

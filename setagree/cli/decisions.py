@@ -16,9 +16,8 @@ from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study
 from setagree.cli.tables import intervals, paragraphs, table_text, whole, wrapped
 from setagree.errors import OptionError, counted, spelling
-from setagree.wording.escaping import visible
-from setagree.wording.numbers import four, level_text
-from setagree.wording.text import cut
+from setagree.wording.number_format import four, level_text
+from setagree.wording.sentences import cut, visible
 
 NEXT_HELP = """[bold]setagree next study.csv --budget 200 -o queue.csv[/bold]
 

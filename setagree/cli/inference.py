@@ -36,10 +36,10 @@ from setagree.errors import (
     spelling,
 )
 from setagree.large.opening import say_guessed
-from setagree.scoring.intervals import ABOUT, why_no_score
+from setagree.scoring.results import ABOUT, why_no_score
 from setagree.study.assembly import code_ids, doubt_names, pick_column
 from setagree.study.columns import with_missing_ids
-from setagree.wording.results import described
+from setagree.wording.result_base import described
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -276,7 +276,7 @@ def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list
 
 def _on_shared_units(family: Sequence[Side]) -> list[Side]:
     """Return the same sides, scored anew on the units that all of them have."""
-    from setagree.inference.designs import on_shared_units
+    from setagree.inference.comparison import on_shared_units
 
     scored = on_shared_units([side.agreement for side in family])
     return [replace(side, agreement=one) for side, one in zip(family, scored, strict=True)]

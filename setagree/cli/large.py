@@ -12,7 +12,7 @@ from setagree.cli.output import say
 from setagree.cli.reading import Note, Rows, read_or_reduce
 from setagree.errors import OptionError
 from setagree.large.opening import Plan
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 
 
 def scored(

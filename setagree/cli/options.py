@@ -14,7 +14,7 @@ from setagree.cli.config import load_config
 from setagree.distances.hierarchy import is_separator
 from setagree.distances.registry import all_distance_names
 from setagree.errors import spelling
-from setagree.scoring.registry import coefficient_names
+from setagree.scoring.coefficients import coefficient_names
 
 COLUMNS = "Columns (guessed where not named; the guess is printed)"
 ANSWERS = "How the file is read"

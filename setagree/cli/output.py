@@ -26,7 +26,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.progress import stages, without_line
-from setagree.wording.escaping import escape_formula, visible
+from setagree.wording.sentences import escape_formula, visible
 from setagree.wording.tables import csv_text, json_text, markdown_text
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {

@@ -11,9 +11,8 @@ import pandas as pd
 import setagree as sa
 from setagree.cli.tables import intervals, paragraphs, table_text, whole, wrapped
 from setagree.errors import counted, listing
-from setagree.wording.escaping import visible
-from setagree.wording.numbers import four, number, p_four
-from setagree.wording.text import cut
+from setagree.wording.number_format import four, number, p_four
+from setagree.wording.sentences import cut, visible
 
 
 def panels(study: sa.Annotations, found: Sequence[Any], scores: pd.DataFrame) -> str:

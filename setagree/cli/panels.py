@@ -24,9 +24,9 @@ from setagree.study.rater_columns import marked_models
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
 
 if TYPE_CHECKING:
-    from setagree.panels.alt_results import AltTestTable
-    from setagree.panels.facet_results import FacetAgreement
-    from setagree.panels.replacement import ReplacementTable
+    from setagree.panels.alt_test import AltTestTable
+    from setagree.panels.facets import FacetAgreement
+    from setagree.panels.noninferiority import ReplacementTable
 
 
 PANEL_HELP = """[bold]setagree panel study.csv --model gpt[/bold]

@@ -11,9 +11,9 @@ import pandas as pd
 import setagree as sa
 from setagree.cli.tables import counts, of_rows, paragraphs, table_text, whole, wrapped
 from setagree.errors import counted
-from setagree.inference.pilots import take_turns
-from setagree.inference.plan_results import Plan
-from setagree.wording.numbers import four, level_text
+from setagree.inference.pilot_variance import take_turns
+from setagree.inference.planning import Plan
+from setagree.wording.number_format import four, level_text
 
 
 def plans(table: sa.AgreementTable, planned: Sequence[Plan], frame: pd.DataFrame) -> str:

@@ -15,7 +15,7 @@ from setagree.cli.output import Deliverer, sentences
 from setagree.cli.plan_tables import plans
 from setagree.cli.reading import names
 from setagree.errors import OptionError, spelling
-from setagree.scoring.intervals import ABOUT
+from setagree.scoring.results import ABOUT
 
 PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
 

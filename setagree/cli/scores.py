@@ -16,9 +16,9 @@ from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.show import print_list
 from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
-from setagree.scoring.intervals import ABOUT
-from setagree.scoring.registry import known_coefficients
-from setagree.wording.results import described
+from setagree.scoring.coefficients import known_coefficients
+from setagree.scoring.results import ABOUT
+from setagree.wording.result_base import described
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
 

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from setagree.wording.escaping import visible
+from setagree.wording.sentences import visible
 
 _WIDTH = 80
 _LAYOUT = "\n\xa0"

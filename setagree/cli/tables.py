@@ -13,10 +13,10 @@ import pandas as pd
 
 import setagree as sa
 from setagree.errors import counted
-from setagree.scoring.intervals import ABOUT
-from setagree.scoring.remarks import drawn_beside, how_drawn
-from setagree.wording.escaping import visible
-from setagree.wording.numbers import count, four, four_interval, level_text, p_four
+from setagree.scoring.results import ABOUT
+from setagree.scoring.table_notes import drawn_beside, how_drawn
+from setagree.wording.number_format import count, four, four_interval, level_text, p_four
+from setagree.wording.sentences import visible
 from setagree.wording.tables import TERMINAL, aligned
 
 if TYPE_CHECKING:

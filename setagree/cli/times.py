@@ -14,12 +14,11 @@ from setagree.cli.options import Reading, Text, option
 from setagree.cli.population import with_population
 from setagree.cli.reading import long_table
 from setagree.cli.tables import intervals, table_text, whole
-from setagree.diagnosis.grouping import study_and_column
-from setagree.diagnosis.windows import first_times, windowed_times
+from setagree.diagnosis.grouping import first_times, study_and_column, windowed_times
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
-from setagree.wording.numbers import four, level_text
+from setagree.wording.number_format import four, level_text
 
 OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
 Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]

@@ -32,13 +32,11 @@ from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
-from setagree.reporting.sections.base import Findings, Section
+from setagree.reporting.sections.base import Column, Findings, Section, Table, cell_text
 from setagree.reporting.sections.registry import UNWEIGHTED, main_findings, sections
-from setagree.reporting.tables import Column, Table, cell_text
 from setagree.study.annotations import Annotations
+from setagree.wording.sentences import Sentence, columns_of, cut, plain
 from setagree.wording.tables import TERMINAL, aligned
-from setagree.wording.text import columns_of, cut
-from setagree.wording.words import Sentence, plain
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.within_raters import spread_within_groups
-from setagree.credit.base import Weights
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.base import Weights, sums_to_others
 from setagree.study.annotations import Annotations
 
 _NAMES = ("unit", "rater", "residual")

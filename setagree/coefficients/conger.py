@@ -17,7 +17,7 @@ import numpy.typing as npt
 from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
 from setagree.coefficients.chance_models import Model, beyond_rounding, quadratic
 from setagree.coefficients.within_raters import spread_within_raters
-from setagree.credit.pairs import neighbours
+from setagree.credit.base import neighbours
 
 _CANCELLATION_TOL = 1e-6
 """Share of a sum below which a difference from it is recomputed, because its digits cancelled."""

@@ -22,7 +22,7 @@ from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.multivalued import redrawn_steps
 from setagree.coefficients.within_raters import spread_within_raters
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.base import sums_to_others
 from setagree.study.annotations import Annotations
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

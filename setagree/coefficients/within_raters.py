@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import Floats, Rated
-from setagree.credit.base import Weights
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.base import Weights, sums_to_others
 
 FEW_VALUES = 32
 """Distinct values of a group up to which the pairs of all such groups are looked up together."""

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.coefficients.chance import PAIRS_AT_ONCE, Floats, pattern_disagreement
-from setagree.credit.base import Weights
-from setagree.credit.pairs import neighbours
+from setagree.credit.base import Weights, neighbours
 from setagree.study.tally import Tally
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -10,13 +10,6 @@ from typing import Any
 import numpy as np
 
 from setagree.credit.base import BLOCK, DenseWeights, Floats, Weights
-from setagree.credit.closed_form import (
-    AbsoluteWeights,
-    NominalWeights,
-    PointWeights,
-    SquaredWeights,
-)
-from setagree.credit.degrees import degree_weights
 from setagree.credit.dense import (
     WeightedJaccardWeights,
     callable_weights,
@@ -24,9 +17,17 @@ from setagree.credit.dense import (
     transport_weights,
 )
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.meaning import CentroidWeights, best_match_weights
-from setagree.credit.overlap import OverlapWeights, check_overlap_function, zeroed
-from setagree.credit.table import SizeTable
+from setagree.credit.overlap import (
+    AbsoluteWeights,
+    NominalWeights,
+    OverlapWeights,
+    PointWeights,
+    SquaredWeights,
+    check_overlap_function,
+    zeroed,
+)
+from setagree.credit.semantic import CentroidWeights, best_match_weights, degree_weights
+from setagree.credit.subsets import SizeTable
 from setagree.distances.base import (
     CallableDistance,
     Distance,

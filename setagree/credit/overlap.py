@@ -1,9 +1,11 @@
-"""Weights of overlap distances: by shared labels, or by blocks of bit counts."""
+"""Weights of overlap distances, with frequent and rare labels, and closed forms for scales."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,17 +13,130 @@ from setagree.credit.base import (
     BlockWeights,
     Codes,
     Floats,
+    Weights,
     add_symmetric_blocks,
     largest_in_blocks,
 )
+from setagree.credit.cost_model import Plan, Roads, Use
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.heavy_tail import HeavyTail
-from setagree.credit.roads import Roads, Use
-from setagree.credit.table import SizeTable
-from setagree.distances.base import OverlapDistance, OverlapFunction
+from setagree.credit.subsets import Ints, SizeFunction, SizeTable, SubsetIndex
+from setagree.distances.base import OverlapDistance, OverlapFunction, ScaleDistance
 from setagree.distances.matrix import LEAST, MOST, ROUNDING
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
+
+_PRODUCTS_AT_ONCE = 200_000
+"""Products of two ones that one run of rows adds up; its arrays take about 15 MB."""
+
+_BANDS = 16
+"""Bands of rows, each multiplied with itself and the bands below it: half of the pairs."""
+
+
+Change: TypeAlias = tuple[slice, slice, Any]
+"""Rows, columns, and by how much shared tail labels change the distances between their sets."""
+
+
+class HeavyTail:
+    """Sums by heavy labels and tails over some sets, those of `codes`, of shape (n_sets,)."""
+
+    def __init__(self, geometry: SetGeometry, codes: Codes, plan: Plan) -> None:
+        self.geometry = geometry
+        self.codes = codes
+        self.plan = plan
+        self._kept: tuple[SizeTable, list[Change]] | None = None
+
+    @cached_property
+    def subsets(self) -> SubsetIndex:
+        """The subsets of heavy labels."""
+        plan = self.plan
+        return SubsetIndex(self.geometry, self.codes, plan.n_heavy, keeps=plan.keeps)
+
+    def dot(self, y: Floats, function: SizeFunction, table: SizeTable) -> Floats:
+        """Return D @ y over the sets, y of shape (n_sets, B)."""
+        out = self.subsets.dot(y, function)
+        if self.plan.n_heavy < len(self.geometry.labels):
+            live = self._tail[0]
+            x, added = y[live], np.zeros((len(live), y.shape[1]))
+            for rows, columns, change in self._changes(table):
+                added[rows] += change @ x[columns]
+                added[columns] += change.T @ x[rows]
+            out[live] += added
+        return out
+
+    def _changes(self, table: SizeTable) -> Iterable[Change]:
+        """Return what tail labels change, over pairs of sets that share one."""
+        if self.plan.keeps and self._kept is None:
+            self._kept = table, list(self._made(table))
+        if self._kept is not None and self._kept[0] is table:
+            return self._kept[1]
+        return self._made(table)
+
+    def _made(self, table: SizeTable) -> Iterator[Change]:
+        from scipy import sparse
+
+        live, tail, words = self._tail
+        sizes = table.codes[self.codes[live]]
+        for first, rows, columns, product in self._products(tail):
+            n_partners = np.diff(product.indptr)
+            l = product.indices + np.int32(first)
+            heavy = np.zeros(len(l), dtype=np.uint8)
+            for word in words:
+                heavy += np.bitwise_count(np.repeat(word[rows], n_partners) & word.take(l))
+            k_sizes = np.repeat(sizes[rows], n_partners)
+            change = table.step(k_sizes, sizes.take(l), heavy, product.data)
+            # Each pair once, and no set with itself.
+            k = np.arange(rows.start, rows.stop, dtype=np.int32)
+            change *= l > np.repeat(k, n_partners)
+            entries = (change, product.indices, product.indptr)
+            yield rows, columns, sparse.csr_array(entries, shape=product.shape)
+
+    @cached_property
+    def _tail(self) -> tuple[Ints, Any, Any]:
+        """The sets with tail labels, these labels as a sparse matrix, the heavy ones as bits."""
+        from scipy import sparse
+
+        geometry, h = self.geometry, self.plan.n_heavy
+        n, ranks = geometry.n_values, geometry.ranks
+        rows = np.repeat(np.arange(n), geometry.sizes)
+        is_tail = ranks >= h
+        words = np.zeros((-(-h // 64), n), dtype=np.uint64)
+        bits = np.uint64(1) << (ranks[~is_tail] % 64).astype(np.uint64)
+        np.bitwise_or.at(words, (ranks[~is_tail] // 64, rows[~is_tail]), bits)
+        indptr = np.append(0, np.cumsum(np.bincount(rows[is_tail], minlength=n)))
+        ones = np.ones(indptr[-1], dtype=np.int32)
+        members = (ranks[is_tail] - h).astype(np.int32)
+        entries = (ones, members, indptr.astype(np.int32))
+        tail = sparse.csr_array(entries, shape=(n, len(geometry.labels) - h))[self.codes]
+        live = np.flatnonzero(np.diff(tail.indptr))
+        return live, tail[live], words[:, self.codes[live]]
+
+    def _products(self, tail: Any) -> Iterator[tuple[int, slice, slice, Any]]:
+        """Yield the counts of shared tail labels, of some rows with themselves and all below."""
+        n = tail.shape[0]
+        if not n:
+            return  # the rare labels stand in sets that go by blocks
+        bands = _cuts(_work(tail, np.bincount(tail.indices, minlength=tail.shape[1])), _BANDS)
+        for first, last in pairwise(bands):
+            below = tail[first:].T.tocsr()
+            work = _work(tail[first:last], np.diff(below.indptr))
+            runs = first + _cuts(work, 1 + int(work.sum()) // _PRODUCTS_AT_ONCE)
+            for start, stop in pairwise(runs):
+                rows = slice(start, stop)
+                yield first, rows, slice(first, n), tail[rows] @ below
+
+
+def _work(tail: Any, n_sets: Ints) -> Ints:
+    """Return how many products each row asks for."""
+    ends = np.append(0, np.cumsum(n_sets[tail.indices], dtype=np.int64))
+    return np.asarray(np.diff(ends[tail.indptr]))
+
+
+def _cuts(work: Ints, n_parts: int) -> Ints:
+    """Return the bounds of runs of rows that ask for about equally many products."""
+    ends = np.cumsum(work)
+    inner = np.searchsorted(ends, np.linspace(0, ends[-1], n_parts + 1)[1:-1])
+    return np.unique(np.concatenate([[0], inner, [len(work)]]))
+
 
 _TRIED = 40
 
@@ -215,3 +330,114 @@ def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:
             f"{a.shape}."
         )
     return np.broadcast_to(d, a.shape)
+
+
+class NominalWeights(Weights):
+    """d = 1 between different values."""
+
+    @property
+    def max_distance(self) -> float:
+        """d_max = 1."""
+        return 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray(k != l).astype(float)
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x = sum(x) - x."""
+        return np.asarray(x.sum(axis=0) - x)
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l over different values."""
+        return float(x @ self.distance_dot(x))
+
+
+class SquaredWeights(Weights):
+    """d = (p_k - p_l)² of one position a value."""
+
+    def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
+        super().__init__(values)
+        self.positions = positions
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max, the squared width of the positions; never 0."""
+        return float(np.ptp(self.positions) ** 2) or 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray((self.positions[k] - self.positions[l]) ** 2)
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x = p² sum(x) - 2 p sum(p x) + sum(p² x), with p around its weighted mean."""
+        # Around that mean the mixed term is next to nothing, so that nothing cancels; a value of
+        # weight 0 may lie anywhere.
+        p = _around_mean(self.positions, x)
+        total, first, second = x.sum(axis=0), (p * x).sum(axis=0), (p * p * x).sum(axis=0)
+        return np.asarray(p * p * total - 2 * p * first + second)
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (p_k - p_l)^4 / d_max², from the moments around the mean."""
+        p = _around_mean(self.positions, x) / np.sqrt(self.max_distance)
+        m = [float(x @ p**power) for power in range(5)]
+        return 2 * (m[0] * m[4] - 4 * m[1] * m[3] + 3 * m[2] ** 2)
+
+
+class AbsoluteWeights(Weights):
+    r"""d = \|p_k - p_l\| of one position a value."""
+
+    def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
+        super().__init__(values)
+        self.positions = positions
+
+    @cached_property
+    def max_distance(self) -> float:
+        """d_max, the width of the positions; never 0."""
+        return float(np.ptp(self.positions)) or 1.0
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        return np.asarray(np.abs(self.positions[k] - self.positions[l]))
+
+    def distance_dot(self, x: Floats) -> Floats:
+        """Return D @ x from cumulated sums over the sorted positions."""
+        order = np.argsort(self.positions, kind="stable")
+        p = _around_mean(self.positions, x)[order]
+        below, below_p = np.cumsum(x[order], axis=0), np.cumsum(p * x[order], axis=0)
+        out = np.empty(x.shape)
+        out[order] = p * (2 * below - below[-1]) - (2 * below_p - below_p[-1])
+        return out
+
+    def squares(self, x: Floats) -> float:
+        """Return the sum of x_k x_l (p_k - p_l)² / d_max², from the moments around the mean."""
+        p = _around_mean(self.positions, x) / self.max_distance
+        return float(2 * (x.sum() * (x @ p**2) - (x @ p) ** 2))
+
+
+def _around_mean(positions: Floats, x: Floats) -> Floats:
+    r"""Return the positions less their mean weighted by \|x\|, of a shape that fits x."""
+    # First less the lowest position in use: the mean of numbers far from 0 would lose digits.
+    used = positions[(x != 0).reshape(len(x), -1).any(axis=1)]
+    p = (positions - (used.min() if used.size else 0.0)).reshape(-1, *(1,) * (x.ndim - 1))
+    size = np.abs(x)
+    total = np.asarray(size.sum(axis=0))
+    return np.asarray(p - (p * size).sum(axis=0) / np.where(total == 0, 1, total))
+
+
+class PointWeights(BlockWeights):
+    """d = f(p_k, p_l) of one position a value, in blocks."""
+
+    def __init__(self, values: tuple[Any, ...], positions: Floats, distance: ScaleDistance) -> None:
+        super().__init__(values)
+        self.positions = positions
+        self.distance = distance
+
+    def distance_at(self, k: Codes, l: Codes) -> Floats:
+        """Return d between values k and l, elementwise."""
+        p = self.positions
+        return self.distance.function(p[k], p[l], float(p.min()), float(p.max()))
+
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        return self.distance_at(rows[:, None], columns[None, :])

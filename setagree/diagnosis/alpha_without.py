@@ -14,7 +14,7 @@ import numpy.typing as npt
 from setagree.checks import check_cost
 from setagree.coefficients.chance import NOTHING, ROUNDING, Floats, reach
 from setagree.credit.base import Weights
-from setagree.diagnosis.pairs_within import SortedRatings
+from setagree.diagnosis.confusions import SortedRatings
 from setagree.progress import track
 
 _ENTRIES_AT_ONCE = 2_000_000

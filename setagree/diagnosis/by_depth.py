@@ -10,11 +10,10 @@ from setagree.distances.hierarchy import Hierarchy, Parents, read_hierarchy
 from setagree.distances.registry import DistanceLike
 from setagree.distances.sets import nominal
 from setagree.errors import DataError
-from setagree.inference.designs import distance_of
-from setagree.inference.known_raters import known_raters
+from setagree.inference.comparison import distance_of
+from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
-from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations

@@ -1,8 +1,8 @@
-"""Which batches, sources, panels or times cost the agreement."""
+"""Agreement by group of units, with tests of the differences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -10,54 +10,289 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import (
-    MOST_STEPS,
-    Rng,
-    as_generator,
-    check_cost,
-    check_resamples,
-    public,
-)
+from setagree.checks import MOST_STEPS, Rng, as_generator, check_cost, check_resamples, public
+from setagree.coefficients.chance import Case, Codes, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Estimates, Parts, are_known
+from setagree.coefficients.spread import unit_values, units_drawn, weights_of
+from setagree.diagnosis.by_pair import between_raters, no_raters_compared
 from setagree.diagnosis.common import (
     Row,
+    counts,
     estimates_of,
+    named,
     own_columns,
     score_whole,
     steps_to_score,
+    uncertainty,
     unit_case,
 )
-from setagree.diagnosis.dealt_units import tested
 from setagree.diagnosis.grouping import (
     Grouped,
+    edges,
+    first_times,
     group_by_mapping,
     group_of_units,
     grouped_table,
-    study_and_column,
-)
-from setagree.diagnosis.rater_groups import between_raters, no_raters_compared
-from setagree.diagnosis.sampled_groups import BESIDE, LONG_WORK, of_sampled_units
-from setagree.diagnosis.windows import (
-    edges,
-    first_times,
+    is_constant_in,
     score_windows,
+    study_and_column,
     windowed_times,
     windows,
 )
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option
-from setagree.inference.known_raters import known_raters, plain_units
+from setagree.inference.comparison import linearised_difference
+from setagree.inference.panel_members import known_raters, plain_units
+from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
 from setagree.progress import track
-from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.ordering import Times
 from setagree.study.reading import Reading, as_reading
-from setagree.study.tally import Tally
+from setagree.study.tally import Tally, take_rows
 from setagree.study.unit_columns import OfUnits
+
+LONG_WORK = 20_000_000
+"""Ratings to be scored, in all, from which on progress is shown."""
+
+BESIDE = ("difference", "difference_standard_error", "difference_p_value")
+"""The columns that compare a group with all others together."""
+
+
+def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
+    """Return a row for each group of units that were drawn in clusters or with weights."""
+    study, of_rating = grouped.study, grouped.of_rating
+    masks = [of_rating == g for g in range(len(grouped.names))]
+    parts = [score_part(whole, study.take(mask)) for mask in masks]
+    tested: Row = {"homogeneity_p_value": np.nan}
+    tested["no_test"] = "a cluster has units in several of the groups"
+    if not _share_clusters(whole, grouped):
+        sums = [_stratum_sums(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
+        known = np.array([_known_groups(part) for part in parts]).T
+        tested = homogeneity(*known, covariance=_covariance(whole, np.array(sums)))
+    rows = []
+    long = len(parts) * study.n_ratings > LONG_WORK
+    pairs = zip(masks, parts, strict=True)
+    for mask, part in track(pairs, total=len(parts), what="groups", long=long):
+        columns = counts(part) | uncertainty(part, level)
+        columns |= _beside(part, whole, mask)
+        rows.append({**columns, **tested, **named(part)})
+    return rows
+
+
+def _known_groups(part: Agreement) -> tuple[float, float, float]:
+    return part.estimate, part.standard_error, part.degrees_of_freedom
+
+
+def _beside(part: Agreement, whole: Agreement, mask: npt.NDArray[np.bool_]) -> Row:
+    """Return the difference of a group, which has these annotations, from all others together."""
+    assert whole.study is not None  # noqa: S101 - it was drawn
+    if mask.all():
+        return dict.fromkeys(BESIDE, float("nan"))
+    others = score_part(whole, whole.study.take(~mask))
+    if is_clustered(whole):
+        places = np.arange(part.n_units), part.n_units + np.arange(others.n_units)
+        gap = linearised_difference(part, others, design="same_units", places=places)
+        return dict(zip(BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
+    difference, se = part.estimate - others.estimate, float("nan")
+    if part.standard_error > 0 and others.standard_error > 0:
+        sums = np.array([_stratum_sums(part, mask, whole), _stratum_sums(others, ~mask, whole)])
+        both = _covariance(whole, sums)[0, 1]
+        se = float(np.sqrt(part.standard_error**2 + others.standard_error**2 - 2 * both))
+    p = _welch_p(difference, (part, others), se)
+    return dict(zip(BESIDE, (difference, se, p), strict=True))
+
+
+def _stratum_sums(part: Agreement, mask: npt.NDArray[np.bool_], whole: Agreement) -> Floats:
+    """Return the sum of u_i = w_i (x_i - mean) / sum w of a part in each stratum of the whole."""
+    sample, study = whole.case.sample, whole.study
+    units, x = unit_values(part.case, part.parts)
+    if study is None or sample is None or sample.groups is None or not len(x):
+        return np.zeros(1 if sample is None else len(sample.names))
+    w, places = weights_of(part.case, part.parts, units), np.unique(study.unit_codes[mask])[units]
+    u = w * (x - w @ x / w.sum()) / w.sum()
+    return np.asarray(np.bincount(sample.groups[places], u, len(sample.names)), dtype=np.float64)
+
+
+def _covariance(whole: Agreement, sums: Floats) -> Floats:
+    """Return the covariances of groups with such sums (G, n_strata); the variances are left 0.
+
+    -sum_s (1 - n_s / N_s) (sum u)_gs (sum u)_hs / (n_s - 1): a stratum of which one group has more
+    units than chance would have it leaves fewer to the others.
+    """
+    sample, drawn = whole.case.sample, units_drawn(whole.case, whole.parts)
+    if sample is None or drawn is None:
+        return np.zeros((len(sums), len(sums)))
+    n = np.array([drawn[name] for name in sample.names])
+    each = (1 - np.minimum(n / sample.sizes, 1)) / np.maximum(n - 1, 1)
+    out = np.asarray(-(sums * each) @ sums.T)
+    np.fill_diagonal(out, 0)
+    return out
+
+
+def _share_clusters(whole: Agreement, grouped: Grouped) -> bool:
+    """Say whether a cluster has units in several groups."""
+    sample = whole.case.sample
+    if sample is None or sample.groups is None or not sample.is_clustered:
+        return False
+    return not is_constant_in(sample.groups[grouped.study.unit_codes], grouped.of_rating)
+
+
+def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:
+    """Return the two-sided p of Welch's t; nan where one has no standard error above 0."""
+    from scipy.special import stdtr
+
+    if np.isnan(se):
+        return float("nan")
+    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides]
+    return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
+
+
+def homogeneity(
+    estimate: Floats, error: Floats, df: Floats, *, covariance: Floats | None = None
+) -> Row:
+    """Return Welch's p of one common value for all groups that have an estimate; or why none.
+
+    With covariances of the groups C = diag(SE²) + covariance takes the place of diag(SE²).
+    """
+    from scipy.special import fdtrc
+
+    known = np.flatnonzero(np.isfinite(estimate))
+    errors, G = error[known], len(known)
+    why = "fewer than two groups can be scored" if G < 2 else None
+    if why is None and not (errors > 0).all():
+        why = "one of the groups has no standard error above 0"
+    if why is not None:
+        return {"homogeneity_p_value": np.nan, "no_test": why}
+    estimates, f = estimate[known], df[known]
+    w = 1 / errors**2
+    off = estimates - w @ estimates / w.sum()
+    between = float(w @ off**2) / (G - 1)
+    if covariance is not None and covariance.any():
+        C = np.diag(errors**2) + covariance[np.ix_(known, known)]
+        both = np.linalg.solve(C, np.stack([off, np.ones(G)], axis=1))
+        between = float(off @ both[:, 0] - both[:, 0].sum() ** 2 / both[:, 1].sum()) / (G - 1)
+    L = float(((1 - w / w.sum()) ** 2 / f).sum())
+    F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
+    p = float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
+    return {"homogeneity_p_value": p, "no_test": None}
+
+
+_FEW_UNITS = 100
+"""Pairable units of a group, or of all others, below which units are dealt."""
+
+_MOST_GROUPS = 20
+_MOST_ROWS = 20_000_000
+"""Units to be scored, in all, above which t has to do."""
+
+_ROWS_AT_ONCE = 200_000
+
+_TIE = 1e-9
+
+
+def beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
+    """Return the columns of the difference of each group from all others together, by Welch's t."""
+    from scipy.special import stdtr
+
+    difference = own.estimate - rests.estimate
+    both = np.stack([own.standard_error, rests.standard_error])
+    se = np.where((both > 0).all(axis=0), np.hypot(*both), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = both**4 / (np.stack([own.counted, rests.counted]) - 1)
+        p = 2 * stdtr(se**4 / terms.sum(axis=0), -np.abs(difference) / se)
+    return dict(zip(BESIDE, (difference, se, p), strict=True))
+
+
+def tested(
+    parts: Parts,
+    own: Estimates,
+    rests: Estimates,
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> dict[str, Any]:
+    """Return the differences of groups of units, and the test of all groups together.
+
+    Welch's p decides by itself where all groups are large. Else it is what dealings are compared
+    by: p is the share of them, the observed one included, whose Welch's p is as small.
+    """
+    found: dict[str, Any] = {**beside(own, rests), **_homogeneity(own)}
+    few = np.minimum(own.counted, rests.counted) < _FEW_UNITS
+    G, n = parts.n_parts, len(parts.of_row)
+    is_known = isinstance(parts.model, Fixed | Urn) and 1 < G <= _MOST_GROUPS
+    if not (is_known and few.any() and n * (G + 1) * n_resamples <= _MOST_ROWS):
+        return {**found, "tested_by": "t"}
+    together = "homogeneity_p_value"
+    seen = np.append(found[BESIDE[2]], found[together])
+    # A dealing without a p is left out, as the study would be.
+    reached, dealt = np.ones(G + 1), np.ones(G + 1)
+    for p in _dealings(parts, n_resamples, generator):
+        reached += (p <= seen * (1 + _TIE)).sum(axis=0)
+        dealt += np.isfinite(p).sum(axis=0)
+    shares = np.where(np.isfinite(seen), reached / dealt, np.nan)
+    found[BESIDE[2]] = np.where(few, shares[:G], seen[:G])
+    found[together] = float(shares[G])
+    return {**found, "tested_by": np.where(few, "dealing", "t")}
+
+
+def _dealings(parts: Parts, n_resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Yield Welch's p of B dealings, (B, G + 1): of each group against the rest, and of all."""
+    G, (order, groups) = parts.n_parts, _in_one_order(parts)
+    at_once = max(1, _ROWS_AT_ONCE // len(order))
+    for start in range(0, n_resamples, at_once):
+        B = min(at_once, n_resamples - start)
+        of_row = np.empty((B, len(order)), dtype=np.intp)
+        of_row[:, order] = generator.permuted(np.tile(groups, (B, 1)), axis=1)
+        copies = replace(parts, case=_copies(parts.case, B))
+        own = _scored(copies, of_row, G)
+        if G == 2:
+            rests = _each(lambda x: x[:, ::-1], own)
+        else:
+            twos = [_scored(copies, (of_row != g).astype(np.intp), 2) for g in range(G)]
+            rests = _each(lambda *x: np.stack([one[:, 1] for one in x], axis=1), *twos)
+        together = [_homogeneity(_each(lambda x, b=b: x[b], own)) for b in range(B)]
+        p_all = [one["homogeneity_p_value"] for one in together]
+        yield np.column_stack([beside(own, rests)[BESIDE[2]], p_all])
+
+
+def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
+    """Return the units, and the groups to deal, in an order that their answers alone decide.
+
+    A seed then deals alike, in whatever order a table has its units and groups.
+    """
+    keys = parts.case.tally.keys
+    sums, sizes = np.zeros(parts.n_parts, dtype=np.uint64), np.bincount(parts.of_row)
+    np.add.at(sums, parts.of_row, keys)
+    groups = np.lexsort((sums, sizes))
+    return np.argsort(keys, kind="stable"), np.repeat(groups, sizes[groups])
+
+
+def _scored(copies: Parts, of_row: Codes, n_parts: int) -> Estimates:
+    """Return the parts of each copy of the units, of shape (B, n_parts)."""
+    B = len(of_row)
+    places = (of_row + n_parts * np.arange(B)[:, None]).ravel()
+    found = replace(copies, of_row=places, n_parts=n_parts * B).estimates()
+    return _each(lambda x: x.reshape(B, n_parts), found)
+
+
+def _each(change: Callable[..., Any], *estimates: Estimates) -> Estimates:
+    """Return estimates all of whose columns are changed alike."""
+    return Estimates._make(map(change, *estimates))
+
+
+def _homogeneity(own: Estimates) -> Row:
+    return homogeneity(own.estimate, own.standard_error, own.counted - 1)
+
+
+def _copies(case: Case, B: int) -> Case:
+    """Return units one after the other so many times."""
+    rows = np.tile(np.arange(case.tally.n_patterns), B)
+    tally = take_rows(case.tally, rows, np.ones(len(rows)), None)
+    return Case(replace(tally, units=None), case.weights, case.distance)
+
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 

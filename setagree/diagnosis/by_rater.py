@@ -10,19 +10,17 @@ import pandas as pd
 
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.credit.base import Weights
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.base import Weights, sums_to_others
 from setagree.diagnosis.alpha_without import AlphaWithout
+from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
-from setagree.diagnosis.membership import Membership, membership_of
-from setagree.diagnosis.pairs_within import SortedRatings, sorted_ratings
+from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.inference.differences import deviations, linearised_difference
-from setagree.inference.known_raters import known_raters
+from setagree.inference.comparison import deviations, linearised_difference
+from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
 from setagree.progress import track
-from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

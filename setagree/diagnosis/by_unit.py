@@ -14,9 +14,9 @@ from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares, steps_to_score
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
-from setagree.inference.units import rows_of_units
+from setagree.inference.unit_order import rows_of_units
 from setagree.large.opening import Data, Study, open_study
-from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations

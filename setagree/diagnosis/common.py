@@ -19,7 +19,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
 from setagree.inference.comparison import holm
 from setagree.large.opening import Data
-from setagree.scoring.registry import CoefficientLike, get_coefficient
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
 from setagree.study.annotations import Annotations

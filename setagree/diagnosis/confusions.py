@@ -1,7 +1,9 @@
-"""Which label stands where another rater put which."""
+"""Pairs of labels that raters give to the same unit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,17 +12,266 @@ import pandas as pd
 
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import Floats
-from setagree.credit.pairs import neighbours
-from setagree.diagnosis.contained import gone_by_chance
-from setagree.diagnosis.crowded import BYTES_A_PAIR, INSTEAD, KeySums, add_crowds, crowded
-from setagree.diagnosis.membership import Membership, membership_of
+from setagree.credit.base import neighbours
+from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.distances.hierarchy import Parents, read_hierarchy
-from setagree.inference.known_raters import plain_units
+from setagree.errors import SetagreeWarning, counted, warn
+from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
+
+_LISTED_SIZE = 12
+"""The size of a value up to which its subsets are listed; they are 4,096."""
+
+_LOOKUPS_AT_MOST = 50_000_000
+"""Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
+
+_SUMS_AT_MOST = 50_000_000
+"""Additions beyond which the sums over all subsets of the labels are not made."""
+
+_CONTAINED_PAIRS_AT_ONCE = 4_000_000
+
+
+def gone_by_chance(membership: Membership, c: Floats) -> Floats:
+    """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
+
+    Every subset of a small value is looked up among the values, 2^|A| lookups; a large value is
+    compared with all values. Of few labels, the sums over all subsets are made instead where that
+    is less work. All are nan where that would be too much.
+    """
+    used = np.flatnonzero(c > 0)
+    sizes = membership.sizes[used]
+    listed = sizes <= min(_LISTED_SIZE, np.log2(max(len(used), 1)))
+    small, large = used[listed], used[~listed]
+    lookups = float((2.0 ** membership.sizes[small]).sum()) + float(len(large)) * len(used)
+    if membership.n_labels * 2.0 ** min(membership.n_labels, 64) <= min(lookups, _SUMS_AT_MOST):
+        return _by_subset_sums(membership, used, c)
+    if lookups > _LOOKUPS_AT_MOST:
+        return np.full(membership.n_labels, np.nan)
+    out = np.zeros(membership.n_labels)
+    names = np.random.default_rng(0).integers(2**63, size=membership.n_labels, dtype=np.uint64)
+    book = _Book(membership, used, c, names)
+    for size in np.unique(membership.sizes[small]):
+        values = small[membership.sizes[small] == size]
+        labels = membership.spread(values)[1].reshape(len(values), size)
+        lost = _lost(labels, names, book) * c[values][:, None]
+        out += np.bincount(labels.ravel(), lost.ravel(), membership.n_labels)
+    return out + _lost_from_large(membership, large, used, c)
+
+
+def _by_subset_sums(membership: Membership, used: npt.NDArray[Any], c: Floats) -> Floats:
+    """Return the same from f(S), the total of all values within S, for every set S of labels."""
+    owner, label = membership.spread(used)
+    codes = np.bincount(owner, 2.0**label, len(used)).astype(np.intp)
+    f = np.bincount(codes, c[used], 2**membership.n_labels)
+    for bit in range(membership.n_labels):
+        halves = f.reshape(-1, 2, 2**bit)
+        halves[:, 1] += halves[:, 0]
+    weight = c[used][owner] * f[codes[owner] - 2**label]
+    return np.bincount(label, weight, membership.n_labels).astype(np.float64)
+
+
+def _lost_from_large(
+    membership: Membership, large: npt.NDArray[Any], used: npt.NDArray[Any], c: Floats
+) -> Floats:
+    """Return the same sum over the large values alone, each compared with every value in use."""
+    out = np.zeros(membership.n_labels)
+    at_once = max(1, _CONTAINED_PAIRS_AT_ONCE // max(len(used), 1))
+    for start in range(0, len(large), at_once):
+        rows = large[start : start + at_once]
+        shared = (membership.matrix[rows] @ membership.matrix[used].T).toarray()
+        inside = (shared == membership.sizes[used]) & (shared < membership.sizes[rows][:, None])
+        A, B = np.nonzero(inside)
+        position, label = membership.spread(rows[A])
+        gone = ~membership.holds(used[B][position], label)
+        weight = (c[rows[A]] * c[used[B]])[position[gone]]
+        out += np.bincount(label[gone], weight, membership.n_labels)
+    return out
+
+
+class _Book:
+    """The totals of the values in use, found by the sum of their labels' random names."""
+
+    def __init__(
+        self,
+        membership: Membership,
+        used: npt.NDArray[Any],
+        c: Floats,
+        names: npt.NDArray[np.uint64],
+    ) -> None:
+        owner, label = membership.spread(used)
+        sums = np.zeros(len(used), dtype=np.uint64)
+        np.add.at(sums, owner, names[label])
+        order = np.argsort(sums)
+        self._sums, self._totals = sums[order], c[used][order]
+        self._sizes = membership.sizes[used][order]
+
+    def totals(self, sums: npt.NDArray[np.uint64], size: int) -> Floats:
+        """Return the total of the value with that sum of names and that size; 0 for none."""
+        found = np.minimum(np.searchsorted(self._sums, sums), len(self._sums) - 1)
+        same = (self._sums[found] == sums) & (self._sizes[found] == size)
+        return np.where(same, self._totals[found], 0.0)
+
+
+def _lost(labels: npt.NDArray[Any], names: npt.NDArray[np.uint64], book: _Book) -> Floats:
+    """Return, for each label of each value, the total of the values within it without the label.
+
+    labels : (n, size), the values of one size.
+    """
+    n, size = labels.shape
+    out = np.zeros((n, size))
+    for mask in range(2**size - 1):
+        kept = [j for j in range(size) if mask >> j & 1]
+        gone = [j for j in range(size) if not mask >> j & 1]
+        sums = names[labels[:, kept]].sum(axis=1, dtype=np.uint64)
+        out[:, gone] += book.totals(sums, len(kept))[:, None]
+    return out
+
+
+CROWD = 200
+"""Distinct answers of a unit beyond which their pairs are not listed."""
+
+_CELLS_AT_ONCE = 4_000_000
+_KEYS_AT_ONCE = 2_000_000
+
+_PLACES_AT_MOST = 20_000_000
+"""Keys that have a place each; 160 MB."""
+
+BYTES_A_PAIR = 200
+"""Memory of a pair of labels in the sums and in the table made of them."""
+
+_ROUNDING = 1e-12
+"""The share of a sum of counts that rounding may leave where nothing is left."""
+
+INSTEAD = "Merge labels, or look at a part of the units."
+
+
+class KeySums:
+    """Sums by key, added to in portions; memory follows the distinct keys.
+
+    Parameters
+    ----------
+    n_keys : int, optional
+        Keys are below it. Where that is not too many, each has its place, and none is sorted.
+    bytes_a_key : int
+        What a key will take in the table made of the sums, which is refused beyond the limit.
+    """
+
+    def __init__(self, n_keys: int | None = None, bytes_a_key: int = 0) -> None:
+        self._bytes_a_key = bytes_a_key
+        many = n_keys is None or n_keys > _PLACES_AT_MOST
+        self._places: Floats | None = None if many else np.zeros(n_keys or 0)
+        self._keys: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+        self._sums: list[npt.NDArray[Any]] = [np.zeros(0)]
+        self._waiting, self._room = 0, _KEYS_AT_ONCE
+
+    def add(self, keys: npt.NDArray[np.int64], amounts: npt.NDArray[Any]) -> None:
+        """Add the amounts, all above 0, one for each key."""
+        if self._places is not None:
+            np.add.at(self._places, keys, amounts)
+            return
+        self._keys.append(keys)
+        self._sums.append(amounts)
+        self._waiting += len(keys)
+        if self._waiting > self._room:
+            # As many again as are there may wait, so that all that is added is sorted a few times.
+            self._room = max(_KEYS_AT_ONCE, len(self.totals()[0]))
+
+    def totals(self) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Return the distinct keys, sorted, and their sums."""
+        if self._places is not None:
+            keys = np.flatnonzero(self._places)
+            self.check(len(keys))
+            return keys, self._places[keys]
+        keys, which = np.unique(np.concatenate(self._keys), return_inverse=True)
+        sums = np.bincount(which, np.concatenate(self._sums), len(keys)).astype(np.float64)
+        self._keys, self._sums, self._waiting = [keys], [sums], 0
+        self.check(len(keys))
+        return keys, sums
+
+    def check(self, n_keys: float) -> None:
+        """Raise `CostError` where the table of so many keys would be too large."""
+        check_cost("The table of confusions", n_bytes=self._bytes_a_key * n_keys, instead=INSTEAD)
+
+
+def crowded(tally: Tally) -> npt.NDArray[np.bool_]:
+    """Say of each pattern whether it has a crowd of different answers."""
+    return np.asarray(np.diff(tally.indptr) > CROWD)
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The answers to one unit, over the labels that some of them hold and others do not.
+
+    `labels` says which labels of the study these are, ascending; `counts` how many raters gave each
+    answer.
+    """
+
+    membership: Membership
+    labels: npt.NDArray[Any]
+    counts: Floats
+
+    def add_instead(self, sums: KeySums, times: float, n_labels: int) -> None:
+        """Add how many pairs of ratings confuse labels a < b: n(a, not b) n(b, not a)."""
+        X = self.membership.matrix
+        weighted, by_label = X * self.counts[:, None], X.T.tocsr()
+        n, L = by_label @ self.counts, len(self.labels)
+        rows_at_once = max(1, _CELLS_AT_ONCE // max(L, 1))
+        for start in range(0, L, rows_at_once):
+            rows = np.arange(start, min(start + rows_at_once, L))
+            both = (by_label[rows] @ weighted).toarray()
+            own, other = n[rows, None] - both, n - both
+            real = (own > _ROUNDING * n[rows, None]) & (other > _ROUNDING * n)
+            a, b = np.nonzero(real & (np.arange(L) > rows[:, None]))
+            keys = self.labels[rows[a]].astype(np.int64) * n_labels + self.labels[b]
+            sums.add(keys, times * own[a, b] * other[a, b])
+
+
+def crowd_of(tally: Tally, membership: Membership, pattern: int) -> Crowd:
+    """Return the answers to a unit of a pattern."""
+    entries = slice(tally.indptr[pattern], tally.indptr[pattern + 1])
+    values, counts = tally.indices[entries], tally.counts[entries]
+    position, label = membership.spread(values)
+    labels, which = np.unique(label, return_inverse=True)
+    # What all answers hold is confused with nothing and left out by nobody.
+    told_apart = np.bincount(which, minlength=len(labels)) < len(values)
+    kept = told_apart[which]
+    indices = (np.cumsum(told_apart) - 1)[which[kept]]
+    sizes = np.bincount(position[kept], minlength=len(values))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    labels = labels[told_apart]
+    return Crowd(Membership(membership.labels[labels], indptr, indices), labels, counts)
+
+
+def add_crowds(tally: Tally, membership: Membership, instead: KeySums, left_out: Floats) -> float:
+    """Add the confusions of all crowded units; return how many pairs of ratings differ in them.
+
+    `left_out` is by label, and nan where large answers are so many that comparing them would take
+    minutes.
+    """
+    differing, steps, skipped = 0.0, 0.0, 0.0
+    for pattern in np.flatnonzero(crowded(tally)).tolist():
+        crowd, times = crowd_of(tally, membership, pattern), float(tally.multiplicity[pattern])
+        r = float(crowd.counts.sum())
+        differing += times * (r * r - float(crowd.counts @ crowd.counts)) / 2
+        steps += len(crowd.labels) ** 2
+        check_cost("Comparing all pairs of labels", n_steps=steps, instead=INSTEAD)
+        crowd.add_instead(instead, times, membership.n_labels)
+        gone = gone_by_chance(crowd.membership, crowd.counts)
+        left_out[crowd.labels] += times * gone
+        skipped += times * bool(np.isnan(gone).any())
+    if skipped:
+        warn(
+            f"confusions: what was left out is unknown (nan) for {np.isnan(left_out).sum():,} "
+            f"labels, as the large answers in {counted(round(skipped), 'unit')} are too many to be "
+            "compared with one another.",
+            SetagreeWarning,
+        )
+    return differing
+
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
 
@@ -201,3 +452,66 @@ def _relations(frame: pd.DataFrame, parents: Parents) -> list[str | None]:
         return "sibling" if tree.above(a) & tree.above(b) else "unrelated"
 
     return [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]
+
+
+_PAIRS_AT_ONCE = 150_000
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRatings:
+    """The ratings of a study, unit by unit, inside a unit by rater.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n_ratings,)
+        The position in the study of each rating in this order.
+    units, raters, values : ndarray of int, shape (n_ratings,)
+        Codes, in this order.
+    stop : ndarray of int, shape (n_ratings,)
+        Where the unit of each rating ends.
+    unit_ratings : ndarray of int, shape (n_ratings,)
+        r_i of the unit of each rating.
+    """
+
+    order: npt.NDArray[Any]
+    units: npt.NDArray[Any]
+    raters: npt.NDArray[Any]
+    values: npt.NDArray[Any]
+    stop: npt.NDArray[Any]
+    unit_ratings: npt.NDArray[Any]
+
+    def pairs_by_first_rater(self) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """Yield blocks of pairs (left, right), rater of left before rater of right.
+
+        A block holds all pairs of the raters that come first in it.
+        """
+        by_rater = np.argsort(self.raters, kind="stable")
+        after = (self.stop - np.arange(len(self.stop)) - 1)[by_rater]
+        ends = np.flatnonzero(np.diff(self.raters[by_rater], append=-1)) + 1
+        done = np.cumsum(after)
+        start = 0
+        while start < len(by_rater):
+            room = done[start] - after[start] + _PAIRS_AT_ONCE
+            fits = ends[(ends > start) & (done[ends - 1] <= room)]
+            end = int(fits[-1]) if len(fits) else int(ends[ends > start][0])
+            left = np.repeat(by_rater[start:end], after[start:end])
+            steps = np.arange(len(left)) - np.repeat(
+                np.cumsum(after[start:end]) - after[start:end], after[start:end]
+            )
+            yield left, left + 1 + steps
+            start = end
+
+
+def sorted_ratings(study: Annotations) -> SortedRatings:
+    """Return the ratings of a study in order of unit, then rater."""
+    order = np.lexsort((study.rater_codes, study.unit_codes))
+    units = study.unit_codes[order]
+    r = np.bincount(study.unit_codes, minlength=study.n_units)
+    return SortedRatings(
+        order,
+        units,
+        study.rater_codes[order],
+        study.value_codes[order],
+        np.cumsum(r)[units],
+        r[units],
+    )

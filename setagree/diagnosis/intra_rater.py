@@ -10,7 +10,7 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
-from setagree.inference.known_raters import plain_units
+from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -20,8 +20,8 @@ from setagree.study.codes import as_objects
 from setagree.study.reading import Reading
 from setagree.study.sampling import Sampling
 from setagree.study.tally import Tally
-from setagree.wording.numbers import four, four_interval, level_text
-from setagree.wording.results import Result
+from setagree.wording.number_format import four, four_interval, level_text
+from setagree.wording.result_base import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,17 +12,16 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, public
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.membership import label_counts, membership_of
+from setagree.diagnosis.by_label import label_counts, membership_of
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import check_least
+from setagree.inference.panel_members import check_least, known_plain
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.degrees import doubt_degrees
 from setagree.study.names import tidied
 from setagree.study.tally import Tally
-from setagree.wording.results import Result
+from setagree.wording.result_base import Result
 
 Goal: TypeAlias = Literal["consensus", "agreement"]
 Ints: TypeAlias = npt.NDArray[np.int64]

@@ -33,11 +33,10 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.inference.designs import distance_of
-from setagree.inference.differences import linearised_difference
-from setagree.inference.known_raters import known_raters
+from setagree.inference.comparison import distance_of, linearised_difference
+from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
-from setagree.scoring.registry import CoefficientLike
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations

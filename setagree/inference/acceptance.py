@@ -10,9 +10,9 @@ import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import DataError, OptionError, counted, option
-from setagree.inference.raters import check_least, is_number
-from setagree.wording.numbers import number
-from setagree.wording.results import Result
+from setagree.inference.panel_members import check_least, is_number
+from setagree.wording.number_format import number
+from setagree.wording.result_base import Result
 
 _MOST = 1_000_000
 

@@ -14,12 +14,17 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, OptionError, check_choice, counted, option
-from setagree.inference.clusters import is_clustered, refuse_weighted, rows_of_clusters
-from setagree.inference.draws import Resampled, draw_times, over_resamples, row_weights
 from setagree.inference.jackknife import acceleration, jackknife
 from setagree.inference.pairs import over_pairs
+from setagree.inference.resampling import Resampled, draw_times, over_resamples, row_weights
 from setagree.inference.two_way import two_way_replicates
-from setagree.inference.units import drawn_rows, on_one_tally
+from setagree.inference.unit_order import (
+    drawn_rows,
+    is_clustered,
+    on_one_tally,
+    refuse_weighted,
+    rows_of_clusters,
+)
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable

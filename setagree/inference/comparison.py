@@ -1,9 +1,10 @@
-"""Differences between coefficients: on the same units, or between independent studies."""
+"""Differences between coefficients, on the same units or between independent studies."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
@@ -14,19 +15,347 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.errors import DataError, OptionError, check_choice, counted, option
-from setagree.inference.clusters import cluster_places, counted_in, refuse_weighted, welch_df
-from setagree.inference.designs import Comparable, design_of, n_shared, on_shared_units
-from setagree.inference.differences import Design, Difference, linearised_difference
-from setagree.inference.draws import over_resamples, row_weights
-from setagree.inference.units import Places, rows_of_units, unit_keys, unit_places
+from setagree.distances import Distance
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SimilarLabelsWarning,
+    check_choice,
+    counted,
+    listing,
+    option,
+    warn,
+)
+from setagree.inference.panel_members import known_study
+from setagree.inference.resampling import over_resamples, row_weights
+from setagree.inference.unit_order import (
+    Places,
+    cluster_places,
+    clustered_gap,
+    counted_in,
+    on_one_tally,
+    refuse_weighted,
+    rows_of_units,
+    unit_keys,
+    unit_places,
+    weighted_gap,
+    welch_df,
+)
 from setagree.large.opening import Data
-from setagree.scoring.intervals import ABOUT
-from setagree.scoring.remarks import drawn_beside
 from setagree.scoring.result_tables import as_agreement
-from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.scorer import Scorer, warn_undefined
+from setagree.scoring.table_notes import drawn_beside
 from setagree.study.unit_columns import OfUnits
-from setagree.wording.results import Result
+from setagree.wording.result_base import Result
+
+Design: TypeAlias = Literal["same_units", "independent"]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """One estimate minus another, and how sure that is.
+
+    Attributes
+    ----------
+    value : float
+        The difference.
+    standard_error : float
+        nan where one of the two has none above 0.
+    degrees_of_freedom : float
+        Of t; infinite for the normal distribution.
+    resampled : ndarray, optional
+        The defined differences of a bootstrap, from which the interval and p are then taken: the
+        expanded percentile interval (Hesterberg 2015), the tails of which are
+        Phi(t_tail sqrt((df + 1) / df)), as resamples of few units spread too little.
+    n_undefined : int
+        The resamples that left one of the two undefined.
+    """
+
+    value: float
+    standard_error: float
+    degrees_of_freedom: float = np.inf
+    resampled: Floats | None = None
+    n_undefined: int = 0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the interval.
+
+        A difference without any spread is known only where it is 0: the two are one and the same
+        then. Else there is no interval and no p.
+        """
+        from scipy.special import ndtr, ndtri, stdtrit
+
+        if self.resampled is not None:
+            df, tail = self.degrees_of_freedom, (1 - level) / 2
+            tail = float(ndtr(stdtrit(df, tail) * np.sqrt((df + 1) / df)))
+            low, high = np.quantile(self.resampled, [tail, 1 - tail])
+            return float(low), float(high)
+        if not (self.standard_error > 0 or self._same):
+            return float("nan"), float("nan")
+        df, tail = self.degrees_of_freedom, (1 + level) / 2
+        half = float(ndtri(tail) if np.isinf(df) else stdtrit(df, tail)) * self.standard_error
+        return self.value - half, self.value + half
+
+    @property
+    def freedom_of_t(self) -> float:
+        """The degrees of freedom of t; nan where the interval is not one of t."""
+        is_t = self.resampled is None and self.standard_error > 0
+        return self.degrees_of_freedom if is_t else float("nan")
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided p."""
+        from scipy.special import ndtr, ndtri, stdtr
+
+        df = self.degrees_of_freedom
+        if (gaps := self.resampled) is not None:
+            tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
+            z = float(ndtri(min(0.5, tail / (len(gaps) + 1))))
+            return 2 * float(stdtr(df, z * np.sqrt(df / (df + 1))))
+        if self._same:
+            return float("nan") if np.isnan(self.standard_error) else 1.0
+        if not self.standard_error > 0:
+            return float("nan")
+        t = -abs(self.value) / self.standard_error
+        return 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
+
+    @property
+    def _same(self) -> bool:
+        return abs(self.value) <= ROUNDING
+
+    def row(self, level: float) -> dict[str, float]:
+        """Return the columns of a comparison."""
+        low, high = self.interval(level)
+        return {
+            "difference": self.value,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "p_value": self.p_value,
+            "n_undefined": self.n_undefined,
+        }
+
+
+def linearised_difference(
+    one: Agreement,
+    two: Agreement,
+    *,
+    design: Design,
+    places: tuple[Places, Places] | None = None,
+) -> Difference:
+    """Return one minus two with its standard error.
+
+    On the same units the linearised values x_i of the two are subtracted unit by unit:
+    Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
+    of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
+    independent studies t = difference / sqrt(SE1² + SE2²) with Welch's degrees of freedom. Where
+    one of the two has a standard error of 0, or none, so has the difference: none.
+
+    Parameters
+    ----------
+    places : pair of int arrays, optional
+        Where each unit of the one and of the two stands in a list of units that is common to
+        both. Default: units are matched by their identifiers.
+    """
+    if design == "independent":
+        se = float(np.hypot(one.standard_error, two.standard_error))
+        variances = [x.standard_error**2 for x in (one, two)]
+        df = welch_df(variances, [x.degrees_of_freedom for x in (one, two)])
+        return _known(one, two, se, df)
+    first, second = unit_places([one, two]) if places is None else places
+    groups = cluster_places([one, two], [first, second])
+    if groups is not None:
+        se, df = clustered_gap((one, two), (first, second), groups)
+    elif one.case.sample is not None or two.case.sample is not None:
+        se, df = weighted_gap((one, two), (first, second))
+    else:
+        psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
+        counts = np.zeros(len(psi), dtype=bool)
+        for sign, agreement, place in ((1, one, first), (-1, two, second)):
+            x = deviations(agreement)
+            counts[place] |= np.isfinite(x)
+            psi[place] += sign * np.nan_to_num(x)
+        se, df = float(np.sqrt(psi @ psi)), int(counts.sum()) - 1
+    return _known(one, two, se, df)
+
+
+def _known(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
+    known = one.standard_error > 0 and two.standard_error > 0
+    se = 0.0 if se <= ROUNDING else se
+    return Difference(one.estimate - two.estimate, se if known else float("nan"), df)
+
+
+def deviations(agreement: Agreement) -> Floats:
+    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
+    x = np.full(agreement.n_units, np.nan)
+    if agreement.parts.influence.size:
+        rows, _ = rows_of_units(agreement)
+        x = np.where(agreement.parts.counted > 0, agreement.parts.influence, np.nan)[rows]
+    n = np.isfinite(x).sum()
+    return np.asarray((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x)
+
+
+Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
+"""The designs of a comparison by name."""
+
+
+_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
+"""Zeros in front of a number, and what makes a whole number a decimal one."""
+_FEW = 4
+"""Of so many studies a sentence lists the sizes."""
+
+
+def design_of(agreements: Sequence[Agreement]) -> Comparable:
+    """Return the design that the identifiers of the units speak for.
+
+    Raises
+    ------
+    DataError
+        Some have no identifiers, or some are shared and others not.
+
+    Warns
+    -----
+    SimilarLabelsWarning
+        No identifier is shared, but some differ only in case, space, zeros in front or type; or
+        clusters of one name are in several studies.
+    """
+    if on_one_tally(agreements):
+        return "same_units"
+    known = _known_units(agreements)
+    if all(one == known[0] for one in known):
+        return "same_units"
+    alike = _alike(known)
+    if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
+        if alike:
+            warn(
+                f"no unit is shared, so that the studies are taken as independent, but {alike}; "
+                f"spell them alike if they are the same, or say {option('design', 'independent')}.",
+                SimilarLabelsWarning,
+            )
+        _doubt_shared_clusters(agreements)
+        return "independent"
+    counts = [len(one) for one in known]
+    sizes = " and ".join(f"{n:,}" for n in counts) + " units"
+    if len(counts) > _FEW:
+        sizes = f"the {min(counts):,} to {max(counts):,} units in each of {len(counts):,} studies"
+    n_in_all = len(frozenset.intersection(*known))
+    shared = f"{option('design', 'shared_units')} (only those, scored anew), 'same_units'"
+    first = shared if n_in_all else option("design", "same_units")
+    apart = (
+        "" if n_in_all else f" Or compare two at a time, with {option('design', 'shared_units')}."
+    )
+    raise DataError(
+        f"the studies share some units and not others: of {sizes}, {n_in_all:,} are in all; "
+        f"say {first} (all: units with the same name are the same things) or "
+        f"'independent' (names are alike by chance).{apart}"
+        + (f" Besides, {alike}." if alike else "")
+    )
+
+
+def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
+    """Warn where studies that share no unit have clusters of the same names."""
+    samples = [one.case.sample for one in agreements]
+    named = [
+        frozenset(sample.names[np.unique(sample.groups)].tolist())
+        for sample in samples
+        if sample is not None and sample.groups is not None and sample.is_clustered
+    ]
+    shared = sorted({x for a, b in itertools.combinations(named, 2) for x in a & b}, key=str)
+    if shared:
+        have = "has units" if len(shared) == 1 else "have units"
+        warn(
+            "no unit is shared, so that the studies are taken as independent, but "
+            f"{counted(len(shared), 'cluster')} {have} in more than one of them "
+            f"({listing(shared, limit=2)}); say {option('design', 'same_units')} if clusters of "
+            f"one name are the same, or {option('design', 'independent')} if not.",
+            SimilarLabelsWarning,
+        )
+
+
+def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
+    """Return the agreements scored anew on the units that all of the studies have.
+
+    The values that count as possible (for `gwet_ac`, `brennan_prediger`) stay those of the whole
+    study, and the distance is made anew, as it is where a file holds the shared units alone.
+
+    Raises
+    ------
+    DataError
+        No unit is in all, or it is not known who gave what.
+    """
+    if on_one_tally(agreements):
+        return list(agreements)
+    known = _known_units(agreements)
+    shared = frozenset.intersection(*known)
+    if not shared:
+        alike = _alike(known)
+        raise DataError(f"no unit is in all of the studies.{f' But {alike}.' if alike else ''}")
+    parts = [
+        one if len(units) == len(shared) else _restricted(one, shared)
+        for one, units in zip(agreements, known, strict=True)
+    ]
+    warn_undefined([part for part, one in zip(parts, agreements, strict=True) if part is not one])
+    return parts
+
+
+def n_shared(one: Agreement, two: Agreement) -> int:
+    """Return how many units are in both."""
+    if on_one_tally([one, two]):
+        return one.n_units
+    return len(frozenset.intersection(*_known_units([one, two])))
+
+
+def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
+    units = [agreement.tally.units for agreement in agreements]
+    known = [frozenset(one.tolist()) for one in units if one is not None]
+    if len(known) < len(units):
+        raise DataError(
+            "some units have no identifiers and cannot be matched; say "
+            f"{option('design', 'independent')} if the studies share no unit."
+        )
+    return known
+
+
+def distance_of(agreement: Agreement) -> Distance:
+    """Return the distance that an agreement was scored with."""
+    if agreement.case.distance is None:
+        raise TypeError("this agreement does not know its distance")
+    return agreement.case.distance
+
+
+def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
+    study = known_study(agreement, f"{option('design', 'shared_units')} scores anew and must know")
+    distance = distance_of(agreement)
+    kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
+    part = study.take(kept[study.unit_codes])
+    return Scorer(part, categories=agreement.weights.values).score(agreement.definition, distance)
+
+
+def _alike(known: Sequence[frozenset[Any]]) -> str:
+    """Return how many identifiers of two studies differ only in spelling; nothing where none do."""
+    spelled: dict[str, Any] = {_plain(unit): unit for unit in known[0]}
+    pairs = [
+        (spelled[_plain(unit)], unit)
+        for units in known[1:]
+        for unit in sorted(units - known[0], key=str)
+        if _plain(unit) in spelled and spelled[_plain(unit)] not in units
+    ]
+    if not pairs:
+        return ""
+    verb = "differs" if len(pairs) == 1 else "differ"
+    return (
+        f"{counted(len(pairs), 'unit')} {verb} only in case, space, zeros or type "
+        f"({' and '.join(map(repr, pairs[0]))}{' and others' if pairs[1:] else ''})"
+    )
+
+
+def _plain(unit: object) -> str:
+    """Return an identifier without case, space, zeros in front of whole numbers, and type."""
+    if isinstance(unit, tuple):
+        return f"({','.join(map(_plain, unit))})"
+    return _ZEROS.sub("", "".join(str(unit).split()).casefold())
+
 
 Method: TypeAlias = Literal["linearised", "bootstrap"]
 

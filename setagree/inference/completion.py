@@ -12,7 +12,7 @@ import pandas as pd
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Codes, Floats
 from setagree.coefficients.sums import estimate
-from setagree.credit.pairs import neighbours
+from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     OptionError,
@@ -22,14 +22,13 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import case_of
+from setagree.inference.panel_members import case_of, known_plain
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import reason_of
 from setagree.study.annotations import Annotations
 from setagree.study.statuses import STATUSES
-from setagree.wording.results import Result
+from setagree.wording.result_base import Result
 
 _STARTS, _SWEEPS = 8, 50
 """Completions drawn at random from which a search starts besides, and sweeps of each at most."""

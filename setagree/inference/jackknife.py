@@ -12,15 +12,18 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import check_choice
-from setagree.inference.clusters import is_clustered, refuse_weighted, without_clusters
-from setagree.inference.known_raters import known_study
-from setagree.inference.units import rows_of_units
+from setagree.inference.panel_members import known_study
+from setagree.inference.unit_order import (
+    is_clustered,
+    refuse_weighted,
+    rows_of_units,
+    without_clusters,
+)
 from setagree.large.opening import Data
-from setagree.scoring.intervals import ABOUT
-from setagree.scoring.over_raters import without_each_rater
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable
-from setagree.wording.results import Result
+from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.scorer import without_each_rater
+from setagree.wording.result_base import Result
 
 Over: TypeAlias = Literal["units", "raters"]
 

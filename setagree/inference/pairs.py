@@ -12,7 +12,7 @@ from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.within_units import PAIRS_LISTED, rating_pairs, value_pairs
 from setagree.errors import DataError, OptionError, ResamplingWarning, option, warn
-from setagree.inference.draws import ENTRIES_AT_ONCE
+from setagree.inference.resampling import ENTRIES_AT_ONCE
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement

@@ -15,9 +15,9 @@ from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
-from setagree.inference.clusters import is_clustered
-from setagree.inference.draws import Resampled
-from setagree.inference.known_raters import known_study
+from setagree.inference.panel_members import known_study
+from setagree.inference.resampling import Resampled
+from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row

@@ -24,8 +24,8 @@ from setagree.coefficients.within_units import (
     rating_pairs,
 )
 from setagree.errors import DataError, ResamplingWarning, option, warn
-from setagree.inference.draws import ENTRIES_AT_ONCE
-from setagree.inference.known_raters import known_study
+from setagree.inference.panel_members import known_study
+from setagree.inference.resampling import ENTRIES_AT_ONCE
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations

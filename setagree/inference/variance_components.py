@@ -15,12 +15,11 @@ from setagree.coefficients.components import Components, PairSums
 from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted
-from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import case_of, check_least
+from setagree.inference.panel_members import case_of, check_least, known_plain
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import interval, level_text, number, share
-from setagree.wording.results import Result
+from setagree.wording.number_format import interval, level_text, number, share
+from setagree.wording.result_base import Result
 
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
 _LOOKED_THROUGH = 500

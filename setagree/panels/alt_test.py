@@ -1,44 +1,544 @@
-"""May a model replace a human? The alternative annotator test."""
+"""Alternative annotator test for replacing a human by a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import sparse
 
 from setagree.checks import public
+from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.sums import estimate
+from setagree.coefficients.within_raters import spread_within_groups
+from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
+    OptionError,
     UndefinedAgreementWarning,
     check_choice,
     counted,
     listing,
     option,
     python_or_command,
+    shorten,
     warn,
 )
-from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import (
+from setagree.inference.panel_members import (
     Codes,
     Flags,
     case_of,
     check_least,
     check_share,
     flags,
+    known_plain,
     part_of,
     people_of,
     rater_codes,
 )
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
-from setagree.panels.alt_power import products_of
-from setagree.panels.alt_results import AltTest, AltTestTable, decide
-from setagree.panels.wins import ROUNDING, Contest
 from setagree.study.annotations import Annotations
+from setagree.study.tally import Tally
+from setagree.wording.result_base import Result, ResultRows
+
+MOST_HUMANS = 1_000
+"""Humans whose outcomes are set against each other, pair by pair."""
+
+_MANY_UNITS = 100_000_000
+_DRAWS, _CELLS = 10_000, 1_000_000
+_SEED = 20250125
+
+
+class Outcomes:
+    """What is won and lost on a unit, and what follows for tests on other numbers of units.
+
+    With d = (the human wins) - (the model wins) on a unit, the mean of d over n units is normal
+    with the variance mean(d²) / n, so that ties stay as frequent as they were. The means of two
+    humans are correlated as their d are over the units that they share. s² / sigma² is a chi-square
+    by its degrees of freedom (Wilson and Hilferty 1931), correlated as squares are. The t-tests of
+    10,000 draws (a fixed seed; fewer for more than 100 humans) are decided as the test itself is.
+
+    Parameters
+    ----------
+    n : ndarray of shape (n_humans,)
+        The units that each human shares with the model and the others.
+    n_units : int
+        The units of the test.
+    products : ndarray of shape (n_humans, n_humans)
+        The sum of the products of the d of two humans.
+    """
+
+    def __init__(self, n: npt.NDArray[np.int64], n_units: int, products: Floats) -> None:
+        self.share = n / max(n_units, 1)
+        self.n_units = n_units
+        squares = np.diag(products)
+        self.deviation = np.sqrt(squares / n)
+        self._alike = products / np.sqrt(np.maximum(np.outer(squares, squares), 1))
+
+    def power(self, n_units: float, lead: float, *, q: float) -> float:
+        """Return how often a model passes whose mean d is epsilon less the lead.
+
+        It must win over half of H humans. By Benjamini and Yekutieli it does where, for some
+        k >= H / 2, k of the p-values are q k / (H (1 + 1/2 + ... + 1/H)) or less.
+        """
+        from scipy.special import stdtr
+
+        n = np.maximum(self.share * n_units, 2.0)
+        means, spread = self._drawn
+        df = n - 1
+        step = 2 / (9 * df)
+        s = np.maximum(1 - step + spread * np.sqrt(step), 1e-3) ** 1.5
+        # Without any spread the sign of the lead decides, as in the test.
+        ahead = np.full(len(n), np.inf if lead > 0 else -np.inf)
+        np.divide(lead * np.sqrt(n), self.deviation, out=ahead, where=self.deviation > 0)
+        p = np.sort(stdtr(df, (means - ahead) / s), axis=1)
+        H = len(n)
+        rank = np.arange(1, H + 1)
+        won = p <= q * rank / (H * (1 / rank).sum())
+        return float(won[:, (H + 1) // 2 - 1 :].any(axis=1).mean())
+
+    def units_for(self, power: float, lead: float, *, q: float) -> int | None:
+        """Return the fewest units that reach a power, to 1 %; None where no number does."""
+
+        def enough(n_units: int) -> bool:
+            return self.power(n_units, lead, q=q) >= power
+
+        return _least(enough, max(self.n_units, 2)) if lead > 0 else None
+
+    @cached_property
+    def _drawn(self) -> tuple[Floats, Floats]:
+        """Standard normal means, correlated as the humans are, and what their s² is made of."""
+        H = len(self.share)
+        generator = np.random.default_rng(_SEED)
+        shape = (max(_CELLS // H, 1_000) if H * _DRAWS > _CELLS else _DRAWS, H)
+        means = generator.standard_normal(shape) @ _root(self._alike)
+        # Squares of normal numbers are correlated as the square of their correlation.
+        return means, generator.standard_normal(shape) @ _root(self._alike**2)
+
+
+def _root(correlations: Floats) -> Floats:
+    """Return R with R' R the correlations."""
+    values, vectors = np.linalg.eigh(correlations)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))).T)
+
+
+def products_of(
+    units: npt.NDArray[Any], humans: npt.NDArray[Any], lost: Floats, tested: npt.NDArray[Any]
+) -> Floats | None:
+    """Return the sums of the products of d, of all pairs of humans tested; None for too many."""
+    if not 0 < len(tested) <= MOST_HUMANS:
+        return None
+    d = sparse.coo_array((lost, (units, humans))).tocsc()[:, tested]
+    return np.asarray((d.T @ d).toarray())
+
+
+def _least(enough: Callable[[int], bool], start: int) -> int | None:
+    """Return the fewest units that are enough, to 1 %, sought from a number near to it."""
+    low, high = 2, start
+    while not enough(high):
+        low, high = high, high * 2
+        if high > _MANY_UNITS:
+            return None
+    while high - low > 0.01 * low:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+_POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
+_POORLY = (
+    "The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to them "
+    "as one of them is."
+)
+_BY_CHANCE = "Agrees with the other humans hardly more than chance: {}; to win there says little."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AltTest(Result):
+    """Whether a model stands for the humans at least as well as one of them does.
+
+    Attributes
+    ----------
+    model : object
+        Who was tested.
+    distance : str
+        How answers are compared.
+    epsilon : float
+        By how much a human may be better and the model still be preferred, because it is cheaper.
+    q : float
+        The false discovery rate over the humans (Benjamini and Yekutieli).
+    humans : DataFrame
+        A row for each human who shares enough units: how many; how often the model and the human
+        win (ties: both); the difference, human less model, with its standard error; the Wilson 95%
+        interval of the model's wins; p, p corrected, and whether it is rejected that the human is
+        better by epsilon or more; and the human's `agreement` with the other humans: 1 - d_o / d_e,
+        d_o the mean distance to them unit by unit, d_e that to all of their answers.
+    skipped : Series
+        The humans who share too few units, and how many they share.
+    n_units : int
+        Units with the model and enough humans.
+    human_alpha : float
+        Krippendorff's alpha of the humans, on the units with enough of them; nan if undefined.
+    products : ndarray of shape (n_humans, n_humans), or None
+        Of each pair of humans, the sum over units of the products of (the human wins) - (the model
+        wins), which the power is reckoned from; None for more than 1,000 humans.
+    """
+
+    model: Any
+    distance: str
+    epsilon: float
+    q: float
+    humans: pd.DataFrame
+    skipped: pd.Series[int]
+    n_units: int
+    human_alpha: float = float("nan")
+    products: Floats | None = None
+
+    @property
+    def winning_rate(self) -> float:
+        """The share of the humans over whom the model wins; nan where none could be tested."""
+        return float(self.humans["rejected"].mean()) if len(self.humans) else float("nan")
+
+    @property
+    def average_advantage_probability(self) -> float:
+        """The mean over humans of how often the model is at least as near to the others."""
+        return float(self.humans["advantage"].mean()) if len(self.humans) else float("nan")
+
+    @property
+    def passes(self) -> bool:
+        """Whether the model wins over half of the humans or more."""
+        return bool(self.winning_rate >= 0.5)
+
+    @property
+    def reason(self) -> str | None:
+        """Why the winning rate is nan, or None."""
+        return None if len(self.humans) else "no human shares enough units with the model"
+
+    @property
+    def verdict(self) -> str:
+        """The decision in words, with what it stands on."""
+        if self.reason is not None:
+            return f"No verdict: {self.reason}."
+        may = "may" if self.passes else "may not"
+        return (
+            f"{self.model} {may} replace a human: it {self.wins}."
+            f"{''.join(f' {note}' for note in self.notes)}"
+        )
+
+    @property
+    def wins(self) -> str:
+        """The clause on the humans over whom the model wins."""
+        won, tested = int(self.humans["rejected"].sum()), counted(len(self.humans), "human")
+        rate = f"winning rate {self.winning_rate:.2f}"
+        return f"wins over {won:,} of {tested} ({rate}, epsilon {self.epsilon:g})"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Reservations: few humans, poor agreement of the humans, or one who answers by chance.
+
+        Alpha below 0.2 is called poor (Altman 1991); a human whose agreement with the others is
+        below 0.1 answers much like chance.
+        """
+        by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
+        named = [f"{shorten(name)} ({value:.2f})" for name, value in by_chance.items()]
+        rest = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+        shown = f"{', '.join(named[:_NAMED])}{rest}"
+        poor, some = self.human_alpha < _POOR, bool(named)
+        return (
+            *["Fewer than three humans could be tested: do not rely on it."]
+            * (len(self.humans) < 3),
+            *[_POORLY.format(self.human_alpha)] * poor,
+            *[_BY_CHANCE.format(shown)] * some,
+        )
+
+    def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
+        """Return how often a test of so many units passes a model that deserves it.
+
+        The model is one that is as good as the humans; for the difference that was found, p has
+        said all. Means over units are taken as normal, ties as frequent and humans as alike as on
+        the units of this test. A model much worse than the humans ties less often with them than a
+        good one would, so that the power told from it is too small.
+
+        Parameters
+        ----------
+        n_units : int, optional
+            Units of the test. Default: those of this one.
+        difference : float
+            By how much more often a human truly wins than the model; 0 where it is as good.
+
+        Returns
+        -------
+        float
+            nan where no human could be tested, or more than 1,000 were.
+        """
+        if n_units is not None:
+            check_least("n_units", n_units, 2)
+        if self._outcomes is None:
+            return float("nan")
+        wanted = self.n_units if n_units is None else n_units
+        return self._outcomes.power(wanted, self.epsilon - difference, q=self.q)
+
+    def units_for(self, power: float = 0.8, *, difference: float = 0.0) -> int | None:
+        """Return how many units such a test takes, to 1 %; None where none are enough."""
+        if not 0 < power < 1:
+            raise OptionError(f"{option('power', power)} must lie between 0 and 1.")
+        if self._outcomes is None:
+            return None
+        return self._outcomes.units_for(power, self.epsilon - difference, q=self.q)
+
+    @cached_property
+    def _outcomes(self) -> Outcomes | None:
+        if self.products is None:
+            return None
+        return Outcomes(self.humans["n_units"].to_numpy(), self.n_units, self.products)
+
+    @cached_property
+    def power_note(self) -> str:
+        """What such a test can show, in a sentence; blank where no human could be tested."""
+        if self._outcomes is None:
+            return ""
+        needed = self.units_for()
+        takes = (
+            f"a power of .80 takes about {needed:,} units"
+            if needed is not None
+            else f"at epsilon {self.epsilon:g} no number of units gives a power of .80"
+        )
+        return (
+            f"Power: with {counted(self.n_units, 'unit')} and ties as frequent as here, a model as "
+            f"good as the humans passes with probability {self.power():.2f}; {takes}."
+        )
+
+    def by_epsilon(
+        self, epsilons: Sequence[float] = (0, 0.05, 0.1, 0.15, 0.2, 0.25)
+    ) -> pd.DataFrame:
+        """Return the winning rate and the decision under other values of epsilon.
+
+        The authors advise 0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where
+        they are a crowd, and less where the humans agree little. Choose before you look.
+        """
+        rates = []
+        for epsilon in epsilons:
+            check_share("epsilon", epsilon)
+            _, _, rejected = decide(self.humans, epsilon, self.q)
+            rates.append(float(rejected.mean()) if len(rejected) else float("nan"))
+        passes = [rate >= 0.5 for rate in rates]
+        index = pd.Index(list(epsilons), dtype=float, name="epsilon")
+        return pd.DataFrame({"winning_rate": rates, "passes": passes}, index=index)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the row of each human."""
+        return self.humans.copy()
+
+    def __repr__(self) -> str:
+        return (
+            f"<AltTest of {shorten(self.model)} [{self.distance}], epsilon {self.epsilon:g}: "
+            f"winning rate {self.winning_rate:.4f}, average advantage "
+            f"{self.average_advantage_probability:.4f}, {counted(len(self.humans), 'human')}, "
+            f"{counted(self.n_units, 'unit')}>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AltTestTable(ResultRows[AltTest]):
+    """Several models against the same humans, the one with the largest advantage first."""
+
+    rows: tuple[AltTest, ...]
+
+    def __getitem__(self, model: object) -> AltTest:
+        """Return the test of a model."""
+        for row in self.rows:
+            if row.model == model:
+                return row
+        raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each model, ranked by the average advantage probability.
+
+        ``power`` is that of `AltTest.power`, and ``units_for_80`` says how many units give .8.
+        """
+        names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
+        rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
+        n_humans = [len(row.humans) for row in self.rows]
+        return pd.DataFrame(rows).assign(
+            n_humans=n_humans,
+            n_units=[row.n_units for row in self.rows],
+            power=[row.power() for row in self.rows],
+            units_for_80=pd.array([row.units_for() for row in self.rows], dtype="Int64"),
+        )
+
+    def __str__(self) -> str:
+        said = (" ".join(filter(None, [row.verdict, row.power_note])) for row in self.rows)
+        return "\n".join([repr(self), *said])
+
+    def __repr__(self) -> str:
+        best = self.rows[0]
+        return (
+            f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
+            f"({best.average_advantage_probability:.4f})>"
+        )
+
+
+def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:
+    """Return p of the t-test of the difference against epsilon, p corrected, and the decision.
+
+    Without any spread, p is 0 below epsilon and 1 from there on.
+    """
+    from scipy import stats
+
+    if frame.empty:
+        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)
+    mean, se = (frame[name].to_numpy(dtype=float) for name in ("difference", "standard_error"))
+    t = np.divide(mean - epsilon, se, out=np.where(mean < epsilon, -np.inf, np.inf), where=se > 0)
+    p = np.asarray(stats.t.cdf(t, frame["n_units"].to_numpy() - 1))
+    adjusted = np.asarray(stats.false_discovery_control(p, method="by"))
+    return p, adjusted, adjusted <= q
+
+
+_PARTS = 720_720
+"""A multiple of all numbers up to 16: similarities of small sets are multiples of 1 / this."""
+
+ROUNDING = 1e-12
+"""What rounding may change in a mean of similarities, or which share of a mean distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """What all models of a study are measured against.
+
+    Attributes
+    ----------
+    people : ndarray of bool, shape (n_raters,)
+        Who is a human; units have `min_humans` of them or more.
+    tolerance : float
+        Mean similarities that differ by no more are a tie.
+    bounded : bool
+        Whether 1 is the largest distance there is. Else mean distances are compared, and are a tie
+        where they differ by no more than rounding leaves of their own size.
+    """
+
+    study: Annotations
+    weights: Weights
+    people: Flags
+    min_humans: int
+    tolerance: float
+    bounded: bool = True
+
+    @cached_property
+    def _answers(self) -> tuple[Codes, Codes, Codes]:
+        """Unit, rater and value of the humans' answers, in units with enough, sorted by both."""
+        study = self.study
+        human = self.people[study.rater_codes]
+        enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
+        rows = np.flatnonzero(human & enough[study.unit_codes])
+        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
+        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
+
+    @cached_property
+    def _starts(self) -> tuple[Codes, Codes]:
+        """Where the unit of each of these answers begins, and how many answers it has."""
+        units, _, _ = self._answers
+        sizes = np.bincount(units, minlength=self.study.n_units)
+        return (np.cumsum(sizes) - sizes)[units], sizes[units]
+
+    @cached_property
+    def _to_humans(self) -> Floats:
+        """S(j) of each of these answers."""
+        _, _, values = self._answers
+        return self._mean_nearness(values)
+
+    def _mean_nearness(self, answers: Codes) -> Floats:
+        """Return how near an answer for each rating is to the others of its unit, on average.
+
+        Added up human by human, in their order, as the authors' program does.
+        """
+        _, _, values = self._answers
+        start, size = self._starts
+        left, out, place = np.arange(len(values)), np.zeros(len(values)), 0
+        while left.size:
+            others = left[start[left] + place != left]
+            out[others] += self._nearness(answers[others], values[start[others] + place])
+            place += 1
+            left = left[place < size[left]]
+        return np.asarray(out / (size - 1))
+
+    def _nearness(self, k: Codes, l: Codes) -> Floats:
+        """Return 1 - d where 1 bounds the distance, else -d."""
+        if self.bounded:
+            return _fractions(self.weights.at(k, l))
+        return -self.weights.distance_at(k, l)
+
+    @cached_property
+    def alpha(self) -> float:
+        """Krippendorff's alpha of the humans on the units with enough of them."""
+        units, raters, values = self._answers
+        if not len(units):
+            return float("nan")
+        _, units = np.unique(units, return_inverse=True)
+        coded = replace(
+            self.study,
+            units=np.empty(units.max() + 1, dtype=object),
+            unit_codes=units.astype(np.int32),
+            rater_codes=raters,
+            value_codes=values,
+        )
+        return estimate(Case(Tally.from_annotations(coded), self.weights), Urn("ratings")).estimate
+
+    @cached_property
+    def agreements(self) -> Floats:
+        """1 - d_o / d_e of each rater with the humans; nan for others, or where d_e is 0.
+
+        d_o is the mean distance of the rater's answers to those of the other humans, unit by unit;
+        d_e that to the answers of the other humans to all units.
+        """
+        _, raters, values = self._answers
+        n_raters, K = self.study.n_raters, self.weights.n_values
+        n = np.bincount(raters, minlength=n_raters).astype(np.float64)
+        observed = np.bincount(raters, self.bounded - self._to_humans, n_raters)
+        totals = np.bincount(values, minlength=K).astype(np.float64)
+        to_all = self.weights.distance_dot(totals)[values]
+        own = spread_within_groups(raters, values, n_groups=n_raters, weights=self.weights)
+        spread = np.bincount(raters, to_all - own * n[raters], n_raters)
+        expected = np.asarray(spread / np.maximum(len(values) - n, 1))
+        reached = expected > ROUNDING * self.weights.max_distance * n
+        share = np.divide(observed, expected, out=np.full(n_raters, np.nan), where=reached)
+        return np.asarray(1 - share)
+
+    def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
+        """Return unit and human of each comparison, and whether the model and the human win."""
+        study = self.study
+        own = study.rater_codes == model
+        answer = np.full(study.n_units, -1)
+        answer[study.unit_codes[own]] = study.value_codes[own]
+        units, humans, _ = self._answers
+        kept = answer[units] >= 0
+        # Where the model is silent any answer will do: those comparisons are not kept.
+        of_model, of_human = self._mean_nearness(np.maximum(answer[units], 0)), self._to_humans
+        lead, slack = (of_model - of_human)[kept], self._slack(of_model, of_human)[kept]
+        return units[kept], humans[kept], lead >= -slack, lead <= slack
+
+    def _slack(self, one: Floats, two: Floats) -> Floats:
+        """Return by how much two means may differ and be a tie."""
+        if self.bounded:
+            return np.full(len(one), self.tolerance)
+        return ROUNDING * np.maximum(np.abs(one), np.abs(two))
+
+
+def _fractions(similarity: Floats) -> Floats:
+    """Return similarities with what rounding took from fractions of small numbers given back.
+
+    A distance comes as 1 - s: the third that is left of it is not the double nearest to 1/3.
+    """
+    nearest = np.rint(similarity * _PARTS) / _PARTS
+    return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)
+
 
 Equal: TypeAlias = Literal["published", "exact"]
 

@@ -1,13 +1,19 @@
-"""The EM algorithm of Dawid and Skene: true answers and error rates from answers alone."""
+"""EM algorithm of Dawid and Skene, for categories and for many labels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
-from setagree.inference.raters import Codes
+from setagree.errors import option, python_or_command
+from setagree.inference.panel_members import Codes, Flags
+from setagree.study.annotations import Annotations
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +110,219 @@ def dawid_skene(
         moved = float(np.abs(T - before).max())
         n_iterations += 1
     return Fit(T, marginals, rates, n_iterations, moved <= tolerance)
+
+
+_CELLS_AT_ONCE = 1_000_000
+_SUMS = 4
+"""Sums that each rating and label enters in an iteration."""
+_ITERATIONS = 20
+"""Iterations that most labels take."""
+_STILL_GOING = 0.75
+"""The share of labels at which those that stand still are set aside."""
+
+
+def panels_of(study: Annotations) -> tuple[Codes, Any]:
+    """Return the panel of raters of each unit, and who is in each panel, sparse, (P, R).
+
+    Panels are told apart by the sums of two random numbers a rater, as `code_sets` does.
+    """
+    from scipy import sparse
+
+    random = np.random.default_rng(0).integers(2**63, size=(2, study.n_raters), dtype=np.uint64)
+    prints = np.zeros((study.n_units, 2), dtype=np.uint64)
+    np.add.at(prints, study.unit_codes, random[:, study.rater_codes].T)
+    _, first, panel = np.unique(prints, axis=0, return_index=True, return_inverse=True)
+    cells = (np.ones(study.n_ratings), (study.unit_codes, study.rater_codes))
+    return panel.ravel(), sparse.csr_array(cells, shape=(study.n_units, study.n_raters))[first]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Some labels, the units that got them, and the panels whose units did not.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (B,)
+    rows : ndarray of int, shape (n_rows,)
+        The position in `labels` of each pair of a label and a unit that got it.
+    entries : ndarray of int, shape (3, n_entries)
+        The row, the rater, and the answer (0 or 1) of each rating of such a unit.
+    panels : sparse array of shape (P, R)
+    times : ndarray of shape (P, B)
+        How many units of each panel did not get each label.
+    """
+
+    labels: Codes
+    rows: Codes
+    entries: Codes
+    panels: Any
+    times: Floats
+
+    @cached_property
+    def asked(self) -> Any:
+        """How often each row has each rater's answer, sparse, (n_rows, 2 R B)."""
+        from scipy import sparse
+
+        R, B = self.panels.shape[1], len(self.labels)
+        row, rater, answer = self.entries
+        cells = (row, (answer * R + rater) * B + self.rows[row])
+        return sparse.csr_array((np.ones(len(row)), cells), shape=(len(self.rows), 2 * R * B))
+
+    @property
+    def n_steps(self) -> int:
+        """What an iteration costs."""
+        n_entries: int = self.entries.shape[1] + int(self.panels.nnz) * len(self.labels)
+        return _SUMS * n_entries
+
+    def take(self, kept: Flags) -> Question:
+        """Return the question of some of the labels."""
+        rows = kept[self.rows]
+        entries = self.entries[:, rows[self.entries[0]]]
+        entries = np.stack([(np.cumsum(rows) - 1)[entries[0]], *entries[1:]])
+        place = np.cumsum(kept) - 1
+        return replace(
+            self,
+            labels=self.labels[kept],
+            rows=place[self.rows[rows]],
+            entries=entries,
+            times=self.times[:, kept],
+        )
+
+    def shares(self) -> tuple[Floats, Floats]:
+        """Return the shares of no and yes: of the rows, (2, n_rows), and of the panels."""
+        row, _, answer = self.entries
+        n = np.bincount(row, minlength=len(self.rows))
+        yes = np.bincount(row, answer, len(self.rows)) / np.maximum(n, 1)
+        no = np.bincount(row, 1 - answer, len(self.rows)) / np.maximum(n, 1)
+        return np.stack([no, yes]), np.stack(
+            [np.ones(self.times.shape), np.zeros(self.times.shape)]
+        )
+
+    def rates(self, T: Floats, S: Floats) -> Floats:
+        """Return pi_jlkb: how often rater k answers l to label b where j is true; (2, 2, R, B)."""
+        R, B = self.panels.shape[1], len(self.labels)
+        rates = np.stack([(self.asked.T @ T[j]).reshape(2, R, B) for j in (0, 1)])
+        for j in (0, 1):
+            rates[j, 0] += self.panels.T @ (self.times * S[j])
+        seen = rates.sum(axis=1, keepdims=True)
+        out = np.full(rates.shape, np.nan)
+        return np.asarray(np.divide(rates, seen, out=out, where=seen > 0))
+
+    def posterior(self, marginals: Floats, rates: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities of no and yes, of the rows and of the panels."""
+        with np.errstate(divide="ignore"):
+            logs, prior = np.log(np.nan_to_num(rates)), np.log(marginals)
+        of_rows = [prior[j][self.rows] + self.asked @ logs[j].ravel() for j in (0, 1)]
+        of_panels = [prior[j] + self.panels @ logs[j, 0] for j in (0, 1)]
+        # What no unit of a panel tells about may be impossible either way.
+        told = self.times > 0
+        return _odds(*of_rows), _odds(*(np.where(told, logs, 0.0) for logs in of_panels)) * told
+
+    def marginals(self, T: Floats, S: Floats) -> Floats:
+        """Return p_jb, how frequent no and yes are."""
+        B = len(self.labels)
+        sums = [np.bincount(self.rows, T[j], B) + (self.times * S[j]).sum(axis=0) for j in (0, 1)]
+        n = np.bincount(self.rows, minlength=B) + self.times.sum(axis=0)
+        return np.asarray(np.stack(sums) / n)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelFit:
+    """What the algorithm found of one label.
+
+    Attributes
+    ----------
+    named : ndarray
+        The probability of the label in each unit that got it, in the order of the units.
+    panels : ndarray of shape (P,)
+        The probability in the units of each panel that did not get it.
+    rates : ndarray of shape (2, R)
+        How often each rater keeps from the label where it is not true, and gives it where it is.
+    converged : bool
+    """
+
+    named: Floats
+    panels: Floats
+    rates: Floats
+    converged: bool
+
+
+def label_fits(
+    study: Annotations, flags: Any, named: tuple[Codes, Codes], panel: Codes, panels: Any
+) -> Iterator[LabelFit]:
+    """Yield the fit of each label; some are made at a time.
+
+    Parameters
+    ----------
+    flags : sparse array of shape (K, L)
+        Which labels each value holds.
+    named : pair of int arrays
+        Label and unit of each pair that was given, sorted by label, then unit.
+    panel, panels
+        As `panels_of` returns them.
+    """
+    order = np.argsort(study.unit_codes, kind="stable")
+    sizes = np.bincount(study.unit_codes, minlength=study.n_units)
+    n_labels, entries = flags.shape[1], float(sizes[named[1]].sum())
+    _check_steps(_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries))
+    spent = 0.0
+    cells = sum(panels.shape) + int(entries / max(n_labels, 1))
+    at_once = max(1, _CELLS_AT_ONCE // cells)
+    for first in range(0, n_labels, at_once):
+        labels = np.arange(first, min(first + at_once, n_labels))
+        some = slice(*np.searchsorted(named[0], (first, labels[-1] + 1)))
+        rows, units = named[0][some] - first, named[1][some]
+        row = np.repeat(np.arange(len(rows)), sizes[units])
+        starts = np.cumsum(sizes)[units] - np.cumsum(sizes[units])
+        at = order[np.arange(len(row)) + starts[row]]
+        answer = flags[:, labels].tocsr()[study.value_codes[at], rows[row]]
+        times = np.bincount(panel, minlength=panels.shape[0])[:, None] - np.zeros(len(labels))
+        np.subtract.at(times, (panel[units], rows), 1.0)
+        who = study.rater_codes[at].astype(np.intp)
+        asked = np.stack([row, who, np.asarray(answer).ravel().astype(np.intp)])
+        fits, spent = _fits(Question(labels, rows, asked, panels, times), spent)
+        yield from fits
+
+
+def _fits(
+    question: Question, spent: float, tolerance: float = 1e-5, max_iterations: int = 1000
+) -> tuple[list[LabelFit], float]:
+    """Return the fits that EM reaches from the shares of the answers, and the steps spent so far.
+
+    Each label stops by itself. Labels that tell little may take all iterations, which nothing says
+    beforehand: the steps are counted as they are made.
+    """
+    fits: dict[int, LabelFit] = {}
+    T, S = question.shares()
+    left, n = np.arange(len(question.labels)), 0
+    while left.size:
+        n, spent = n + 1, spent + question.n_steps
+        _check_steps(spent)
+        rates = question.rates(T, S)
+        before, (T, S) = (T, S), question.posterior(question.marginals(T, S), rates)
+        moved = np.abs(S[1] - before[1][1]).max(axis=0)
+        np.maximum.at(moved, question.rows, np.abs(T[1] - before[0][1]))
+        done = ((moved <= tolerance) | (n == max_iterations)) & ~np.isin(left, list(fits))
+        bounds = np.searchsorted(question.rows, np.arange(len(left) + 1))
+        for b in np.flatnonzero(done).tolist():
+            named, right = T[1, bounds[b] : bounds[b + 1]], rates[[0, 1], [0, 1], :, b]
+            fits[left[b]] = LabelFit(named, S[1, :, b], right, bool(moved[b] <= tolerance))
+        going = ~np.isin(left, list(fits))
+        if going.sum() <= _STILL_GOING * len(left):
+            question, T = question.take(going), T[:, going[question.rows]]
+            S, left = S[:, :, going], left[going]
+    return [fits[b] for b in range(len(fits))], spent
+
+
+def _odds(no: Floats, yes: Floats) -> Floats:
+    """Return the probabilities of no and yes from their logs up to a constant."""
+    apart = yes - no
+    less = np.exp(-np.abs(apart))
+    more, less = 1 / (1 + less), less / (1 + less)
+    return np.stack([np.where(apart > 0, less, more), np.where(apart > 0, more, less)])
+
+
+def _check_steps(n: float) -> None:
+    what = python_or_command("consensus(method='dawid_skene')", "consensus --method dawid_skene")
+    instead = f"Use {option('method', 'label_majority')}, or fewer labels."
+    check_cost(what, n_steps=n, instead=instead)

@@ -1,28 +1,459 @@
-"""How far models agree with themselves, over runs and prompts, and then with people."""
+"""Agreement of models with themselves over runs and prompts, and with people."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_cost, check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, check_list, did_you_mean, listing, option
-from setagree.inference.known_raters import known_raters, plain_units
-from setagree.inference.raters import Codes, Flags, case_of, flags, part_of, rater_codes
+from setagree.errors import (
+    DataError,
+    OptionError,
+    check_list,
+    counted,
+    did_you_mean,
+    listing,
+    option,
+    shorten,
+)
+from setagree.inference.panel_members import (
+    Codes,
+    Flags,
+    case_of,
+    flags,
+    known_raters,
+    part_of,
+    plain_units,
+    rater_codes,
+)
 from setagree.inference.variance_components import NOT_SQUARED
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Data
-from setagree.panels.facet_pairs import Kinds, PairTable
-from setagree.panels.facet_results import FacetAgreement, jackknife_error, t_quantile
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
+from setagree.study.rater_columns import text_of_cell
 from setagree.study.reading import Reading
 from setagree.study.tally import Tally
+from setagree.wording.number_format import four, four_interval, level_text
+from setagree.wording.result_base import Result
+
+WITH_PEOPLE, PEOPLE = "models with people", "people with one another"
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FacetAgreement(Result):
+    """How far models agree with themselves, with one another and with people.
+
+    Attributes
+    ----------
+    facets : tuple of str
+        The columns of raters, the outer one first.
+    distance : str
+        How answers are compared.
+    level : float
+        The level of the intervals.
+    frame : DataFrame
+        A row for each kind of pairs, stability first: pairs, who ("all", or the models of one model
+        and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high; at_most,
+        what stability leaves room for, how much of that is lost, and lost_low, the low end of that;
+        reason (why there is no interval).
+    own : str
+        The pairs that tell how far a model agrees with itself.
+    without : ndarray of shape (n_units, n_rows)
+        The estimates without each unit.
+    study : Annotations
+        The answers that were compared.
+    people : tuple
+        Who was taken for people.
+    alone : dict
+        The models that have pairs of a kind, where not all models have: "gpt" has several prompts.
+    """
+
+    facets: tuple[str, ...]
+    distance: str
+    level: float
+    frame: pd.DataFrame
+    own: str
+    without: Floats
+    study: Annotations
+    people: tuple[Any, ...] = ()
+    alone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each kind of pairs, and for each model and prompt."""
+        return self.frame.copy()
+
+    def difference(self, first: str, second: str, *, who: str = ALL) -> tuple[float, float, float]:
+        """Return the agreement of a kind of pairs less that of another, with its interval.
+
+        Parameters
+        ----------
+        first, second : str
+            What the column ``pairs`` says.
+        who : str
+            Whose pairs the first ones are: what the column ``who`` says.
+        """
+        rows = [self._row(first, who), self._row(second, ALL)]
+        return self._less(*rows)
+
+    @property
+    def verdict(self) -> str:
+        """What the table says: stability, what other prompts and models cost, then validity."""
+        if self._all_alike:
+            return self.lead
+        return " ".join([*self._stability(), *self._validity(), *self._ceilings()])
+
+    @property
+    def lead(self) -> str:
+        """The first sentence about stability, and the first about people."""
+        if self._all_alike:
+            return "No verdict: all answers are alike, so that chance alone would agree as much."
+        return " ".join([self._stability()[0], self._validity()[0]])
+
+    @property
+    def _all_alike(self) -> bool:
+        return bool(self.frame["estimate"].isna().all())
+
+    def _row(self, pairs: str, who: str = ALL) -> int:
+        """Return the position of a row.
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        found = np.flatnonzero((self.frame["pairs"] == pairs) & (self.frame["who"] == who))
+        if not len(found):
+            raise KeyError(f"no row of {pairs!r} and {who!r}.")
+        return int(found[0])
+
+    def _less(self, i: int, j: int) -> tuple[float, float, float]:
+        """Return the difference of two rows with its jackknife interval, by t."""
+        estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
+        gap = float(estimates[i] - estimates[j])
+        error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
+        half = float((t_quantile(np.minimum(n_units[[i]], n_units[[j]]), self.level) * error)[0])
+        return gap, gap - half, gap + half
+
+    def _said(self, row: int) -> str:
+        """Return the estimate of a row with its interval, as far as it has one."""
+        one = self.frame.loc[row]
+        if np.isnan(one["low"]):
+            return four(one["estimate"])
+        ends = four_interval(one["low"], one["high"])
+        return f"{four(one['estimate'])} ({level_text(self.level)} {ends})"
+
+    def _kinds(self) -> list[int]:
+        """Return the rows of all pairs of models, the most alike first."""
+        is_all = self.frame["who"] == ALL
+        is_models = ~self.frame["pairs"].isin([WITH_PEOPLE, PEOPLE])
+        return np.flatnonzero(is_all & is_models).tolist()
+
+    def _stability(self) -> list[str]:
+        """Say how far models agree with themselves, and what another prompt or model costs."""
+        kinds, names = self._kinds(), self.frame["pairs"]
+        said = []
+        if not kinds or names[kinds[0]] != self.own:
+            said.append(
+                f"How stable models are is not known: no two raters have {_with(self.own)}. Let "
+                "each model answer the same units again."
+            )
+        if kinds:
+            first = f"{self._said(kinds[0])}{self._only(kinds[0])}"
+            said.append(f"With {_with(names[kinds[0]])}, agreement is {first}.")
+        return said + [
+            f"With {_with(names[row])}, it is {self._said(row)}{self._only(row)}{self._room(row)}."
+            for row in kinds[1:]
+        ]
+
+    def _only(self, row: int) -> str:
+        """Say which models have such pairs, where not all have."""
+        alone = self.alone.get(self.frame["pairs"][row], ())
+        return f" (only {listing(alone)} can tell)" if alone else ""
+
+    def _room(self, row: int) -> str:
+        """Say how much of what stability leaves room for is lost."""
+        one = self.frame.loc[row]
+        if np.isnan(one["lost_low"]):
+            return ""
+        whose = "their stability" if self._only(row) else "stability"
+        most = f"what {whose} leaves room for ({four(one['at_most'])})"
+        if one["lost_low"] > 0:
+            least = f"{level_text(self.level)} {four(one['lost_low'])} or more"
+            return f", which is {four(one['lost'])} ({least}) less than {most}"
+        return f", not told apart from {most}"
+
+    def _validity(self) -> list[str]:
+        """Say how far models agree with people, beside people with one another."""
+        pairs = self.frame["pairs"].tolist()
+        if WITH_PEOPLE not in pairs:
+            return ["No pair is of a model with a human: this is stability alone."]
+        row = self._row(WITH_PEOPLE)
+        said = [f"Models agree with people by {self._said(row)}{self._room(row)}."]
+        if PEOPLE not in pairs:
+            return said
+        gap, low, high = self._less(row, self._row(PEOPLE))
+        own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
+        if not (low > 0 or high < 0):
+            return [*said, f"{own}; these data do not tell the two apart."]
+        more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
+        sure = f"{level_text(self.level)} {four_interval(*ends)}"
+        return [*said, f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure})."]
+
+    def _ceilings(self) -> list[str]:
+        """Say of the least stable model how far it can agree with people at most."""
+        frame = self.frame
+        limited = []
+        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["at_most"].notna()
+        for row in np.flatnonzero(has_room).tolist():
+            who = frame["who"][row]
+            if who == ALL and has_room.sum() > 1:
+                continue
+            gap, _, high = self.difference(self.own, PEOPLE, who=who)
+            if high < 0:
+                limited.append((gap, who, frame["at_most"][row]))
+        if not limited:
+            return []
+        gap, who, most = min(limited)
+        own, people = (four(frame["estimate"][self._row(*x)]) for x in ((self.own, who), (PEOPLE,)))
+        name = "The model" if who == ALL else shorten(who)
+        rest = f" The same holds for {len(limited) - 1} more." if len(limited) > 1 else ""
+        said = f"{name} agrees with itself by {own}, less than people do with one another"
+        limit = f"so that it can hardly agree with people by more than {four(most)}"
+        return [f"{said} ({people}), {limit}.{rest}"]
+
+    def __repr__(self) -> str:
+        kinds = self._kinds()
+        shown = [*kinds, *(k for k in range(len(self.frame)) if self._is_with_people(k))]
+        said = ", ".join(
+            f"{self.frame['pairs'][row]} {four(self.frame['estimate'][row])}" for row in shown
+        )
+        return (
+            f"<FacetAgreement [{self.distance}]: {said}; {counted(self.study.n_units, 'unit')}, "
+            f"{counted(self.study.n_raters, 'rater')}>"
+        )
+
+    def _is_with_people(self, row: int) -> bool:
+        one = self.frame.loc[row]
+        return bool(one["pairs"] in (WITH_PEOPLE, PEOPLE) and one["who"] == ALL)
+
+    def __str__(self) -> str:
+        table = self.frame.drop(columns="reason").round(4).to_string(index=False)
+        return f"{table}\n\n{self.verdict}"
+
+
+def _with(pairs: str) -> str:
+    """Return what the raters of such pairs have: "the same model but another run"."""
+    same, _, other = pairs.rpartition("other ")
+    if not same:
+        return f"another {other}" if pairs.startswith("other ") else f"the {pairs}"
+    return f"the {same.removesuffix(', ')} but another {other}"
+
+
+def jackknife_error(without: Floats) -> Floats:
+    """Return the standard error of each column of estimates without each unit."""
+    n = len(without)
+    squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt((n - 1) / n * squares))
+
+
+def t_quantile(n_units: npt.NDArray[np.integer], level: float) -> Floats:
+    """Return the quantile of t for n - 1 degrees of freedom; nan for one unit."""
+    from scipy.special import stdtrit
+
+    df = np.where(n_units > 1, n_units - 1.0, np.nan)
+    return np.asarray(stdtrit(df, (1 + level) / 2))
+
+
+_STEPS_A_PAIR, _BYTES_A_CELL = 60, 48
+"""Elementary steps of a pair of ratings, and memory of a row of the table for each unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Which rows of the table a pair of raters counts in.
+
+    The rows are the k + 1 kinds of pairs of models, the most alike first; models with people,
+    people with one another; then for each group of models its own pairs, and those with people.
+
+    Attributes
+    ----------
+    facets : list of str
+        The k facets.
+    is_model : ndarray of bool, shape (n_raters,)
+        Who is a model.
+    prefix : ndarray of int, shape (n_raters, k)
+        Raters who share the first facets have the same number there.
+    depth : int
+        How many facets a group of models shares; 0 where each model is its own group.
+    group : ndarray of int, shape (n_raters,)
+        The group of each model; -1, which is the last, for humans.
+    groups : list of str
+        Their names.
+    """
+
+    facets: list[str]
+    is_model: Flags
+    prefix: Codes
+    depth: int
+    group: Codes
+    groups: list[str]
+
+    @classmethod
+    def of(cls, study: Annotations, facets: list[str], is_model: Flags) -> Kinds:
+        """Return the kinds of the raters of a study."""
+        known = study.raters_frame[facets]
+        k, tuples = len(facets), [*known.itertuples(index=False, name=None)]
+        prefix = np.stack(
+            [pd.factorize(as_objects(row[: j + 1] for row in tuples))[0] for j in range(k)], axis=1
+        )
+        whole = prefix[is_model, -1]
+        depth = k if len(np.unique(whole)) < len(whole) else k - 1
+        shared = max(depth, 1)
+        group = np.full(len(tuples), -1, dtype=np.int64)
+        group[is_model], first = pd.factorize(prefix[is_model, shared - 1])
+        heads = [tuples[np.flatnonzero(prefix[:, shared - 1] == one)[0]][:shared] for one in first]
+        names = [" / ".join(map(text_of_cell, head)) for head in heads]
+        return cls(facets, is_model, prefix, depth, group, names)
+
+    @property
+    def own(self) -> str:
+        """The pairs that tell how far a model agrees with itself."""
+        return self.names[len(self.facets) - self.depth] if self.depth else f"same {self.facets[0]}"
+
+    @property
+    def names(self) -> list[str]:
+        """The kinds of pairs, in the order of the first rows."""
+        k = len(self.facets)
+        models = [_kind(self.facets, depth) for depth in range(k, -1, -1)]
+        return [*models, WITH_PEOPLE, PEOPLE]
+
+    @property
+    def rows(self) -> list[tuple[int, str, str]]:
+        """The rows as people read them: its number, the kind of pairs, whose."""
+        k, G, names = len(self.facets), len(self.groups), self.names
+        each = {k - self.depth: len(names), k + 1: len(names) + G}
+        if not self.depth:
+            del each[k]
+        found = []
+        for row, name in enumerate(names):
+            found.append((row, name, ALL))
+            if row in each and G > 1:
+                found += [(each[row] + g, name, group) for g, group in enumerate(self.groups)]
+        return found
+
+    @property
+    def own_rows(self) -> list[int]:
+        """The rows of each group's own pairs, and in the end that of people with one another."""
+        k = len(self.facets)
+        return [*range(k + 3, k + 3 + len(self.groups)), k + 2]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.facets) + 3 + 2 * len(self.groups)
+
+    def of_pairs(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
+        """Return the row of each pair of raters, and that of its group; -1 where it has none."""
+        k, G = len(self.facets), len(self.groups)
+        shared = (self.prefix[a] == self.prefix[b]).sum(axis=1)
+        n_models = self.is_model[a].astype(np.int64) + self.is_model[b]
+        row = np.where(n_models == 2, k - shared, np.where(n_models == 1, k + 1, k + 2))
+        of_model = np.maximum(self.group[a], self.group[b])
+        own = (n_models == 2) & (row == k - self.depth) & (self.depth > 0)
+        more = np.where(own, k + 3 + of_model, np.where(n_models == 1, k + 3 + G + of_model, -1))
+        return row, more
+
+
+def _kind(facets: list[str], depth: int) -> str:
+    """Return what pairs are called that share the first facets alone."""
+    *most, last = facets[:depth] or [""]
+    same = f"same {', '.join(most)}{' and ' if most else ''}{last}" if depth else ""
+    other = f"other {facets[depth]}" if depth < len(facets) else ""
+    return ", ".join(filter(None, [same, other]))
+
+
+class PairTable:
+    """Sums over the pairs of ratings of each unit, by row of the table.
+
+    `apart` and `counts` have the shape (n_units, n_rows): summed distances, and numbers of pairs.
+    `sides` of shape (n_rows, n_groups + 1) says how often a rater of each group, or in the end a
+    human, is one of a pair.
+    """
+
+    def __init__(self, study: Annotations, weights: Weights, kinds: Kinds) -> None:
+        r = np.bincount(study.unit_codes, minlength=study.n_units).astype(np.float64)
+        check_cost(
+            "facet_agreement",
+            n_bytes=_BYTES_A_CELL * study.n_units * kinds.n_rows,
+            n_steps=_STEPS_A_PAIR * float((r * (r - 1) / 2).sum()),
+            instead="Take part of the units, or of the raters (without_raters).",
+        )
+        shape = (study.n_units, kinds.n_rows)
+        self.apart, self.counts, self.r = np.zeros(shape), np.zeros(shape), r
+        self.sides = np.zeros((kinds.n_rows, len(kinds.groups) + 1))
+        order = np.argsort(study.unit_codes, kind="stable")
+        units, raters, values = (
+            codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
+        )
+        within = np.zeros(study.n_units)
+        for left, right in neighbours(units):
+            d = weights.distance_at(values[left], values[right])
+            np.add.at(within, units[left], d)
+            for row in kinds.of_pairs(raters[left], raters[right]):
+                has = row >= 0
+                at = units[left][has], row[has]
+                np.add.at(self.apart, at, d[has])
+                np.add.at(self.counts, at, 1.0)
+                for side in (left, right):
+                    np.add.at(self.sides, (row[has], kinds.group[raters[side]][has]), 1.0)
+        totals = np.bincount(study.value_codes, minlength=weights.n_values).astype(np.float64)
+        to_all = weights.distance_dot(totals)[study.value_codes]
+        self.to_all, self.within = np.bincount(study.unit_codes, to_all, study.n_units), within
+
+    def whole(self) -> Floats:
+        """Return 1 - D / De of each row."""
+        N = self.r.sum()
+        expected = self.to_all.sum() / (N * (N - 1))
+        return 1 - _over(_over(self.apart.sum(axis=0), self.counts.sum(axis=0)), expected)
+
+    def without_units(self) -> Floats:
+        """Return 1 - D / De of each row without each unit, of shape (n_units, n_rows)."""
+        N = self.r.sum() - self.r
+        expected = _over(self.to_all.sum() - 2 * self.to_all + 2 * self.within, N * (N - 1))
+        apart, counts = (x.sum(axis=0) - x for x in (self.apart, self.counts))
+        return 1 - _over(_over(apart, counts), expected[:, None])
+
+    def rooms(self, estimates: Floats, kinds: Kinds) -> Floats:
+        """Return what stability leaves room for: of each pair the mean of both sides' own rows.
+
+        `estimates` has the rows in its last axis. Where the own row of one side is unknown, or a
+        row is one of these, there is none.
+        """
+        shares = _over(self.sides, self.sides.sum(axis=1)[:, None])
+        own = estimates[..., kinds.own_rows]
+        known = np.nan_to_num(own, nan=0.0) @ shares.T
+        lacking = np.isnan(own).astype(np.float64) @ shares.T > 0
+        is_own = np.isin(np.arange(kinds.n_rows), kinds.own_rows)
+        is_own[len(kinds.facets) - kinds.depth] |= kinds.depth > 0
+        return np.where(lacking | is_own, np.nan, known)
+
+
+def _over(x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
+    """Return x / y; nan where y is 0."""
+    x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+    return np.asarray(np.divide(x, y, out=np.full(x.shape, np.nan), where=y > 0))
 
 
 @public

@@ -1,33 +1,348 @@
-"""Raters in a plane: who agrees with whom beyond chance, in camps or as chance has it."""
+"""Map of the raters, clusters of raters, and units on which they are divided."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, listing, option
-from setagree.inference.known_raters import known_plain
-from setagree.inference.raters import Codes, case_of, check_least
+from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
 from setagree.large.opening import Data
-from setagree.panels.clusters import (
-    Partition,
-    best_cut,
-    by_way_of_others,
-    classical_scaling,
-    cut,
-    linkage_of,
-)
-from setagree.panels.distances_between import SharedPairs
-from setagree.panels.polarisation import unit_camps
+from setagree.panels.consensus import Ballot
 from setagree.progress import track
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import p_phrase
-from setagree.wording.results import Result
+from setagree.study.codes import as_objects
+from setagree.wording.number_format import p_phrase
+from setagree.wording.result_base import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A way to part points into clusters.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n,)
+        The cluster of each point, from 1 on, in the order of their first points.
+    silhouettes : ndarray of shape (n,)
+        How much nearer each point is to its own cluster than to the next one, in [-1, 1].
+    """
+
+    labels: Codes
+    silhouettes: Floats
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.labels.max())
+
+    @property
+    def silhouette(self) -> float:
+        """The mean over the points."""
+        return float(self.silhouettes.mean())
+
+
+def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
+    """Return points whose distances come near to D, and the share of its spread that they hold.
+
+    B = -J D² J / 2 with J = I - 1/n; the points are the first eigenvectors of B times the roots of
+    their eigenvalues (Torgerson 1952), the share is that of the positive eigenvalues. The largest
+    coordinate of an axis is positive.
+    """
+    n = len(D)
+    squares = D**2
+    means = squares.mean(axis=0)
+    B = -0.5 * (squares - means - means[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(B)
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    points = np.zeros((n, n_axes))
+    used = min(n, n_axes)
+    points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
+    peaks = points[np.abs(points).argmax(axis=0), np.arange(n_axes)]
+    total = float(values.sum())
+    share = float(values[:used].sum()) / total if total > 0 else 1.0
+    return points * np.where(peaks < 0, -1.0, 1.0), share
+
+
+def by_way_of_others(D: Floats) -> Floats:
+    """Return distances with the missing ones (nan) of two points by the shortest way over others.
+
+    Points at distance 0 are one place: where points are many and some pairs missing, most are, and
+    ways are looked for between places only.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, csgraph_from_dense, shortest_path
+
+    _, place = connected_components(csr_array(D == 0), directed=False)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    known = np.where(np.isnan(D), np.inf, D)
+    apart = np.minimum.reduceat(known[order], starts)
+    apart = np.minimum.reduceat(apart[:, order], starts, axis=1)
+    ways = shortest_path(csgraph_from_dense(apart, null_value=np.inf), directed=False)
+    return np.asarray(np.where(np.isnan(D), ways[np.ix_(place, place)], D))
+
+
+def linkage_of(D: Floats) -> Floats:
+    """Return the average linkage of a square of distances, as scipy has it."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    return np.asarray(linkage(squareform(D, checks=False), "average"))
+
+
+def cut(tree: Floats, D: Floats, n_clusters: int) -> Partition:
+    """Return the partition of a tree into so many clusters (fewer where points coincide)."""
+    labels = _labels(tree, n_clusters)
+    return Partition(labels, silhouettes(D, labels))
+
+
+def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
+    """Return the partition into 2, 3, ... clusters with the largest mean silhouette."""
+    finest = _labels(tree, most)
+    _, first = np.unique(finest, return_index=True)
+    by_finest, cuts = _sums(D, finest), []
+    for k in range(2, most + 1):
+        labels = _labels(tree, k)
+        # Each cluster is made of some of the finest.
+        sums = np.zeros((len(D), labels.max()))
+        for own, column in zip(labels[first], by_finest.T, strict=True):
+            sums[:, own - 1] += column
+        cuts.append(Partition(labels, _silhouettes(sums, labels)))
+    return max(cuts, key=lambda partition: partition.silhouette)
+
+
+def _labels(tree: Floats, n_clusters: int) -> Codes:
+    """Return the cluster of each point, from 1 on, in the order of their first points."""
+    n, heights = len(tree) + 1, tree[:, 2]
+    # What is joined at one height is joined together. scipy's `fcluster` finds the same, ten times
+    # as slowly for a few raters, as it checks the tree at each call.
+    joined = np.searchsorted(heights, heights[n - n_clusters - 1], "right") if n_clusters < n else 0
+    root = np.arange(n + joined)
+    for at, below in zip(range(n + joined - 1, n - 1, -1), tree[:joined, :2][::-1], strict=True):
+        root[below.astype(np.intp)] = root[at]
+    _, first, codes = np.unique(root[:n], return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))
+    return np.asarray(place[codes] + 1)
+
+
+def _sums(D: Floats, labels: Codes) -> Floats:
+    """Return the summed distance of each point to those of each cluster, of shape (n, clusters)."""
+    # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
+    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)[1:]
+    return np.asarray(np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T)
+
+
+def silhouettes(D: Floats, labels: Codes) -> Floats:
+    """Return (b - a) / max(a, b) of each point, 0 where it is alone or nothing differs.
+
+    a is the mean distance to the other points of its cluster, b the least mean distance to the
+    points of another cluster (Rousseeuw 1987).
+    """
+    return _silhouettes(_sums(D, labels), labels)
+
+
+def _silhouettes(sums: Floats, labels: Codes) -> Floats:
+    """Return the same from the summed distances to each cluster, of shape (n, clusters)."""
+    n = len(sums)
+    own = labels[:, None] == np.arange(1, labels.max() + 1)
+    sizes = own.sum(axis=0)
+    a = sums[own] / np.maximum(sizes[labels - 1] - 1, 1)
+    b = np.where(own, np.inf, sums / sizes).min(axis=1)
+    largest = np.maximum(a, b)
+    defined = (sizes[labels - 1] > 1) & np.isfinite(b) & (largest > 0)
+    return np.asarray(np.divide(b - a, largest, out=np.zeros(n), where=defined))
+
+
+Run: TypeAlias = tuple[Codes, Codes, Floats]
+
+PAIRS_AT_ONCE = 1_000_000
+
+_KEPT_PAIRS = 10_000_000
+"""Pairs of ratings up to which their distances are kept for reshuffles; 240 MB."""
+
+_KEPT_VALUES = 3_400
+"""Values up to which all their distances are kept; 62 MB."""
+
+_STEPS_A_VALUE, _STEPS_BY_OPERATOR = 4, 100
+"""Steps that the chance of a rater takes for each value: where distances are kept, and else."""
+
+_LAST_VALUES = 64
+"""The most frequent values, whose distances stand in one square."""
+
+_SPARSE = 0.1
+"""The share of all answers that raters may give on average for rows of distances to be added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPairs:
+    """The pairs of ratings inside units; each pair of raters has those of their shared units."""
+
+    study: Annotations
+    weights: Weights
+
+    @cached_property
+    def _order(self) -> Codes:
+        return np.argsort(self.study.unit_codes, kind="stable")
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """How many pairs of ratings there are."""
+        ratings = np.bincount(self.study.unit_codes).astype(np.int64)
+        return int((ratings * (ratings - 1) // 2).sum())
+
+    @property
+    def n_steps(self) -> int:
+        """How many elementary steps a reshuffle takes."""
+        n, K = self.study.n_raters, self.weights.n_values
+        a_value = _STEPS_A_VALUE if K <= _KEPT_VALUES else _STEPS_BY_OPERATOR
+        return self.n_pairs + n * (n + a_value * K)
+
+    @cached_property
+    def _kept(self) -> list[Run]:
+        return list(self._computed())
+
+    def _computed(self) -> Iterator[Run]:
+        """Yield runs of pairs: two positions in the order by unit, and the distance."""
+        study = self.study
+        values = study.value_codes[self._order]
+        for left, right in neighbours(study.unit_codes[self._order]):
+            for start in range(0, len(left), PAIRS_AT_ONCE):
+                one, two = (each[start : start + PAIRS_AT_ONCE] for each in (left, right))
+                yield one, two, self.weights.distance_at(values[one], values[two])
+
+    @cached_property
+    def raters(self) -> Codes:
+        """The rater of each answer, in the order by unit."""
+        return np.asarray(self.study.rater_codes[self._order])
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How many units each pair of raters shares, of shape (n_raters, n_raters)."""
+        return self._added(self.raters, distances=False)
+
+    def dealt(self, generator: np.random.Generator) -> Codes:
+        """Return `raters` where the answers to each unit are dealt out anew to its raters.
+
+        Who shares which units stays as it is.
+        """
+        study = self.study
+        order = np.lexsort((generator.random(study.n_ratings), study.unit_codes[self._order]))
+        return np.asarray(self.raters[order])
+
+    def sums(self, raters: Codes) -> Floats:
+        """Return the summed distance of each pair of raters, of shape (n_raters, n_raters)."""
+        return self._added(raters, distances=True)
+
+    def by_chance(self, raters: Codes) -> Floats:
+        """Return the mean distance that chance gives each pair, of shape (n_raters, n_raters).
+
+        That is of an answer of the one and an answer of the other, each drawn at random from all
+        units that were rated with others: Cohen's chance, where both rated the same units.
+        """
+        from scipy import sparse
+
+        study, shape = self.study, (self.study.n_raters, self.weights.n_values)
+        paired = np.bincount(study.unit_codes)[study.unit_codes[self._order]] > 1
+        who, values = raters[paired], study.value_codes[self._order][paired]
+        each = 1 / np.bincount(who, minlength=study.n_raters)[who]
+        rank, blocks = self._by_frequency
+        parts: Any = sparse.coo_array((each, (who, rank[values])), shape=shape).tocsr()
+        if not blocks or parts.nnz > _SPARSE * shape[0] * shape[1]:
+            parts = sparse.coo_array((each, (who, values)), shape=shape).tocsr()
+            far = self.weights.distance_dot(parts.T.toarray())
+            return np.asarray(np.maximum(parts @ far, 0))
+        far = np.zeros(shape)
+        for first, last, block in blocks:
+            far[:, first:] += parts[:, first:last] @ block
+        half = parts @ np.ascontiguousarray(far.T)
+        return np.asarray(np.maximum(half + half.T, 0))
+
+    @cached_property
+    def _by_frequency(self) -> tuple[Codes, list[tuple[int, int, Floats]]]:
+        """The rank of each value, rare ones first, and the distances from each to all that follow.
+
+        Rare values have long rows, which are seldom added up, and frequent ones have short rows.
+        Many reshuffles share them; there are none where they would be too many.
+        """
+        K = self.weights.n_values
+        order = np.argsort(np.bincount(self.study.value_codes, minlength=K), kind="stable")
+        blocks, last = [], 0
+        while last < K <= _KEPT_VALUES:
+            first, last = last, min(K, last + max(_LAST_VALUES, (K - last) // 2))
+            block = self.weights.block(order[first:last], order[first:])
+            blocks.append((first, last, np.triu(block)))
+        return np.argsort(order), blocks
+
+    def _added(self, raters: Codes, *, distances: bool) -> Floats:
+        n = self.study.n_raters
+        out = np.zeros(n * n)
+        for left, right, d in self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed():
+            cells = raters[left].astype(np.intp) * n + raters[right]
+            out += np.bincount(cells, d if distances else None, n * n)
+        table = out.reshape(n, n)
+        return np.asarray(table + table.T)
+
+
+def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
+    """Return how far the raters of each unit disagree, and how far they do so as two camps.
+
+    With p_k the share of the unit's raters who gave value k, `bimodality` is the largest
+    4 p_k p_l d_kl / d_max over pairs of values: 1 where two halves stand at the largest distance, 0
+    where all agree, and small where answers scatter. `disagreement` is the mean distance of two
+    different raters of the unit over d_max, nan for one rater. Answers that are near each other are
+    not added up to one camp.
+    """
+    ballot = Ballot(study)
+    units, values, counts = ballot.cells
+    shares = counts / ballot.ratings[units]
+    to_others = sums_to_others(units, values, counts, weights)
+    summed = np.bincount(units, counts * to_others, study.n_units)
+    pairs = ballot.ratings * (ballot.ratings - 1) * weights.max_distance
+    disagreement = np.divide(summed, pairs, out=np.full(study.n_units, np.nan), where=pairs > 0)
+    bimodality, one, two = _widest(units, values, shares, weights, study.n_units)
+    named = as_objects([*study.values, None])
+    return pd.DataFrame(
+        {
+            "unit": study.units,
+            "n_ratings": ballot.ratings.astype(np.int64),
+            "disagreement": disagreement,
+            "bimodality": bimodality,
+            "first": named[one],
+            "second": named[two],
+        }
+    )
+
+
+def _widest(
+    units: Codes, values: Codes, shares: np.ndarray, weights: Weights, n_units: int
+) -> tuple[np.ndarray, Codes, Codes]:
+    """Return the largest 4 p_k p_l d_kl / d_max of each unit, and its two values; -1 for none."""
+    best, held = np.zeros(n_units), np.zeros((2, n_units))
+    poles = np.full((2, n_units), -1)
+    for left, right in neighbours(units):
+        d = weights.distance_at(values[left], values[right]) / weights.max_distance
+        strength = 4 * shares[left] * shares[right] * d
+        wider = np.flatnonzero(strength > best[units[left]])
+        # Of several in one unit the last one stays: the strongest, the first among equals.
+        wider = wider[np.argsort(strength[wider], kind="stable")]
+        at = units[left[wider]]
+        best[at] = strength[wider]
+        poles[:, at] = values[left[wider]], values[right[wider]]
+        held[:, at] = shares[left[wider]], shares[right[wider]]
+    # The pole that more raters hold comes first.
+    first, second = np.where(held[1] > held[0], poles[::-1], poles)
+    return best, first, second
+
 
 _MOST_CLUSTERS = 8
 _LONG_WORK = 20_000_000

@@ -24,7 +24,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.known_raters import known_plain
+from setagree.inference.panel_members import known_plain
 from setagree.large.opening import Data
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations

@@ -3,13 +3,17 @@
 They need matplotlib, which ``pip install "setagree[plot]"`` brings.
 """
 
-from setagree.plots.answers import acceptance, queue, repeats
-from setagree.plots.by_label import confusions, labels
-from setagree.plots.by_rater import pairs, raters
-from setagree.plots.by_unit import groups, over_time, units
-from setagree.plots.credit import weights
-from setagree.plots.decisions import facets, monitor, reliability, replacement
-from setagree.plots.inference import bootstrap, forest, null
+from setagree.plots.answers import acceptance, queue, repeats, weights
+from setagree.plots.diagnosis import confusions, groups, labels, over_time, pairs, raters, units
+from setagree.plots.inference import (
+    bootstrap,
+    facets,
+    forest,
+    monitor,
+    null,
+    reliability,
+    replacement,
+)
 from setagree.plots.panels import advantage, rater_map
 
 __all__ = [

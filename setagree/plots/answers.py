@@ -1,37 +1,52 @@
-"""Pictures of answers that come in: which to ask for, which to accept, how far they repeat."""
+"""Plots of answers and of the credit between them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import counted
+from setagree.credit.base import Codes, Weights, display_value, reading_key
+from setagree.errors import OptionError, counted, shorten
 from setagree.plots.base import (
+    BLUE,
+    CELL,
+    FAINT,
+    NAME_SIZE,
+    ORANGE,
+    WRITTEN,
+    Floats,
     Rows,
     axes_or_new,
     beside,
+    cells_height,
     check_limit,
     check_result,
     draw_rows,
     estimates_column,
     fitting,
+    floats,
     heading,
     ink,
     is_narrow,
     label_x,
     label_y,
+    largest,
     list_axes,
     nothing,
     picture,
+    reasons,
     rows_height,
     text_columns,
+    texts,
 )
-from setagree.plots.style import BLUE, FAINT, NAME_SIZE, ORANGE, floats, reasons, texts
-from setagree.scoring.names import distance_name
-from setagree.wording.numbers import DASH, count, level_text, number
-from setagree.wording.text import short_text
+from setagree.scoring.coefficients import distance_name
+from setagree.wording.number_format import DASH, MINUS, count, level_text, number
+from setagree.wording.sentences import LONGEST, cut, short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,3 +273,145 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     ax.axhline(0.5, color=ink(ax), alpha=0.3, linewidth=0.6)
     label_x(ax, "alpha")
     return ax
+
+
+UNDEFINED = "·"
+"""What is written in a cell that has no number."""
+
+_FEW, _FEW_NARROW = 12, 6
+"""Columns that fill the width."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A matrix: how strong each cell is (-1 to 1, nan for none), and what is written in it."""
+
+    strength: Floats
+    texts: Sequence[Sequence[str]]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    key: tuple[str, str]
+    """What the darkest cell means, and the lightest."""
+
+
+def draw_cells(ax: Axes, cells: Cells) -> None:
+    """Draw a matrix in one colour that fades into the page, negative cells in the other.
+
+    What is written in the cells is left out where it does not fit.
+    """
+    ax.imshow(shades(cells.strength), interpolation="none", aspect="auto", zorder=1)
+    # Few columns do not fill the width: their cells would be bars.
+    across = max(len(cells.columns), _FEW_NARROW if is_narrow(ax) else _FEW)
+    ax.set_xlim(-0.5, across - 0.5)
+    size = 7.0 if max(cells.strength.shape) > WRITTEN else NAME_SIZE
+    names = [cut(name, LONGEST - 8) for name in cells.columns]
+    ax.set_xticks(range(len(names)), names, fontsize=size, rotation=90, usetex=False)
+    ax.set_yticks(range(len(cells.rows)), list(cells.rows), fontsize=size, usetex=False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    longest = max((len(text) for row in cells.texts for text in row), default=0)
+    points = 72 * ax.get_window_extent().width / ax.figure.dpi
+    if across * max(longest, 3) * 5.0 <= points and len(cells.rows) <= WRITTEN:
+        for (i, j), text in np.ndenumerate(np.array(cells.texts, dtype=object)):
+            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink(ax), usetex=False)
+    else:
+        _sign_cells(ax, cells)
+        _key(ax, cells.key)
+
+
+def shades(strength: Floats) -> Floats:
+    """Return the colours of cells, shape (..., 4): opaque where strong, clear where nan."""
+    from matplotlib.colors import to_rgb
+
+    out = np.zeros((*strength.shape, 4))
+    out[..., :3] = to_rgb(BLUE)
+    out[strength < 0, :3] = to_rgb(ORANGE)
+    shown = 0.06 + 0.84 * np.minimum(np.abs(strength), 1)
+    out[..., 3] = np.nan_to_num(shown, nan=0.0)
+    return out
+
+
+def _sign_cells(ax: Axes, cells: Cells) -> None:
+    """Mark what colour alone does not tell: a minus where negative, a dot where undefined."""
+    undefined = np.array([[text == UNDEFINED for text in row] for row in cells.texts])
+    for where, mark in ((cells.strength < 0, "_"), (undefined, ".")):
+        i, j = np.nonzero(where)
+        ax.plot(j, i, mark, color=ink(ax), alpha=0.6, markersize=3.5, zorder=2)
+
+
+def _key(ax: Axes, ends: tuple[str, str]) -> None:
+    """Draw the scale of the cells to the right of the matrix."""
+    bar = ax.inset_axes((1.04, 0.6, 0.03, 0.4))
+    bar.imshow(shades(np.linspace(1, 0, 64)[:, None]), aspect="auto", extent=(0, 1, 0, 1))
+    bar.yaxis.tick_right()
+    bar.set_xticks([])
+    bar.set_yticks([1, 0], list(ends), fontsize=7.5, usetex=False)
+    bar.tick_params(length=0)
+    for spine in bar.spines.values():
+        spine.set_visible(False)
+
+
+@picture(takes="What `weights` returned.", most="values are drawn at most")
+def weights(
+    credit: Weights, *, counts: npt.ArrayLike | None = None, limit: int = 30, ax: Axes | None = None
+) -> Axes:
+    """Draw the credit w = 1 - d / d_max between observed answers: 1 full, 0 none.
+
+    Parameters
+    ----------
+    credit : Weights
+        What `weights` returned.
+    counts : array_like of shape (K,), optional
+        How often each value stands in the study. Of many values the most frequent are drawn then;
+        without counts, some that are spread evenly over all in reading order.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> triples = [("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, set())]
+    >>> study = sa.Annotations.from_triples(triples)
+    >>> ax = plots.weights(sa.weights(study, "jaccard"))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['{}', 'a', 'a, b']
+    """
+    check_limit(limit)
+    if not isinstance(credit, Weights):
+        raise OptionError(f"plots.weights draws what sa.weights returned, not {shorten(credit)}.")
+    ax = axes_or_new(ax, height=cells_height(credit.n_values, limit=limit))
+    codes, note = _drawn(credit, counts, fitting(ax, limit, each=CELL))
+    heading(
+        ax,
+        "Credit between answers",
+        f"1: the same, 0: as far apart as can be (w = 1 {MINUS} d / largest d).",
+        note,
+    )
+    grid = np.meshgrid(codes, codes, indexing="ij")
+    matrix = credit.at(grid[0].ravel(), grid[1].ravel()).reshape(grid[0].shape)
+    names = [short_text(display_value(credit.values[code])) for code in codes]
+    texts = [[number(x, digits=2) for x in row] for row in matrix]
+    draw_cells(ax, Cells(matrix, texts, names, names, ("1", "0")))
+    return ax
+
+
+def _drawn(credit: Weights, counts: npt.ArrayLike | None, limit: int) -> tuple[Codes, str]:
+    """Return the codes of the values that are drawn, in reading order, and which they are."""
+    n = credit.n_values
+    if counts is not None:
+        try:
+            found = np.asarray(counts, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"counts={shorten(counts)} must be a number a value.") from None
+        if found.shape != (n,):
+            raise OptionError(f"counts has the shape {found.shape}; there are {n:,} values.")
+        chosen, which = largest(found, limit), "most frequent answers"
+    else:
+        chosen, which = np.arange(n), "answers spread evenly in reading order"
+    ordered = np.array(
+        sorted(chosen, key=lambda code: reading_key(credit.values[code])), dtype=np.intp
+    )
+    if len(ordered) > limit:
+        ordered = ordered[np.linspace(0, n - 1, limit).round().astype(int)]
+    note = f"The {len(ordered):,} {which}, of {n:,}." if len(ordered) < n else ""
+    return ordered, note

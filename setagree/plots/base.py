@@ -1,35 +1,91 @@
-"""What the pictures are drawn with: axes, headings, rows of estimates, cells, SVG for a page."""
+"""Axes, colours and vector graphics of the plots."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import io
 import re
-from collections.abc import Callable, Sequence
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
-from setagree.plots.style import (
-    BLUE,
-    FAINT,
-    NAME_SIZE,
-    SOFT,
-    TITLE_SIZE,
-    Floats,
-    floats,
-    largest,
-    wrapped,
-)
-from setagree.wording.docstrings import split_sections
-from setagree.wording.numbers import interval, number
-from setagree.wording.text import short_text
+from setagree.wording.number_format import interval, number
+from setagree.wording.sentences import short_text, split_sections
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Both are seen by every eye as two colours, and stand out from white and from near-black alike (4.2
+# to 1); in grey they are one, so that whatever differs in colour differs in form as well.
+BLUE = "#2f7fc1"
+ORANGE = "#c9590a"
+
+FAINT = 0.15
+"""How much of the ink a line that only guides the eye has."""
+
+SOFT = 0.72
+"""How much of the ink a text has that explains."""
+
+NAME_SIZE, TITLE_SIZE = 8.5, 11.0
+"""Points of type."""
+
+
+def wrapped(lines: Iterable[str], *, width: int) -> str:
+    """Return the lines that are not empty, each broken where it gets wider than ``width``."""
+    return "\n".join(textwrap.fill(line, width) for line in lines if line)
+
+
+def floats(frame: pd.DataFrame, name: str) -> Floats:
+    """Return a column as doubles, whatever pandas made of its gaps; nan where it is absent."""
+    if name not in frame.columns:
+        return np.full(len(frame), np.nan)
+    return np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
+
+
+def texts(frame: pd.DataFrame, name: str) -> list[str]:
+    """Return a column of names as short texts."""
+    return [short_text(value) for value in frame[name]]
+
+
+def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.intp], list[object]]:
+    """Return the codes of two columns of names, shape (rows, 2), -1 for none, and the names."""
+    both = pd.Series([*frame[one], *frame[other]], dtype=object)
+    codes, names = pd.factorize(both.to_numpy())
+    return codes.reshape(2, -1).T, list(names)
+
+
+def reasons(frame: pd.DataFrame) -> list[str]:
+    """Return why each row is undefined; an empty text where it says nothing."""
+    if "reason" not in frame.columns:
+        return [""] * len(frame)
+    return ["" if pd.isna(why) else str(why) for why in frame["reason"]]
+
+
+def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
+    """Return where the ``limit`` largest stand, in the order they came in; nan is last."""
+    ranked = np.argsort(-np.nan_to_num(weight, nan=-np.inf), kind="stable")
+    return np.sort(ranked[:limit])
+
+
+def rescaled(x: Any, top: float) -> Floats:
+    """Return x / top where that says something, else zeros."""
+    values = np.asarray(x, dtype=np.float64)
+    return values / top if np.isfinite(top) and top > 0 else np.zeros_like(values)
 
 
 ROW, CELL = 0.17, 0.125
@@ -383,3 +439,89 @@ def estimates_column(rows: Rows) -> list[str]:
         f"{number(value)} ({interval(low, high)})" if np.isfinite(low) else number(value)
         for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
     ]
+
+
+_INK = "#010203"
+_TAG = re.compile(r"<[^<>]*>")
+_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+
+
+def inline_svg(
+    draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
+) -> str:
+    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
+
+    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
+    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
+    description : str
+        What a screen reader says.
+    width, height : float
+        Inches; the element takes the width of its place on the page, up to this.
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
+    with page_style():
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        return svg_element(figure, description)
+
+
+@contextmanager
+def page_style() -> Iterator[None]:
+    """Let what is drawn take the ink of a page, and leave its letters to the browser."""
+    from matplotlib import style
+
+    inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    letters = {"svg.fonttype": "none", "svg.hashsalt": "setagree"}
+    page = {**dict.fromkeys(inks, _INK), **letters}
+    with style.context(["default", page]), warnings.catch_warnings():
+        for message in _QUIET:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+def svg_element(figure: Figure, description: str) -> str:
+    """Return a figure that was drawn in the style of a page as an SVG element."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    out = io.StringIO()
+    for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
+        ground.set(facecolor="none", edgecolor="none")
+    # Not savefig, which draws once more to find the layout that drawing finds itself.
+    FigureCanvasSVG(figure).print_svg(out)  # type: ignore[no-untyped-call]
+    return _for_page(out.getvalue(), description, 72 * figure.get_figwidth())
+
+
+def _for_page(svg: str, description: str, width: float) -> str:
+    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
+    body = svg[svg.index("<svg") :]
+    for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
+        body = re.sub(part, "", body, flags=re.DOTALL)
+    box = re.search(r'viewBox="[^"]*"', body)
+    said = " ".join(short_text(description, limit=600).replace(r"\$", "$").split())
+    head = (
+        f'<svg {box[0] if box else ""} role="img" aria-label={quoteattr(said)} '
+        f'style="width:100%;max-width:{width:g}pt;height:auto;'
+        'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
+    )
+    rest = body[body.index(">") + 1 :].strip()
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(_TAG.findall(rest))))
+    own = f"p{hashlib.sha256(rest.encode()).hexdigest()[:10]}-"
+    return head + _TAG.sub(lambda tag: _page_tag(tag[0], used, own), rest)
+
+
+def _page_tag(tag: str, used: set[str], own: str) -> str:
+    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
+
+    def renamed(found: re.Match[str]) -> str:
+        return f' id="{own}{found[1]}"' if found[1] in used else ""
+
+    tag = re.sub(r' id="([^"]*)"', renamed, tag.replace(" xlink:href=", " href="))
+    tag = re.sub(r'(url\(|href=")#', rf"\g<1>#{own}", tag).replace(_INK, "currentColor")
+    return re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", tag)

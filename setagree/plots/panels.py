@@ -10,6 +10,10 @@ import pandas as pd
 
 from setagree.errors import counted
 from setagree.plots.base import (
+    BLUE,
+    FAINT,
+    ORANGE,
+    Floats,
     Rows,
     axes_or_new,
     beside,
@@ -17,6 +21,7 @@ from setagree.plots.base import (
     check_result,
     draw_rows,
     estimates_column,
+    floats,
     heading,
     ink,
     is_narrow,
@@ -26,15 +31,14 @@ from setagree.plots.base import (
     nothing,
     picture,
 )
-from setagree.plots.style import BLUE, FAINT, ORANGE, Floats, floats
-from setagree.scoring.names import distance_name
-from setagree.wording.numbers import MINUS, count, p_value, share
-from setagree.wording.text import short_text
+from setagree.scoring.coefficients import distance_name
+from setagree.wording.number_format import MINUS, count, p_value, share
+from setagree.wording.sentences import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from setagree.panels.alt_results import AltTest, AltTestTable
+    from setagree.panels.alt_test import AltTest, AltTestTable
     from setagree.panels.rater_map import RaterMap
 
 _FORMS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -67,8 +71,8 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['r1', 'r2', 'r3', 'r4']
     """
-    from setagree.panels.alt_results import AltTest as Known
-    from setagree.panels.alt_results import AltTestTable as Table
+    from setagree.panels.alt_test import AltTest as Known
+    from setagree.panels.alt_test import AltTestTable as Table
 
     check_limit(limit)
     if isinstance(alt_test, Table) and len(alt_test) == 1:

@@ -10,14 +10,14 @@ from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DegreesWarning, RareAnswersWarning, UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
-from setagree.inference.known_raters import known_raters
+from setagree.inference.panel_members import known_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
 from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
 from setagree.reporting.sections.models import named_models
 from setagree.reporting.sections.registry import find_all
-from setagree.scoring.registry import CoefficientLike, get_coefficient
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement as score_table

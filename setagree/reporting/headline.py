@@ -8,13 +8,12 @@ from setagree.distances import distance_names
 from setagree.errors import counted
 from setagree.inference.benchmark import CAUTION, SCALES
 from setagree.reporting.sections.base import Findings
-from setagree.scoring.intervals import ABOUT
-from setagree.scoring.names import coefficient_name, distance_name, own_name
+from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
-from setagree.scoring.remarks import rare_answers
-from setagree.scoring.results import Agreement
-from setagree.wording.numbers import interval, level_text, number, rough
-from setagree.wording.words import Sentence
+from setagree.scoring.results import ABOUT, Agreement
+from setagree.scoring.table_notes import rare_answers
+from setagree.wording.number_format import interval, level_text, number, rough
+from setagree.wording.sentences import Sentence
 
 _VERDICTS = {
     "discard": "Too low to rely on",

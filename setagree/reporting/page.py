@@ -1,21 +1,28 @@
-"""The report as a page: one HTML file that needs no network and no JavaScript."""
+"""Report as an HTML page, as Markdown or as PDF."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.plots.svg import inline_svg
+from setagree.errors import FileError, MissingDependencyError, shorten
+from setagree.plots.base import inline_svg
 from setagree.progress import stages
 from setagree.reporting.headline import (
     caution,
     distance_phrase,
+    headline,
     humans_only,
     interval_about,
     interval_name,
@@ -23,15 +30,26 @@ from setagree.reporting.headline import (
     verdict_sentence,
 )
 from setagree.reporting.methods import bibtex_of, version
-from setagree.reporting.sections.base import Findings, Picture, Section
+from setagree.reporting.sections.base import (
+    Column,
+    Findings,
+    Picture,
+    Section,
+    Table,
+    cell_text,
+    shown,
+    sorts_as,
+    span,
+)
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.reporting.tables import Column, Table, shown, sorts_as, span
-from setagree.scoring.names import coefficient_name
-from setagree.wording.numbers import interval, is_nothing, number
-from setagree.wording.words import Name, plain
+from setagree.scoring.coefficients import coefficient_name
+from setagree.wording.number_format import interval, is_nothing, number
+from setagree.wording.sentences import Name, Sentence, as_markdown, plain
+from setagree.wording.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -180,3 +198,126 @@ def _cell(value: Any, column: Column, longest: float) -> dict[str, Any]:
     bar = round(75 * float(value) / longest, 1) if longest and not is_nothing(value) else None
     words = {"said": shown(value, kind), "span": span(value, kind), "sort": sorts_as(value, kind)}
     return {**words, "bar": bar, "column": column}
+
+
+_COMMANDS = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
+    *("msedge", "microsoft-edge", "microsoft-edge-stable"),
+)
+_ELSEWHERE = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+"""Where macOS and Windows keep it."""
+
+_OPTIONS = (
+    *("--headless", "--disable-gpu", "--disable-extensions", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--no-pdf-header-footer",
+)
+_SECONDS = 120
+
+
+def browser() -> str:
+    """Return the Chromium, Chrome or Edge that prints."""
+    installed = filter(None, map(shutil.which, _COMMANDS))
+    found = next(installed, None) or next(filter(os.path.isfile, _ELSEWHERE), None)
+    if found is None:
+        raise MissingDependencyError(
+            "a PDF is printed by Chromium, Chrome or Edge, and none of them is found; install one "
+            "(on Debian: apt install chromium), or let the path end in .html and print that page "
+            "from any browser."
+        )
+    return found
+
+
+def printed(page: str) -> bytes:
+    """Return an HTML page as PDF.
+
+    Raises
+    ------
+    MissingDependencyError
+        There is no browser that prints.
+    FileError
+        The browser fails, or takes more than two minutes.
+    """
+    command = [browser(), *_OPTIONS]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--no-sandbox")  # without which it refuses to work for root
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
+        # What a reader would open with a click stands open on paper.
+        opened = page.replace("<details>", "<details open>")
+        source.write_bytes(opened.encode("utf-8", "backslashreplace"))
+        command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]
+        try:
+            done = subprocess.run(  # noqa: S603 - a browser that we found, and our own page
+                [*command, source.as_uri()], capture_output=True, timeout=_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise FileError(f"{command[0]} could not print the report: {error}.") from error
+        if not target.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            why = shorten(said[-1]) if said else f"exit status {done.returncode}"
+            raise FileError(f"{command[0]} printed no PDF: {why}.")
+        return target.read_bytes()
+
+
+def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
+    """Return the report as Markdown."""
+    return "\n".join(_lines(f, title, methods, counts)).rstrip() + "\n"
+
+
+def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
+    yield from (f"# {as_markdown(title.short)}", "", counts, "")
+    verdict = "" if f.main.reason is not None else verdict_sentence(f)
+    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{caution(f)}*", "")
+    yield from ("## Main findings", "")
+    for finding in main_findings(f):
+        yield f"- **{finding.about}.** {said(finding.sentence)}"
+    for section in sections(f):
+        yield from _markdown_section(section)
+    yield from ("", "## Methods paragraph", "")
+    paragraph, _, references = methods.partition("\n\n")
+    yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
+    yield from ("", "<details><summary>The references as BibTeX</summary>", "")
+    yield from ("```bibtex", bibtex_of(methods), "```", "", "</details>")
+
+
+def _markdown_section(section: Section) -> Iterator[str]:
+    yield from ("", f"## {section.title}", "")
+    if section.lead:
+        yield from (said(section.lead), "")
+    if section.table is not None:
+        yield from table_lines(section.table)
+    if section.note:
+        yield from (f"*{plain_text(section.note)}*", "")
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Return the lines of a table, with its caption before and what is left out after."""
+    yield from (f"*{table.caption}*", "")
+    heads = [column.head for column in table.columns]
+    rows = (
+        [cell_text(value, one.kind, said) for value, one in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    )
+    left = [not column.is_number for column in table.columns]
+    yield from (*markdown_table(heads, rows, left=left), "")
+    if table.more:
+        yield from (f"*{plain_text(table.more)}*", "")
+
+
+def said(sentence: Sentence) -> str:
+    """Return a sentence as Markdown, in which what a user wrote is text and nothing else."""
+    return "".join(
+        as_markdown(piece.short) if isinstance(piece, Name) else plain_text(piece)
+        for piece in sentence
+    )
+
+
+def plain_text(text: str) -> str:
+    """Return words of ours, in which only what could open a tag or a cell is taken care of."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", r"\|").replace("*", r"\*")

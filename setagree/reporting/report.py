@@ -15,16 +15,14 @@ from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, quoted_interval
-from setagree.reporting.markdown import markdown_report
 from setagree.reporting.methods import computed, methods_text
-from setagree.reporting.page import html_report
-from setagree.reporting.pdf import browser, printed
+from setagree.reporting.page import browser, html_report, markdown_report, printed
 from setagree.reporting.sections.base import Findings, Groups, Method, Models, Panels
 from setagree.reporting.sections.registry import methods
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.references import cited
-from setagree.scoring.registry import CoefficientLike
-from setagree.wording.numbers import interval, level_text
-from setagree.wording.words import Name
+from setagree.wording.number_format import interval, level_text
+from setagree.wording.sentences import Name
 
 Format: TypeAlias = Literal["html", "markdown", "pdf"]
 

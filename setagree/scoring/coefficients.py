@@ -1,18 +1,24 @@
-"""The coefficients: a public function each, which says what it is."""
+"""The coefficients as functions, and their registry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from importlib.metadata import entry_points
+from typing import Any, TypeAlias
+
+import pandas as pd
 
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Redrawn, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.distances import distance_names, get_distance
 from setagree.distances.registry import DistanceLike
+from setagree.errors import OptionError, did_you_mean, listing, option
 from setagree.large.opening import Data
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score
 from setagree.study.annotations import Annotations  # noqa: F401 - the examples build studies
+from setagree.wording.sentences import LONGEST_NAME, cut, short_text, visible
 
 
 @coefficient(
@@ -314,3 +320,95 @@ COEFFICIENTS: dict[str, Coefficient[...]] = {
     )
 }
 """The coefficients that come with the package; `registry` finds them by name."""
+
+_SHORT = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
+
+_GROUP = "setagree.coefficients"  # of entry points
+CoefficientLike: TypeAlias = "str | Coefficient[...]"
+
+
+def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
+    """Return the coefficient of that name, or the coefficient that was passed.
+
+    A name may be short (``"alpha"``, ``"fleiss"``, ``"ac1"``), or one that an installed package
+    offers through the entry-point group ``setagree.coefficients``.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown.
+    """
+    if isinstance(asked, Coefficient):
+        return asked
+    if not isinstance(asked, str):
+        raise OptionError(
+            f"{option('coefficient', asked, limit=80)} is neither the name of a coefficient nor "
+            "one made by the decorator setagree.coefficient."
+        )
+    found = COEFFICIENTS.get(asked) or _SHORT.get(asked.lower())
+    return found or _from_entry_points(asked)
+
+
+def coefficient_names() -> list[str]:
+    """Return the names and short names of the coefficients; those of packages are not loaded."""
+    return [*COEFFICIENTS, *_SHORT, *sorted(entry.name for entry in entry_points(group=_GROUP))]
+
+
+def known_coefficients() -> dict[str, Coefficient[...]]:
+    """Return the coefficients by name: those of this package, then those of installed ones."""
+    theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - COEFFICIENTS.keys())
+    return COEFFICIENTS | {name: _from_entry_points(name) for name in theirs}
+
+
+def _from_entry_points(name: str) -> Coefficient[...]:
+    """Return the coefficient that another package offers under a name."""
+    for entry in entry_points(group=_GROUP, name=name):
+        found = entry.load()
+        if isinstance(found, Coefficient):
+            return found
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a coefficient.")
+    several = [one for one in COEFFICIENTS if name.lower() in one.split("_")]
+    if len(several) > 1:
+        raise OptionError(f"coefficient {name!r} may be {listing(several)}; name one of them.")
+    hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
+    raise OptionError(f"coefficient {name!r} is unknown.{hint}")
+
+
+def coefficient_name(coefficient: Coefficient[...], distances: Sequence[str]) -> str:
+    """Return what papers call a coefficient: Gwet's AC of equal or not is AC1, else it is AC2."""
+    nominal = coefficient.nominal_title
+    return nominal if nominal and set(distances) == {"nominal"} else coefficient.title
+
+
+def distance_name(distance: str) -> str:
+    """Return what papers call a distance."""
+    ours = get_distance(distance).title if distance in distance_names() else None
+    return own_name(ours or distance)
+
+
+def own_name(distance: str) -> str:
+    """Return what a user calls a distance."""
+    return visible(cut(distance, LONGEST_NAME))
+
+
+def measure_name(coefficient: object, distance: object) -> str:
+    """Return ``Krippendorff's alpha, the MASI distance`` as the text of a picture.
+
+    What is no name of ours stays as it is.
+    """
+    named = picture_name(coefficient, distance)
+    return f"{named}, the {short_text(distance_name(str(distance)))} distance"
+
+
+def picture_name(coefficient: object, distance: object) -> str:
+    """Return what papers call a coefficient, given by name, as the text of a picture."""
+    known = COEFFICIENTS.get(str(coefficient))
+    name = coefficient if known is None else coefficient_name(known, [str(distance)])
+    return short_text(name)
+
+
+def measured(frame: pd.DataFrame) -> str:
+    """Return what a frame says was computed, else nothing."""
+    if not len(frame) or not {"coefficient", "distance"} <= set(frame.columns):
+        return ""
+    return measure_name(frame["coefficient"].iloc[0], frame["distance"].iloc[0])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 from setagree.checks import public
 from setagree.coefficients.chance_models import Model
 from setagree.errors import check_choice, check_type
-from setagree.wording.docstrings import split_sections
+from setagree.wording.sentences import split_sections
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement

@@ -11,12 +11,11 @@ import pandas as pd
 from setagree.errors import DataError, NoTableError, a_type, counted, option
 from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.lookup import RowName, find_row
-from setagree.scoring.remarks import doubt_clusters
-from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
 from setagree.scoring.scorer import score_part
+from setagree.scoring.table_notes import doubt_clusters
 from setagree.study.unit_columns import OfUnits
-from setagree.wording.results import ResultRows
+from setagree.wording.result_base import ResultRows
 
 
 class OfAgreement(Protocol):

@@ -1,32 +1,169 @@
-"""What a coefficient comes back as."""
+"""Result classes of the coefficients."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case
-from setagree.coefficients.chance_models import NoChance
+from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
+from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.score_interval import score_ends
 from setagree.coefficients.spread import Spread, spread
 from setagree.coefficients.sums import Estimate, UnitSums
 from setagree.credit.base import Weights
-from setagree.errors import counted
+from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.intervals import ABOUT, Method, Over, best_method, interval_of
-from setagree.scoring.lookup import RowName, find_row
-from setagree.scoring.remarks import design_of, how_drawn, in_a_word, remarks, unrated
+from setagree.scoring.table_notes import design_of, how_drawn, in_a_word, remarks, unrated
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-from setagree.wording.escaping import visible
-from setagree.wording.numbers import four, four_interval, level_text, p_four
-from setagree.wording.results import Result, ResultRows
+from setagree.wording.number_format import four, four_interval, level_text, p_four
+from setagree.wording.result_base import Result, ResultRows
+from setagree.wording.sentences import visible
 from setagree.wording.tables import aligned, html_table
+
+RowName: TypeAlias = "str | tuple[str, str] | int"
+
+
+def find_row(rows: Sequence[Agreement], asked: RowName) -> int:
+    """Return the number of the row that is meant.
+
+    Parameters
+    ----------
+    rows : sequence of Agreement
+        What the rows are of.
+    asked : str, tuple or int
+        A coefficient, where one row has it, by its name, a short name or, failing these, a part of
+        its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the
+        end where it is negative.
+
+    Raises
+    ------
+    KeyError
+        No row has the name, or several have it.
+    IndexError
+        There are fewer rows; iteration of sequences ends so.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> rows = sa.agreement(sa.simulate(20, 3, rng=1), distance=["masi", "jaccard"]).rows
+    >>> find_row(rows, ("alpha", "jaccard")), find_row(rows, -1)
+    (1, 3)
+    >>> find_row(rows, "fleiss")
+    Traceback (most recent call last):
+    KeyError: "'fleiss' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], \
+table['fleiss_kappa', 'jaccard']."
+    """
+    if isinstance(asked, int | np.integer) and not isinstance(asked, bool):
+        if not -len(rows) <= asked < len(rows):
+            raise IndexError(f"there is no row {asked}; the table has {len(rows)} rows, from 0.")
+        return int(asked) % len(rows)
+    names = [(row.coefficient, row.distance) for row in rows]
+    wanted = asked if isinstance(asked, tuple) else (asked,)
+    found = [k for k, row in enumerate(rows) if _fits(row, wanted)]
+    found = found or [k for k, row in enumerate(rows) if _fits(row, wanted, in_part=True)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(f"table[{', '.join(map(repr, names[k]))}]" for k in found)
+        raise KeyError(f"{asked!r} stands for {len(found)} rows; name one: {several}.")
+    known = [", ".join(name) for name in names]
+    said = ", ".join(map(str, asked)) if isinstance(asked, tuple) else asked
+    raise KeyError(f"no row {shorten(said)}; the rows are {known}.{did_you_mean(said, known)}")
+
+
+def _fits(row: Agreement, wanted: tuple[object, ...], *, in_part: bool = False) -> bool:
+    """Say whether a row has a name: a coefficient, or a coefficient and a distance."""
+    names = (row.coefficient, *row.definition.short_names)
+    names = tuple(row.coefficient.split("_")) if in_part else names
+    is_called = any(one in names or str(one).lower() in names for one in wanted[:1])
+    return is_called and wanted[1:] in ((), (row.distance,))
+
+
+Method: TypeAlias = Literal["t", "score"]
+Over: TypeAlias = Literal["units", "both"]
+"""What is a sample: the units, judged by these raters; or the raters, too."""
+
+ABOUT = {
+    **dict.fromkeys(("units", "clusters"), "these raters"),
+    **dict.fromkeys(("raters", "both"), "raters like these"),
+}
+"""What an interval is about, by what is a sample."""
+
+NONE = (float("nan"), float("nan"))
+
+_SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
+"""The models of chance under which the score interval was seen to hold."""
+
+
+def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tuple[float, float]:
+    """Return an interval of an agreement; see `Agreement.interval`."""
+    check_choice("over", over, ("units", "both"))
+    if not isinstance(method, str) or method not in ("t", "score"):
+        raise OptionError(
+            f"{option('method', method, limit=80)} is unknown; use 't' or 'score'. Resampled "
+            "intervals are those of bootstrap(...).interval(method=) and of jackknife."
+        )
+    if over == "both":
+        if method == "score":
+            raise OptionError(
+                f"{option('method', 'score')} is about these raters; drop {option('over', 'both')}."
+            )
+        found = row.two_way
+        return t_interval(row.estimate, found.standard_error, found.degrees_of_freedom, level)
+    if method == "score":
+        return _score_interval(row, level)
+    return t_interval(row.estimate, row.standard_error, row.degrees_of_freedom, level)
+
+
+def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
+    """Return estimate ± t SE, its upper end cut at 1; nan without an SE above 0."""
+    if not error > 0:
+        return NONE
+    from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
+
+    half = float(stdtrit(df, (1 + level) / 2)) * error
+    return estimate - half, min(1.0, estimate + half)
+
+
+def best_method(row: Agreement) -> Method:
+    """Return score where that interval is known to hold, else t."""
+    return "score" if why_no_score(row) is None else "t"
+
+
+def why_no_score(row: Agreement) -> str | None:
+    """Return why an agreement has no score interval, for sentences; None where it has one."""
+    if type(row.definition.model) not in _SIMULATED:
+        return f"is not known to hold for {row.coefficient}; the bootstrap gives an interval"
+    sample = row.case.sample
+    if sample is None or sample.is_clustered:
+        return None
+    if sample.groups is None:
+        known = bool(np.isfinite(sample.sizes).any())
+        return "is about a population without end; use the t interval" if known else None
+    return "takes the units as one sample, and these were drawn from strata; use the t interval"
+
+
+def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
+    if (why := why_no_score(row)) is not None:
+        raise OptionError(f"{option('method', 'score')} {why}.")
+    if row.reason is not None or row.spread.reason is not None:
+        return NONE
+    low, high = score_ends(row.case, row.definition.model, level)
+    if row.standard_error > 0:
+        low = min(low, row.interval(level)[0])
+    # Without a chance term 0 is the least; the others have no least value.
+    least = 0.0 if isinstance(row.definition.model, NoChance) else min(row.estimate, -1.0)
+    return max(low, least), high
+
 
 COLUMNS = (
     "coefficient",
@@ -231,7 +368,7 @@ class Agreement(Result):
     @cached_property
     def two_way(self) -> Spread:
         """The standard error where raters are a sample too; its `reason` where there is none."""
-        from setagree.scoring.over_raters import two_way_spread  # which knows this class
+        from setagree.scoring.scorer import two_way_spread  # which knows this class
 
         return two_way_spread(self)
 

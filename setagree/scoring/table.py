@@ -12,8 +12,8 @@ from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
 from setagree.large.opening import Data, Plan, open_sampled
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.registry import CoefficientLike, get_coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing

@@ -20,8 +20,8 @@ from setagree.errors import (
 )
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.where import Where
-from setagree.wording.docstrings import parameter_texts, split_sections
 from setagree.wording.label_sets import Label
+from setagree.wording.sentences import parameter_texts, split_sections
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 Predictions: TypeAlias = "bool | Collection[str]"

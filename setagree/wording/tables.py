@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.wording.escaping import as_markdown, visible
 from setagree.wording.label_sets import Degrees, sorted_labels
-from setagree.wording.numbers import four, is_nothing, p_four
-from setagree.wording.text import columns_of
+from setagree.wording.number_format import four, is_nothing, p_four
+from setagree.wording.sentences import as_markdown, columns_of, visible
 
 TERMINAL = 80
 """Columns of a terminal, where nobody knows how many it has."""

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 import setagree as sa
 from setagree.coefficients.sums import UnitSums
-from setagree.inference.draws import row_weights
-from setagree.inference.units import rows_of_units
+from setagree.inference.resampling import row_weights
+from setagree.inference.unit_order import rows_of_units
 from setagree.scoring.coefficients import COEFFICIENTS
 from tests.benchmarks import data
 from tests.benchmarks.table import Row, at_least, at_most, duration

@@ -11,7 +11,7 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 
 import setagree as sa
 from setagree.distances import get_distance
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 

@@ -12,10 +12,9 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.coefficients.chance_models import Uniform, ac_scale
 from setagree.coefficients.sums import estimate, standard_error
-from setagree.credit import roads
+from setagree.credit import cost_model
 from setagree.distances import get_distance
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
 
 # Units {a b}, {a a}, {b b}, {a a}; raters x: a a b a, y: b a b a.
@@ -161,7 +160,9 @@ def test_nested_sets_under_overlap_leave_nothing_to_correct():
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
 def test_rounding_is_no_disagreement(monkeypatch, name):
     """Twelve nested sets are at 0 under overlap; what rounding leaves of it is not corrected."""
-    monkeypatch.setattr(roads, "_PAIR_COST", 1e9)  # by subsets, whose sums cancel to about 1e-17
+    monkeypatch.setattr(
+        cost_model, "_PAIR_COST", 1e9
+    )  # by subsets, whose sums cancel to about 1e-17
     chain = [frozenset(range(size)) for size in range(12, 0, -1)]
     result = score([list(pair) for pair in pairwise(chain)], name, "overlap")
     assert math.isnan(result.estimate)

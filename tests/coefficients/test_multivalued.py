@@ -22,7 +22,7 @@ from setagree.coefficients.multivalued import (
 )
 from setagree.distances import get_distance
 from setagree.errors import CostError, DataError, DistanceError
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 SIZE_DISTANCES = [n for n, d in reference.SET_DISTANCES.items() if n != "nominal"]

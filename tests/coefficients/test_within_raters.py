@@ -7,7 +7,7 @@ from small_studies import annotations, random_rows, sets_of
 from setagree.coefficients import within_raters
 from setagree.coefficients.within_raters import spread_within_raters
 from setagree.distances import get_distance
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 
 ROWS = random_rows(np.random.default_rng(6), sets_of("abcd"), units=30, raters=6, missing=0.3)

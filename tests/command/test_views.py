@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from setagree.cli import app as cli
 from setagree.reporting.findings import gather
 from setagree.reporting.sections.registry import main_findings
-from setagree.wording.text import columns_of
-from setagree.wording.words import Name
+from setagree.wording.sentences import Name, columns_of
 
 HOSTILE = "<script>alert(1)</script>"
 

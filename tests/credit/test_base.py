@@ -13,7 +13,7 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.credit import base
 from setagree.credit.base import add_symmetric_blocks, chunks, display_value, reading_key
-from setagree.credit.closed_form import NominalWeights, PointWeights
+from setagree.credit.overlap import NominalWeights, PointWeights
 from setagree.errors import DataError
 
 SETS = annotations(text("ab {} / b a / c ab"))

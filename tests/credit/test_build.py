@@ -12,14 +12,14 @@ import setagree as sa
 from setagree.credit import WeightBuilder
 from setagree.credit.base import DenseWeights
 from setagree.credit.build import mid_ranks
-from setagree.credit.closed_form import (
+from setagree.credit.dense import WeightedJaccardWeights
+from setagree.credit.overlap import (
     AbsoluteWeights,
     NominalWeights,
+    OverlapWeights,
     PointWeights,
     SquaredWeights,
 )
-from setagree.credit.dense import WeightedJaccardWeights
-from setagree.credit.overlap import OverlapWeights
 from setagree.distances import Distance, get_distance
 from setagree.errors import DistanceError, SetagreeWarning
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import setagree as sa
-from setagree.credit.closed_form import (
+from setagree.credit.overlap import (
     AbsoluteWeights,
     NominalWeights,
     PointWeights,

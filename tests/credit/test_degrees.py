@@ -5,7 +5,7 @@ import pytest
 
 from setagree import checks
 from setagree.credit import WeightBuilder
-from setagree.credit.degrees import DegreeWeights
+from setagree.credit.semantic import DegreeWeights
 from setagree.distances import manhattan, ruzicka
 from setagree.errors import CostError
 from setagree.wording.label_sets import Degrees

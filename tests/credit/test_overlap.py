@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from small_studies import sets_of
 
 import setagree as sa
-from setagree.credit import WeightBuilder, base, geometry, heavy_tail, roads, subsets, table
+from setagree.credit import WeightBuilder, base, cost_model, geometry, overlap, subsets
+from setagree.credit import subsets as subsets_module
 from setagree.credit.base import DenseWeights
+from setagree.credit.cost_model import Plan, Roads, Use
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights, check_overlap_function
-from setagree.credit.roads import Plan, Roads, Use
 from setagree.distances import OverlapDistance, get_distance
 from setagree.distances.sets import SET_DISTANCES
 from setagree.errors import CostError, DistanceError
@@ -91,11 +92,11 @@ def definition(family, distance):
 def road(monkeypatch, name, block=7):
     """Force one road, with blocks so small that many are needed."""
     for constant, cost in ROADS[name].items():
-        monkeypatch.setattr(roads, constant, cost)
-    monkeypatch.setattr(roads, "_FREE_BYTES", 1e12)
-    monkeypatch.setattr(roads, "_MOST_BYTES", 1e12)
-    monkeypatch.setattr(roads, "_STEP_COST", np.inf)
-    monkeypatch.setattr(heavy_tail, "_PRODUCTS_AT_ONCE", 50)
+        monkeypatch.setattr(cost_model, constant, cost)
+    monkeypatch.setattr(cost_model, "_FREE_BYTES", 1e12)
+    monkeypatch.setattr(cost_model, "_MOST_BYTES", 1e12)
+    monkeypatch.setattr(cost_model, "_STEP_COST", np.inf)
+    monkeypatch.setattr(overlap, "_PRODUCTS_AT_ONCE", 50)
     monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", 50)
     monkeypatch.setattr(base, "BLOCK", block)
     monkeypatch.setattr(geometry, "_PAIR_CHUNK", 11)
@@ -220,9 +221,9 @@ def test_sets_with_equal_closures(monkeypatch, name):
 
 def test_large_sets_among_many_small_ones(monkeypatch):
     """Sets of 60 labels go by blocks, 2 and 3 labels by subsets, and together they are right."""
-    monkeypatch.setattr(roads, "_LEVEL_COST", 0.0)
-    monkeypatch.setattr(roads, "_PAIR_COST", 1e-5)
-    monkeypatch.setattr(roads, "_TAIL_COST", 1.0)
+    monkeypatch.setattr(cost_model, "_LEVEL_COST", 0.0)
+    monkeypatch.setattr(cost_model, "_PAIR_COST", 1e-5)
+    monkeypatch.setattr(cost_model, "_TAIL_COST", 1.0)
     small = random_family(4, 120, 30, 3)
     large = tuple(frozenset(range(k, k + 60)) for k in range(8))
     family = small + large
@@ -267,9 +268,9 @@ def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
 @pytest.mark.parametrize("regime", ["few labels", "10,000 labels"])
 def test_many_products(monkeypatch, regime):
     """What sets share is made anew at first, then kept; the products stay what they are."""
-    monkeypatch.setattr(roads, "_FREE_BYTES", 0.0)
-    monkeypatch.setattr(roads, "_BYTE_COST", 3e-9)
-    monkeypatch.setattr(roads, "_PAIR_COST", 1.0)
+    monkeypatch.setattr(cost_model, "_FREE_BYTES", 0.0)
+    monkeypatch.setattr(cost_model, "_BYTE_COST", 3e-9)
+    monkeypatch.setattr(cost_model, "_PAIR_COST", 1.0)
     family = REGIMES[regime]()
     weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
     rng = np.random.default_rng(17)
@@ -288,7 +289,7 @@ def test_many_products(monkeypatch, regime):
 
 def test_too_many_sizes_for_a_table(monkeypatch):
     """Where a table by sizes would be too large the function is called for each block."""
-    monkeypatch.setattr(table, "_TABLE_LIMIT", 0)
+    monkeypatch.setattr(subsets_module, "_TABLE_LIMIT", 0)
     family = FAMILIES["250 labels"]
     # An intersection of one byte would turn -i into something else.
     negative = OverlapDistance(lambda a, b, i: -i + (a + b) / 2, name="negative", bounded=False)
@@ -373,7 +374,7 @@ class TestPlan:
     def test_memory_is_bounded(self, monkeypatch):
         """However cheap, no level of more entries than memory allows is made."""
         for name in ("_RANKED_COST", "_LISTED_COST"):
-            monkeypatch.setattr(roads, name, 0.0)
+            monkeypatch.setattr(cost_model, name, 0.0)
         family = [*random_family(2, 3_000, 30, 4), *(frozenset(range(k, k + 40)) for k in range(9))]
         assert plan_of(family).largest == 4
 
@@ -383,12 +384,12 @@ class TestPlan:
         family = set(map(frozenset, drawn.tolist()))
         assert plan_of(family).largest == -1
         assert plan_of(family, 9, 9) == Plan(10, 64, keeps=True)
-        monkeypatch.setattr(roads, "_MOST_BYTES", 64e6)
+        monkeypatch.setattr(cost_model, "_MOST_BYTES", 64e6)
         assert plan_of(family, 9, 9).largest == -1
 
     def test_what_takes_too_long_is_refused(self, monkeypatch):
         """A sentence says what one product of the cheapest road would take."""
-        monkeypatch.setattr(roads, "_STEP_COST", 1e-16)
+        monkeypatch.setattr(cost_model, "_STEP_COST", 1e-16)
         sentence = (
             "The distances between 400 label sets over 10 labels would take about .* steps; the "
             "limit is 10,000,000,000. Merge or leave out rare labels, or take a part of the units."

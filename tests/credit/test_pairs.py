@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from small_studies import sets_of
 
 from setagree.credit import WeightBuilder
-from setagree.credit.closed_form import AbsoluteWeights, SquaredWeights
-from setagree.credit.pairs import sums_to_others
+from setagree.credit.base import sums_to_others
+from setagree.credit.overlap import AbsoluteWeights, SquaredWeights
 from setagree.distances import get_distance
 
 POSITIONS = [0, 1, 3, 7, 15]

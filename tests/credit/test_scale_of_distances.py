@@ -10,8 +10,7 @@ import setagree as sa
 from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DistanceError
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
 
 SCALES = [1e-8, 1e-149, 1e8, 1e140]

@@ -7,7 +7,7 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.parts import Parts
-from setagree.diagnosis import dealt_units
+from setagree.diagnosis import by_group
 from setagree.diagnosis.common import unit_case
 
 P = ["difference_p_value", "homogeneity_p_value"]
@@ -33,7 +33,7 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
         study, dict(zip(study.units, of_unit, strict=True)), n_resamples=39, rng=5, **how
     )
     assert set(found["tested_by"]) == {"dealing"}
-    monkeypatch.setattr(dealt_units, "_FEW_UNITS", 0)
+    monkeypatch.setattr(by_group, "_FEW_UNITS", 0)
 
     def by_t(groups):
         frame = sa.by_group(study, dict(zip(study.units, groups, strict=True)), **how)
@@ -42,7 +42,7 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
 
     seen = by_t(of_unit)
     whole = sa.krippendorff_alpha(study, distance="masi")
-    order, groups = dealt_units._in_one_order(Parts(unit_case(whole), Urn(), of_unit, n_groups))
+    order, groups = by_group._in_one_order(Parts(unit_case(whole), Urn(), of_unit, n_groups))
     assert np.bincount(groups).tolist() == np.bincount(of_unit).tolist()
     dealt = np.random.default_rng(5).permuted(np.tile(groups, (39, 1)), axis=1)
     every = np.array([seen, *(by_t(one[np.argsort(order)]) for one in dealt)])
@@ -62,7 +62,7 @@ def test_they_hold_their_level_where_t_does_not():
         by = {unit: int(k < 10) for k, unit in enumerate(study.units)}
         for way in rejected:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(dealt_units, "_FEW_UNITS", 100 if way == "dealing" else 0)
+                patch.setattr(by_group, "_FEW_UNITS", 100 if way == "dealing" else 0)
                 p = sa.by_group(study, by, distance="nominal", n_resamples=99, rng=rng)[P[0]]
             rejected[way] += int(p.iloc[0] <= 0.05)
     # Of 200 at 5 %, more than 19 are rejected once in a thousand times.
@@ -99,7 +99,7 @@ def test_t_remains_where_units_are_many(monkeypatch):
     uneven = {unit: "few" if k < 40 else k % 2 for k, unit in enumerate(study.units)}
     frame = sa.by_group(study, {u: str(g) for u, g in uneven.items()}, n_resamples=9, rng=1)
     assert set(frame["tested_by"]) == {"dealing"}  # two groups of 85, one of 40
-    monkeypatch.setattr(dealt_units, "_MOST_ROWS", 1_000)
+    monkeypatch.setattr(by_group, "_MOST_ROWS", 1_000)
     assert set(sa.by_group(study, few, n_resamples=9, rng=1)["tested_by"]) == {"t"}
     who = sa.by_group(study, few, coefficient="conger_kappa", n_resamples=9, rng=1)
     assert set(who["tested_by"]) == {"t"}

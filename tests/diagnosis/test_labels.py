@@ -18,7 +18,7 @@ from small_studies import sets_of
 import setagree as sa
 from setagree import checks as limits
 from setagree.diagnosis import confusions as confusing
-from setagree.diagnosis import contained, crowded
+from setagree.diagnosis import confusions as confusions_module
 from setagree.errors import RareAnswersWarning
 
 
@@ -334,7 +334,7 @@ class TestConfusions:
     """`confusions`."""
 
     @settings(max_examples=80, deadline=None)
-    @given(STUDIES, st.sampled_from([crowded.CROWD, 1, 2]), st.sampled_from([0, 1_000]))
+    @given(STUDIES, st.sampled_from([confusions_module.CROWD, 1, 2]), st.sampled_from([0, 1_000]))
     def test_against_loops(self, rows, crowd, places):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
 
@@ -346,9 +346,9 @@ class TestConfusions:
         """
         study = study_of(rows)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(crowded, "CROWD", crowd)
+            patch.setattr(confusions_module, "CROWD", crowd)
             patch.setattr(confusing, "STEPS_AT_ONCE", 4)
-            patch.setattr(crowded, "_PLACES_AT_MOST", places)
+            patch.setattr(confusions_module, "_PLACES_AT_MOST", places)
             self.check_against_loops(study)
 
     def check_against_loops(self, study):
@@ -427,7 +427,7 @@ class TestConfusions:
         # Of the 6 pairs of answers, 1 leaves out l0 alone and 3 leave out all with the empty set;
         # 2 pairs meet in units.
         assert frame.loc[("left out", "l0"), "expected"] == pytest.approx(2 * 2 / 6)
-        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        monkeypatch.setattr(confusions_module, "_LOOKUPS_AT_MOST", 1)
         few = sa.confusions(study).set_index(["kind", "label"])
         assert few.loc["left out", "expected"].isna().all()
 
@@ -438,10 +438,10 @@ class TestConfusions:
         study = study_of(rows)
         frame = sa.confusions(study)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(contained, "_PAIRS_AT_ONCE", 2)
-            patch.setattr(contained, "_SUMS_AT_MOST", -1)
+            patch.setattr(confusions_module, "_PAIRS_AT_ONCE", 2)
+            patch.setattr(confusions_module, "_SUMS_AT_MOST", -1)
             for size in (0, 1, 12):
-                patch.setattr(contained, "_LISTED_SIZE", size)
+                patch.setattr(confusions_module, "_LISTED_SIZE", size)
                 pd.testing.assert_frame_equal(sa.confusions(study), frame)
 
     @settings(max_examples=25, deadline=None)
@@ -453,10 +453,10 @@ class TestConfusions:
         tally = sa.Tally.from_counts(table)
         few = sa.confusions(tally)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(crowded, "CROWD", 1)
-            patch.setattr(crowded, "_CELLS_AT_ONCE", 3)
-            patch.setattr(crowded, "_KEYS_AT_ONCE", 2)
-            patch.setattr(crowded, "_PLACES_AT_MOST", 0)
+            patch.setattr(confusions_module, "CROWD", 1)
+            patch.setattr(confusions_module, "_CELLS_AT_ONCE", 3)
+            patch.setattr(confusions_module, "_KEYS_AT_ONCE", 2)
+            patch.setattr(confusions_module, "_PLACES_AT_MOST", 0)
             crowd = sa.confusions(tally)
         index = ["kind", "label", "other"]
         one, two = (frame.set_index(index).sort_index() for frame in (few, crowd))
@@ -504,7 +504,7 @@ class TestConfusions:
         flags = np.unique(np.random.default_rng(0).random((300, 30)) < 0.5, axis=0)
         study = sa.Annotations.from_indicators(flags[:, None, :])
         whole = sa.confusions(study)
-        monkeypatch.setattr(contained, "_LOOKUPS_AT_MOST", 1)
+        monkeypatch.setattr(confusions_module, "_LOOKUPS_AT_MOST", 1)
         with pytest.warns(sa.SetagreeWarning, match=r"unknown \(nan\) for 30 labels.* in 1 unit"):
             frame = sa.confusions(study)
         gone = frame["kind"] == "left out"

@@ -14,8 +14,8 @@ from setagree.distances import masi
 from setagree.errors import DataError
 from setagree.reporting.findings import gather
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number
-from setagree.wording.words import plain
+from setagree.wording.number_format import number
+from setagree.wording.sentences import plain
 
 
 def two_camps(sizes=(3, 3), *, units=60, own=0.6, seed=1):

@@ -19,8 +19,8 @@ import setagree as sa
 from setagree import checks as limits
 from setagree.coefficients import parts
 from setagree.credit import build
-from setagree.diagnosis import alpha_without, dealt_units, pairs_within, windows
-from setagree.inference.differences import linearised_difference
+from setagree.diagnosis import alpha_without, by_group, confusions, grouping
+from setagree.inference.comparison import linearised_difference
 
 
 def triples(study):
@@ -323,7 +323,7 @@ class TestByPair:
         """Small blocks of pairs give the same frame."""
         study = incomplete()
         whole = sa.by_pair(study)
-        monkeypatch.setattr(pairs_within, "_PAIRS_AT_ONCE", 3)
+        monkeypatch.setattr(confusions, "_PAIRS_AT_ONCE", 3)
         pd.testing.assert_frame_equal(sa.by_pair(study), whole)
 
     def test_undefined_pairs(self):
@@ -473,7 +473,7 @@ class TestByGroup:
 
     def test_small_groups_hold_their_level(self, monkeypatch):
         """With 20 groups of 10 alike units Welch's F finds a difference in few of 100 studies."""
-        monkeypatch.setattr(dealt_units, "_FEW_UNITS", 0)
+        monkeypatch.setattr(by_group, "_FEW_UNITS", 0)
         rejected = 0
         for seed in range(100):
             study = sa.simulate(200, 3, n_labels=4, rng=seed)
@@ -500,7 +500,7 @@ class TestByGroup:
         """Estimates equal those of studies rebuilt by group, differences those of `compare`."""
         study = incomplete()
         group = {unit: "xyz"[k % 3] for k, unit in enumerate(study.units)}
-        monkeypatch.setattr(dealt_units, "_FEW_UNITS", 0)
+        monkeypatch.setattr(by_group, "_FEW_UNITS", 0)
         frame = sa.by_group(study, group, coefficient=coefficient, level=0.9).set_index("group")
         score = getattr(sa, coefficient)
         scored = {}
@@ -613,12 +613,12 @@ class TestOverTime:
 
         However many go together; some hold one unit, or units that nobody rated twice.
         """
-        monkeypatch.setattr(windows, "_RATINGS_AT_ONCE", at_once)
+        monkeypatch.setattr(grouping, "_RATINGS_AT_ONCE", at_once)
         study = incomplete()
         day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
         options = {"window": 3, "step": 2, "coefficient": coefficient}
         together = sa.over_time(study, day, **options)
-        monkeypatch.setattr(windows, "are_known", lambda _: False)
+        monkeypatch.setattr(grouping, "are_known", lambda _: False)
         pd.testing.assert_frame_equal(together, sa.over_time(study, day, **options), rtol=1e-10)
 
     def test_a_time_for_every_annotation(self):

@@ -16,7 +16,7 @@ from setagree.distances.base import Distance, as_label_set
 from setagree.errors import DistanceError, LabelError
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline
-from setagree.wording.words import plain
+from setagree.wording.sentences import plain
 
 
 class TestNominal:

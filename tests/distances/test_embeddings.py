@@ -14,7 +14,7 @@ from scipy.spatial.distance import cosine
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
-from setagree.credit import base, meaning
+from setagree.credit import base, semantic
 from setagree.distances import embedding
 from setagree.errors import DistanceError
 
@@ -182,7 +182,7 @@ class TestWeights:
     @pytest.mark.parametrize("at_once", [1, 40, 10**6])
     def test_products(self, monkeypatch, at_once):
         """Pairs, blocks, sums and sums of squares equal those of the whole matrix."""
-        monkeypatch.setattr(meaning, "_NUMBERS_AT_ONCE", at_once)
+        monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", at_once)
         weights = sa.weights(STUDY, embedding(VECTORS))
         D = np.array([[centroids(A, B) for B in STUDY.values] for A in STUDY.values])
         k, l = (grid.ravel() for grid in np.indices(D.shape))
@@ -258,9 +258,9 @@ class TestBestMatchBlocks:
     def test_equals_the_distance(self, monkeypatch, block):
         """Whatever the size of a block, pairs, blocks and sums are the same."""
         monkeypatch.setattr(base, "BLOCK", block)
-        monkeypatch.setattr("setagree.credit.meaning.BLOCK", block)
-        monkeypatch.setattr(meaning, "_NUMBERS_AT_ONCE", 10 * block)
-        monkeypatch.setattr(meaning, "_PAIRS_AT_ONCE", 10 * block)
+        monkeypatch.setattr("setagree.credit.semantic.BLOCK", block)
+        monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
+        monkeypatch.setattr(semantic, "_PAIRS_AT_ONCE", 10 * block)
         d = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
         D = np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
         weights = sa.weights(STUDY, d)

@@ -37,14 +37,13 @@ from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import bootstrap as bootstrap_module
-from setagree.inference import draws, pairs, two_way
+from setagree.inference import pairs, resampling, two_way
 from setagree.inference.bootstrap import Bootstrap
-from setagree.inference.draws import draw_times, draw_units, row_weights
 from setagree.inference.pairs import _pair_losses
+from setagree.inference.resampling import draw_times, draw_units, row_weights
 from setagree.inference.two_way import TwoWay
-from setagree.inference.units import rows_of_units
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.inference.unit_order import rows_of_units
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -180,7 +179,7 @@ class TestDraws:
 
     def test_blocks_stay_below_the_limit(self, monkeypatch):
         """No block has more entries than the limit, unless one draw alone has."""
-        monkeypatch.setattr(draws, "ENTRIES_AT_ONCE", 60)
+        monkeypatch.setattr(resampling, "ENTRIES_AT_ONCE", 60)
         blocks = list(draw_units(10, 20, np.random.default_rng(1)))
         assert [block.shape for block in blocks] == [(6, 10)] * 3 + [(2, 10)]
         wide = list(draw_units(10, 3, np.random.default_rng(1), width=100))
@@ -200,7 +199,7 @@ class TestDraws:
         """The same seed gives the same numbers, whatever the size of the blocks."""
         agreement = score(fitting(name, HARD), name, "overlap")
         whole = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
-        monkeypatch.setattr(draws, "ENTRIES_AT_ONCE", 30)
+        monkeypatch.setattr(resampling, "ENTRIES_AT_ONCE", 30)
         parts = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
         generator = np.random.default_rng(7)
@@ -523,7 +522,7 @@ class TestManyUnits:
 
         However many units a pattern may have for its units to be drawn one by one.
         """
-        monkeypatch.setattr(draws, "_FEW_UNITS", few)
+        monkeypatch.setattr(resampling, "_FEW_UNITS", few)
         times = np.array([1.0, 40.0, 3.0, 6.0, 0.0, 250.0])
         keys = np.array([5, 1, 3, 2, 4, 0], dtype=np.uint64)
         blocks = draw_times(times, keys, 12_000, np.random.default_rng(1))

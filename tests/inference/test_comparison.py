@@ -23,11 +23,9 @@ from setagree.errors import (
     SimilarLabelsWarning,
     UndefinedAgreementWarning,
 )
-from setagree.inference import comparison, draws
-from setagree.inference.comparison import Comparison, holm
-from setagree.inference.designs import _plain
-from setagree.inference.differences import Difference
-from setagree.inference.units import unit_places
+from setagree.inference import comparison, resampling
+from setagree.inference.comparison import Comparison, Difference, _plain, holm
+from setagree.inference.unit_order import unit_places
 
 COLUMNS = [
     "first",
@@ -436,14 +434,14 @@ class TestBootstrap:
     def test_the_draws_are_common(self, monkeypatch):
         """On the same units each resample is drawn once and scored twice, written out here."""
         drawn = []
-        draw = draws.draw_units
+        draw = resampling.draw_units
 
         def spied(*args, **options):
             for block in draw(*args, **options):
                 drawn.append(block)
                 yield block
 
-        monkeypatch.setattr(draws, "draw_units", spied)
+        monkeypatch.setattr(resampling, "draw_units", spied)
         a, b = score(HARD, "conger_kappa", "masi"), score(HARD, "krippendorff_alpha", "nominal")
         result = sa.compare(a, b, method="bootstrap", n_resamples=40, level=0.8, rng=3)
         (places, _) = comparison._in_order([a, b], unit_places([a, b]))

@@ -10,9 +10,9 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.inference import two_panels as joint
+from setagree.inference import cross_replication as cross_replication_module
 from setagree.inference.cross_replication import cross_replication
-from setagree.inference.draws import draw_units
+from setagree.inference.resampling import draw_units
 
 PANELS = {"X": ["r0", "r1"], "Y": ["r2", "r3"]}
 
@@ -166,13 +166,13 @@ class TestReference:
         rng = np.random.default_rng(6)
         rows = random_rows(rng, sets_of("abc"), units=15, raters=4, missing=0.1)
         rows = [row for row in rows if None not in row[:1] + row[2:3]]
-        made, in_order = [], joint._in_order
+        made, in_order = [], cross_replication_module._in_order
 
         def spied(tally, n_values):
             made.append((tally.unit_patterns.tolist(), in_order(tally, n_values)))
             return made[-1][1]
 
-        monkeypatch.setattr(joint, "_in_order", spied)
+        monkeypatch.setattr(cross_replication_module, "_in_order", spied)
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=20, rng=9)
         patterns, order = made[0]
         rows = [rows[patterns.index(pattern)] for pattern in order]

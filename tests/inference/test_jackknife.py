@@ -29,8 +29,7 @@ from setagree import checks as limits
 from setagree.coefficients.chance_models import Redrawn
 from setagree.errors import CostError, DataError, OptionError
 from setagree.inference.jackknife import Jackknife
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer, score_part
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
@@ -188,7 +187,7 @@ class TestRaters:
         whole = Scorer(study).score(get_coefficient(name), sa.distances.get_distance("dice"))
         read = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("setagree.scoring.over_raters.score_part", lambda *_: read.append(1))
+            patch.setattr("setagree.scoring.scorer.score_part", lambda *_: read.append(1))
             found = sa.jackknife(whole, over="raters").values
         assert not read
         for rater in (0, 234, 999):

@@ -14,7 +14,7 @@ from small_studies import annotations, numbers, row_lists, sets_of, text
 import setagree as sa
 from setagree.coefficients import shuffler
 from setagree.errors import CostError, DataError, SetagreeWarning, UndefinedAgreementWarning
-from setagree.inference import pair_distances as module
+from setagree.inference import ks
 from setagree.inference.ks import ks_statistic
 
 
@@ -136,7 +136,7 @@ class TestReshuffles:
         """Pairs listed and counted by place, listed and sorted, or counted by value."""
         study = sa.simulate(12, 9, missing=0.3, rng=1)
         plain = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
-        monkeypatch.setattr(module, "_BINS_A_PAIR", 0)
+        monkeypatch.setattr(ks, "_BINS_A_PAIR", 0)
         ordered = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
         np.testing.assert_allclose(ordered.distribution, plain.distribution, atol=1e-12)
         monkeypatch.setattr(shuffler, "lists_pairs", lambda *_, **__: False)
@@ -147,8 +147,8 @@ class TestReshuffles:
         """The answers as they stand give the statistic itself."""
         study = sa.simulate(30, 4, missing=0.2, rng=2)
         agreement = sa.krippendorff_alpha(study)
-        pairs = module.PairDistances.of(agreement.tally, agreement.weights)
-        answers = module.PairShuffler(agreement, pairs)
+        pairs = ks.PairDistances.of(agreement.tally, agreement.weights)
+        answers = ks.PairShuffler(agreement, pairs)
         found = ks_statistic(study, n_resamples=0)
         assert answers.evaluate(answers.value[None])[0] == pytest.approx(found.estimate)
 

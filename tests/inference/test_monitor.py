@@ -7,7 +7,7 @@ from diagnosis_support import walkthrough
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.inference.sequential import pocock_bound, robbins_factor, robbins_rho
+from setagree.inference.monitor import pocock_bound, robbins_factor, robbins_rho
 
 
 def four_times():

@@ -15,9 +15,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.inference.pilots import affordable_raters, unit_variance
-from setagree.inference.planned_tests import PlannedTest
-from setagree.inference.wishes import Wishes
+from setagree.inference.pilot_variance import PlannedTest, Wishes, affordable_raters, unit_variance
 
 PILOT = score(noisy_rows(3, units=30, raters=4, missing=0.1), "krippendorff_alpha")
 

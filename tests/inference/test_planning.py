@@ -21,8 +21,9 @@ from setagree.errors import (
     SparseRatersWarning,
     UndefinedAgreementWarning,
 )
-from setagree.inference.pilots import (
+from setagree.inference.pilot_variance import (
     Seen,
+    Widths,
     _never_rising,
     _seen,
     _some_numbers,
@@ -30,7 +31,6 @@ from setagree.inference.pilots import (
     _thinned,
     extended,
 )
-from setagree.inference.widths import Widths
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -239,7 +239,7 @@ class TestRaters:
             tried.append(given[3])
             return _seen(*given, **options)
 
-        monkeypatch.setattr("setagree.inference.pilots._seen", counting)
+        monkeypatch.setattr("setagree.inference.pilot_variance._seen", counting)
         study = sa.simulate(20, 40, rng=1)
         sa.plan(study, raters=[50, 7], n_resamples=3, rng=1)
         assert tried == [2, 4, 7, 12, 22]

@@ -23,7 +23,7 @@ from setagree.large.patterns import merge_all, tally_of_entries
 from setagree.large.raters import Roster
 from setagree.large.spark import reduced_batches
 from setagree.large.survey import PRIME
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects
 from setagree.study.kept_raters import Given

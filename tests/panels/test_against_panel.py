@@ -14,8 +14,8 @@ from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
 from setagree.errors import CostError, DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels import against_panel
-from setagree.panels.against_panel import score_against_panel
+from setagree.panels import references
+from setagree.panels.references import score_against_panel
 
 SUBSETS = sets_of("abc")
 BOUNDED = [
@@ -131,7 +131,7 @@ class TestScores:
         """Patterns one at a time say the same."""
         study = sa.simulate(60, 4, missing=0.2, rng=1)
         whole = score_against_panel(study).table
-        monkeypatch.setattr(against_panel, "_ENTRIES_AT_ONCE", 1)
+        monkeypatch.setattr(references, "_ENTRIES_AT_ONCE", 1)
         np.testing.assert_allclose(score_against_panel(study).table, whole)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.errors import OptionError, UndefinedAgreementWarning
-from setagree.panels.alt_power import MOST_HUMANS, Outcomes, products_of
+from setagree.panels.alt_test import MOST_HUMANS, Outcomes, products_of
 
 
 def one_test(n, seed, humans=3, skill=0.8, **options):

@@ -16,9 +16,7 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels.alt_results import AltTest, AltTestTable
-from setagree.panels.alt_test import alt_test
-from setagree.panels.wins import Contest
+from setagree.panels.alt_test import AltTest, AltTestTable, Contest, alt_test
 
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")

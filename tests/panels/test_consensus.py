@@ -15,12 +15,11 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 import setagree as sa
 from setagree import checks as limits
 from setagree.errors import ConvergenceWarning, DataError, OptionError, UndefinedAgreementWarning
-from setagree.panels import label_errors
-from setagree.panels import votes as decisions
-from setagree.panels.against_consensus import score_against_consensus
-from setagree.panels.consensus import METHODS, consensus
+from setagree.panels import consensus as consensus_module
+from setagree.panels import dawid_skene as dawid_skene_module
+from setagree.panels.consensus import METHODS, code_sets, consensus
 from setagree.panels.dawid_skene import Responses, dawid_skene
-from setagree.panels.votes import code_sets
+from setagree.panels.references import score_against_consensus
 
 # Dawid and Skene (1979), table 1: 45 patients by five anaesthetists, the first of whom judged each
 # form three times.
@@ -177,9 +176,9 @@ class TestDawidSkene:
     def test_stopped_early(self, monkeypatch):
         """What still moves at the end is said, for labels and for values."""
         fits = functools.partial(dawid_skene, tolerance=0.0, max_iterations=1)
-        monkeypatch.setattr(decisions, "dawid_skene", fits)
-        by_label = functools.partial(label_errors._fits, tolerance=0.0, max_iterations=1)
-        monkeypatch.setattr(label_errors, "_fits", by_label)
+        monkeypatch.setattr(consensus_module, "dawid_skene", fits)
+        by_label = functools.partial(dawid_skene_module._fits, tolerance=0.0, max_iterations=1)
+        monkeypatch.setattr(dawid_skene_module, "_fits", by_label)
         rows = text("a ab b / ab b b / a a ab")
         with pytest.warns(ConvergenceWarning, match="rates of 2 labels still moved"):
             consensus(annotations(rows), method="dawid_skene")
@@ -190,7 +189,7 @@ class TestDawidSkene:
         with pytest.warns(ConvergenceWarning, match="still moved"):
             consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
 
-    @pytest.mark.parametrize("cells", [label_errors._CELLS_AT_ONCE, 1])
+    @pytest.mark.parametrize("cells", [dawid_skene_module._CELLS_AT_ONCE, 1])
     @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10**6))
     def test_labels_together_as_one_by_one(self, cells, seed):
@@ -205,14 +204,16 @@ class TestDawidSkene:
             for _ in range(25)
         ]
         study = annotations(rows)
-        ballot = decisions.Ballot(study)
+        ballot = consensus_module.Ballot(study)
         units, given_labels, _ = ballot.votes
         order = np.argsort(given_labels, kind="stable")
         named = given_labels[order], units[order]
-        panel, panels = label_errors.panels_of(study)
+        panel, panels = dawid_skene_module.panels_of(study)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(label_errors, "_CELLS_AT_ONCE", cells)
-            fits = list(label_errors.label_fits(study, ballot.geometry.flags, named, panel, panels))
+            patch.setattr(dawid_skene_module, "_CELLS_AT_ONCE", cells)
+            fits = list(
+                dawid_skene_module.label_fits(study, ballot.geometry.flags, named, panel, panels)
+            )
         assert len(fits) == len(study.labels)
         for l, fit in enumerate(fits):
             answers = ballot.geometry.flags.toarray()[study.value_codes, l].astype(int)
@@ -238,9 +239,9 @@ class TestDawidSkene:
             ]
         )
         asked = []
-        question = label_errors.Question
+        question = dawid_skene_module.Question
         monkeypatch.setattr(
-            label_errors, "Question", lambda *of: asked.append(len(of[0])) or question(*of)
+            dawid_skene_module, "Question", lambda *of: asked.append(len(of[0])) or question(*of)
         )
         agreed = consensus(study, method="dawid_skene")
         assert sum(asked) == len(study.labels)
@@ -266,9 +267,9 @@ class TestDawidSkene:
             for rater in rng.choice(8, 3, replace=False).tolist()
         ]
         study, steps = sa.Annotations.from_triples(rows), []
-        check = label_errors.check_cost
+        check = dawid_skene_module.check_cost
         monkeypatch.setattr(
-            label_errors,
+            dawid_skene_module,
             "check_cost",
             lambda what, **of: steps.append(of["n_steps"]) or check(what, **of),
         )
@@ -289,9 +290,9 @@ class TestDawidSkene:
             for u in range(30)
             for rater in range(3)
         ]
-        takes, take = [], label_errors.Question.take
+        takes, take = [], dawid_skene_module.Question.take
         monkeypatch.setattr(
-            label_errors.Question, "take", lambda *of: takes.append(of) or take(*of)
+            dawid_skene_module.Question, "take", lambda *of: takes.append(of) or take(*of)
         )
         consensus(sa.Annotations.from_triples(rows), method="dawid_skene")
         assert 0 < len(takes) < 25
@@ -430,12 +431,12 @@ class TestVotes:
 
         Whether the ratings stand unit by unit or rater by rater.
         """
-        monkeypatch.setattr(decisions, "_DENSE", dense)
+        monkeypatch.setattr(consensus_module, "_DENSE", dense)
         rng = np.random.default_rng(1)
         rows = random_rows(rng, sets_of("abcd"), units=20, raters=4, missing=missing)
         study = annotations(rows)
         order = np.argsort(study.unit_codes if by_unit else study.rater_codes, kind="stable")
-        ballot = decisions.Ballot(study.take(order))
+        ballot = consensus_module.Ballot(study.take(order))
         counted = Counter(
             (ballot.study.units[u], label)
             for u, v in zip(ballot.study.unit_codes, ballot.study.value_codes, strict=True)

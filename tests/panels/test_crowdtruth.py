@@ -14,7 +14,7 @@ from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
 from setagree.errors import ConvergenceWarning, CostError, DataError, OptionError
-from setagree.panels import quality_sweeps
+from setagree.panels import crowdtruth as crowdtruth_module
 from setagree.panels.crowdtruth import crowdtruth
 
 BARE = {"n_resamples": 0}
@@ -167,7 +167,7 @@ class TestLoops:
         flags = np.array([[label in value for label in study.labels] for value in study.values])
         from scipy import sparse
 
-        answers = quality_sweeps.Answers(
+        answers = crowdtruth_module.Answers(
             *(codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)),
             sparse.csr_array(flags.astype(float)),
             (study.n_units, study.n_raters),
@@ -279,7 +279,7 @@ class TestRefusals:
 
     def test_no_end(self, monkeypatch):
         """Scores that still move at the last sweep come with a warning."""
-        monkeypatch.setattr(quality_sweeps, "_MOST_SWEEPS", 2)
+        monkeypatch.setattr(crowdtruth_module, "_MOST_SWEEPS", 2)
         with pytest.warns(ConvergenceWarning, match="still moved after 2 sweeps"):
             found = crowdtruth(annotations(T1), **BARE)
         assert not found.converged

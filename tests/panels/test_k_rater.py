@@ -11,10 +11,9 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 import setagree as sa
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
-from setagree.inference.raters import part_of
+from setagree.inference.panel_members import part_of
 from setagree.panels.consensus import Rule, consensus
-from setagree.panels.k_rater import k_rater_reliability, spearman_brown
-from setagree.panels.splits import Split, split_alphas
+from setagree.panels.k_rater import Split, k_rater_reliability, spearman_brown, split_alphas
 
 
 def majority(answers):

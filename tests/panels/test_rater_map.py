@@ -12,17 +12,17 @@ from small_studies import annotations, numbers, random_rows, row_lists, sets_of,
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.panels import distances_between
-from setagree.panels.clusters import (
+from setagree.panels import rater_map as rater_map_module
+from setagree.panels.rater_map import (
     best_cut,
     by_way_of_others,
     classical_scaling,
     cut,
     linkage_of,
+    rater_map,
     silhouettes,
+    unit_camps,
 )
-from setagree.panels.polarisation import unit_camps
-from setagree.panels.rater_map import rater_map
 
 # The package gives the name to the function.
 maps = importlib.import_module("setagree.panels.rater_map")
@@ -85,8 +85,8 @@ class TestDistances:
         """Pairs in short runs, kept or not, give the same map and the same reshuffles."""
         study = annotations(two_camps())
         whole = rater_map(study, rng=1, n_resamples=5)
-        monkeypatch.setattr(distances_between, "PAIRS_AT_ONCE", 7)
-        monkeypatch.setattr(distances_between, "_KEPT_PAIRS", 0)
+        monkeypatch.setattr(rater_map_module, "PAIRS_AT_ONCE", 7)
+        monkeypatch.setattr(rater_map_module, "_KEPT_PAIRS", 0)
         parts = rater_map(study, rng=1, n_resamples=5)
         np.testing.assert_allclose(parts.distances, whole.distances, atol=1e-14)
         np.testing.assert_allclose(parts.null, whole.null, atol=1e-12)
@@ -255,13 +255,13 @@ class TestChance:
 
         Whether distances are kept, raters gave few of the answers, or neither.
         """
-        monkeypatch.setattr(distances_between, "_KEPT_VALUES", kept)
-        monkeypatch.setattr(distances_between, "_SPARSE", sparse)
-        monkeypatch.setattr(distances_between, "_LAST_VALUES", 3)
+        monkeypatch.setattr(rater_map_module, "_KEPT_VALUES", kept)
+        monkeypatch.setattr(rater_map_module, "_SPARSE", sparse)
+        monkeypatch.setattr(rater_map_module, "_LAST_VALUES", 3)
         rng = np.random.default_rng(5)
         study = annotations(random_rows(rng, sets_of("abcd"), units=30, raters=5, missing=0.3))
         weights = sa.weights(study, "masi")
-        pairs = distances_between.SharedPairs(study, weights)
+        pairs = rater_map_module.SharedPairs(study, weights)
         raters = pairs.dealt(np.random.default_rng(1))
         order = np.argsort(study.unit_codes, kind="stable")
         values = study.value_codes[order]
@@ -280,7 +280,7 @@ class TestChance:
         rng = np.random.default_rng(1)
         triples = [(g, u, f"x{rng.integers(2000)}") for g in range(500) for u in range(g, g + 3)]
         study = sa.Annotations.from_triples(triples)
-        pairs = distances_between.SharedPairs(study, sa.weights(study, "masi"))
+        pairs = rater_map_module.SharedPairs(study, sa.weights(study, "masi"))
         assert 199 * pairs.n_steps < 2e9
 
 
@@ -394,7 +394,7 @@ class TestVerdict:
             random_rows(np.random.default_rng(5), sets_of("ab"), units=15, raters=4, missing=0.3)
         )
         weights = sa.weights(study, "jaccard")
-        pairs = distances_between.SharedPairs(study, weights)
+        pairs = rater_map_module.SharedPairs(study, weights)
         shuffled, seen = pairs.sums(pairs.dealt(np.random.default_rng(1))), pairs.sums(pairs.raters)
         assert shuffled.sum() == pytest.approx(seen.sum())
         assert not np.allclose(shuffled, seen)

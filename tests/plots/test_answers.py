@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from setagree import plots
-from setagree.wording.numbers import DASH
+from setagree.wording.number_format import DASH
 
 PLAN = sa.acceptance_plan(good=0.02, bad=0.10)
 

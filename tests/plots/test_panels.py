@@ -19,8 +19,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from setagree import plots
-from setagree.plots.svg import inline_svg
-from setagree.wording.numbers import MINUS
+from setagree.plots.base import inline_svg
+from setagree.wording.number_format import MINUS
 
 STUDY = sa.simulate(200, 6, skill=[0.8, 0.7, 0.7, 0.6, 0.6, 0.9], rng=1)
 

@@ -41,11 +41,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from setagree import plots
-from setagree.plots.base import cells_height, rows_height
-from setagree.plots.by_rater import clustered_order
-from setagree.plots.style import ORANGE
-from setagree.plots.svg import inline_svg
-from setagree.wording.numbers import DASH, MINUS
+from setagree.plots.base import ORANGE, cells_height, inline_svg, rows_height
+from setagree.plots.diagnosis import clustered_order
+from setagree.wording.number_format import DASH, MINUS
 
 STUDY = sa.simulate(60, 3, rng=1)
 ALPHA = sa.krippendorff_alpha(STUDY)

@@ -11,7 +11,7 @@ from setagree.reporting.findings import gather
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections.decisions import marked
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.words import Name, plain
+from setagree.wording.sentences import Name, plain
 
 FEW = {"n_resamples": 19, "rng": 1}
 

@@ -20,8 +20,8 @@ from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number, p_phrase, share
-from setagree.wording.words import plain
+from setagree.wording.number_format import number, p_phrase, share
+from setagree.wording.sentences import plain
 
 
 def unsure_and_sure():

@@ -19,7 +19,7 @@ from setagree.scoring.references import (
     REFERENCES,
     cited,
 )
-from setagree.wording.numbers import level_text
+from setagree.wording.number_format import level_text
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, headline
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number
-from setagree.wording.words import plain
+from setagree.wording.number_format import number
+from setagree.wording.sentences import plain
 
 FRAMES = ("labels", "confusions", "raters", "pairs", "units", "changes")
 

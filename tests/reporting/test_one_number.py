@@ -12,8 +12,8 @@ from setagree.reporting.findings import gather
 from setagree.reporting.report import rendered
 from setagree.reporting.sections import changes
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import number
-from setagree.wording.words import Name, plain
+from setagree.wording.number_format import number
+from setagree.wording.sentences import Name, plain
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 

@@ -8,8 +8,8 @@ import pytest
 import setagree as sa
 from setagree.reporting.findings import gather
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.numbers import share
-from setagree.wording.words import plain
+from setagree.wording.number_format import share
+from setagree.wording.sentences import plain
 
 RATERS = ("ann", "ben", "cem")
 

@@ -29,20 +29,19 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
 )
-from setagree.reporting import pdf
+from setagree.reporting import page as page_module
 from setagree.reporting import report as report_module
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, headline, verdict_sentence
-from setagree.reporting.markdown import markdown_report
+from setagree.reporting.page import markdown_report
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import chance, data, models, rater_map
+from setagree.reporting.sections.base import Column, shown, sorts_as, span, table_of
 from setagree.reporting.sections.data import contents
 from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.sections.units import answers
-from setagree.reporting.tables import Column, shown, sorts_as, span, table_of
-from setagree.wording.escaping import as_markdown
-from setagree.wording.numbers import interval, share
-from setagree.wording.words import Name, plain
+from setagree.wording.number_format import interval, share
+from setagree.wording.sentences import Name, as_markdown, plain
 
 DATA = os.environ.get("SETAGREE_DATA")
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
@@ -576,7 +575,7 @@ class TestWriting:
         needs_page()
         monkeypatch.setattr(report_module, "gather", None)
         monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(pdf, "_ELSEWHERE", ())
+        monkeypatch.setattr(page_module, "_ELSEWHERE", ())
         with pytest.raises(MissingDependencyError, match=r"apt install chromium.*end in \.html"):
             report(study, tmp_path / "x.pdf")
         assert list(tmp_path.iterdir()) == []
@@ -1083,7 +1082,7 @@ class TestChangesThatCannotBe:
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
         assert by_id(f)["groups"].note.endswith("from dealing the units to the groups anew.")
         large = {u: u % 2 for u in range(41)}
-        monkeypatch.setattr("setagree.diagnosis.dealt_units._FEW_UNITS", 0)
+        monkeypatch.setattr("setagree.diagnosis.by_group._FEW_UNITS", 0)
         by_t = gather(sa.Annotations.from_triples(rows), groups=large, n_resamples=19, rng=1)
         assert by_id(by_t)["groups"].note.endswith("it comes from t.")
 

@@ -13,10 +13,9 @@ from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import registry
-from setagree.reporting.sections.base import Picture, Section, Topic
+from setagree.reporting.sections.base import Column, Picture, Section, Topic, table_of
 from setagree.reporting.sections.registry import sections
-from setagree.reporting.tables import Column, table_of
-from setagree.wording.words import Name, plain
+from setagree.wording.sentences import Name, plain
 
 
 def find(f):

@@ -17,7 +17,7 @@ from setagree.errors import DataError
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.sections import chance, changes, groups, raters
-from setagree.wording.words import plain
+from setagree.wording.sentences import plain
 
 AGREED = "a a / b b"
 ALIKE = "a b / b a / a b / b a"

@@ -17,8 +17,7 @@ import setagree as sa
 from setagree.distances import NominalDistance, OverlapDistance, ScaleDistance, get_distance
 from setagree.distances.degrees import DegreeDistance
 from setagree.errors import SetagreeError
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
 
 NAMES = sa.distances.distance_names()

@@ -18,10 +18,9 @@ from setagree.errors import (
     OptionError,
     RareAnswersWarning,
 )
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
-from setagree.scoring.remarks import rare_answers
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
+from setagree.scoring.table_notes import rare_answers
 
 SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))
 SCORES = annotations(numbers("1 2 / 2 2 / 5 4"))

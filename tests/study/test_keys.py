@@ -20,7 +20,7 @@ from reduction_support import generated, in_whole_units
 from small_studies import annotations, row_lists, text
 
 import setagree as sa
-from setagree.inference.draws import draw_units
+from setagree.inference.resampling import draw_units
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.study import tally
 from setagree.study.keys import value_numbers

@@ -8,7 +8,7 @@ import pytest
 
 import setagree as sa
 from setagree.study.reading import Reading, tells_reading
-from setagree.wording.docstrings import parameter_texts, split_sections
+from setagree.wording.sentences import parameter_texts, split_sections
 
 READERS = [
     *(sa.agreement, sa.read, sa.tally),

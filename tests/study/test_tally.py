@@ -22,7 +22,7 @@ from setagree.errors import (
     OptionError,
     SimilarLabelsWarning,
 )
-from setagree.scoring.registry import get_coefficient
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study import tally
 

@@ -15,9 +15,8 @@ from small_studies import Rows, annotations, numbers, sets_of, text
 
 import setagree as sa
 from setagree.distances import Distance, NominalDistance, get_distance
-from setagree.inference.units import drawn_rows
-from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.scoring.registry import get_coefficient
+from setagree.inference.unit_order import drawn_rows
+from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects
 

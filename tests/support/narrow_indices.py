@@ -15,7 +15,7 @@ import numpy as np
 
 import setagree
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.table import SizeTable
+from setagree.credit.subsets import SizeTable
 
 WIDE = np.dtype(np.longlong)
 

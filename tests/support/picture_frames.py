@@ -15,10 +15,10 @@ import setagree as sa
 from setagree.diagnosis.intra_rater import IntraRater
 from setagree.diagnosis.next_ratings import Queue
 from setagree.inference.monitor import Monitor
-from setagree.panels.alt_results import AltTest
-from setagree.panels.facet_results import FacetAgreement
+from setagree.panels.alt_test import AltTest
+from setagree.panels.facets import FacetAgreement
+from setagree.panels.noninferiority import Change, Replacement
 from setagree.panels.rater_map import RaterMap
-from setagree.panels.replacement import Change, Replacement
 
 HOSTILE = [
     "<script>alert(1)</script>",

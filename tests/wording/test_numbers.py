@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import OptionError
-from setagree.wording.numbers import (
+from setagree.wording.number_format import (
     DASH,
     MINUS,
     count,

@@ -2,9 +2,16 @@
 
 import pytest
 
-from setagree.wording.escaping import visible
-from setagree.wording.text import columns_of, cut, short_text
-from setagree.wording.words import Name, enumeration, named, plain
+from setagree.wording.sentences import (
+    Name,
+    columns_of,
+    cut,
+    enumeration,
+    named,
+    plain,
+    short_text,
+    visible,
+)
 
 
 def test_invisible_signs_are_spelled_out():

@@ -31,7 +31,7 @@ from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.shapes import seen_wide
 from setagree.wording.label_sets import display_labels
-from setagree.wording.numbers import four, four_interval, interval, number, p_four
+from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
 
 Answer: TypeAlias = dict[str, Any]

@@ -10,8 +10,8 @@ from setagree.errors import counted
 from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.plots.inference import null
 from setagree.reporting.sections.base import Findings, Picture, Section, Topic
-from setagree.wording.numbers import number, p_phrase
-from setagree.wording.words import Sentence
+from setagree.wording.number_format import number, p_phrase
+from setagree.wording.sentences import Sentence
 
 _RESHUFFLED = 10_000_000
 """Ratings that are reshuffled in all, which takes a few seconds."""

@@ -15,6 +15,7 @@ from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     SURE,
+    Column,
     Findings,
     Listing,
     Section,
@@ -25,10 +26,9 @@ from setagree.reporting.sections.base import (
 from setagree.reporting.sections.confusions import has_enough_pairs
 from setagree.reporting.sections.patterns import has_pattern
 from setagree.reporting.sections.raters import raised_without, tested
-from setagree.reporting.tables import Column
 from setagree.study.codes import have_degrees
-from setagree.wording.numbers import number, p_phrase
-from setagree.wording.words import Name, Sentence, capitalised
+from setagree.wording.number_format import number, p_phrase
+from setagree.wording.sentences import Name, Sentence, capitalised
 
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""

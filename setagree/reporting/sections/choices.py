@@ -10,16 +10,22 @@ import pandas as pd
 from setagree.distances import get_distance
 from setagree.plots.base import rows_height
 from setagree.plots.inference import forest
-from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
-from setagree.reporting.tables import Column, Table
-from setagree.scoring.names import coefficient_name, distance_name
-from setagree.scoring.registry import CoefficientLike
-from setagree.scoring.remarks import drawn_of
+from setagree.reporting.sections.base import (
+    Column,
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Table,
+    Topic,
+)
+from setagree.scoring.coefficients import CoefficientLike, coefficient_name, distance_name
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
+from setagree.scoring.table_notes import drawn_of
 from setagree.study.codes import have_degrees
-from setagree.wording.numbers import level_text, number, rough
-from setagree.wording.words import Sentence, enumeration, plain
+from setagree.wording.number_format import level_text, number, rough
+from setagree.wording.sentences import Sentence, enumeration, plain
 
 PANEL_COEFFICIENTS = (
     "krippendorff_alpha",

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.confusions import confusions
-from setagree.plots import by_label as pictures
+from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
+    Column,
     Findings,
     Listing,
     Picture,
@@ -17,10 +18,9 @@ from setagree.reporting.sections.base import (
     Topic,
     with_sentences,
 )
-from setagree.reporting.tables import Column
 from setagree.study.codes import have_degrees
-from setagree.wording.numbers import is_nothing, share
-from setagree.wording.words import Name, Sentence
+from setagree.wording.number_format import is_nothing, share
+from setagree.wording.sentences import Name, Sentence
 
 MOST_ROWS = 15
 
@@ -108,7 +108,7 @@ def show(f: Findings) -> list[Section]:
         if f.main.reason is None:
             n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
             height = 2.4 + n * min(0.45, 7 / n)
-            picture = Picture(partial(pictures.confusions, frame), height, columns=n + 1)
+            picture = Picture(partial(diagnosis.confusions, frame), height, columns=n + 1)
         top = frame.head(MOST_ROWS)
         three = zip(top["label"], top["other"], top["kind"], strict=True)
         said: list[Sentence] = [

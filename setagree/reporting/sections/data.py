@@ -9,14 +9,13 @@ from typing import TypeAlias
 import numpy as np
 
 from setagree.errors import counted, listing
-from setagree.reporting.sections.base import Findings, Section, Topic
-from setagree.reporting.tables import Column, Table
+from setagree.reporting.sections.base import Column, Findings, Section, Table, Topic
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.wording.label_sets import Degrees
-from setagree.wording.numbers import share
-from setagree.wording.words import Sentence
+from setagree.wording.number_format import share
+from setagree.wording.sentences import Sentence
 
 Counted: TypeAlias = tuple[str, float, str]
 """What, how many, and what became of it."""

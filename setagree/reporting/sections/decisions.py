@@ -9,18 +9,23 @@ from typing import Any
 
 from setagree.diagnosis.intra_rater import intra_rater_agreement
 from setagree.errors import DataError, OptionError, SetagreeWarning, listing, option, shorten, warn
-from setagree.inference.at_least import at_least
-from setagree.panels.facet_results import ALL, FacetAgreement
-from setagree.panels.facets import facet_agreement
-from setagree.panels.noninferiority import noninferiority_test
-from setagree.panels.replacement import OUTCOMES
+from setagree.inference.benchmark import at_least
+from setagree.panels.facets import ALL, FacetAgreement, facet_agreement
+from setagree.panels.noninferiority import OUTCOMES, noninferiority_test
 from setagree.plots.base import rows_height
-from setagree.plots.decisions import facets as draw_facets
-from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
-from setagree.reporting.tables import Column, Table
-from setagree.scoring.names import distance_name
+from setagree.plots.inference import facets as draw_facets
+from setagree.reporting.sections.base import (
+    Column,
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Table,
+    Topic,
+)
+from setagree.scoring.coefficients import distance_name
 from setagree.study.labels import is_missing
-from setagree.wording.words import Name, Sentence, Words, named
+from setagree.wording.sentences import Name, Sentence, Words, named
 
 _ROWS = 40
 """Rows of the table of facets."""

@@ -7,10 +7,16 @@ from typing import Any
 import pandas as pd
 
 from setagree.diagnosis.by_depth import by_depth
-from setagree.reporting.sections.base import Findings, Listing, Section, Topic, estimate_column
-from setagree.reporting.tables import Column
-from setagree.wording.numbers import share
-from setagree.wording.words import Sentence
+from setagree.reporting.sections.base import (
+    Column,
+    Findings,
+    Listing,
+    Section,
+    Topic,
+    estimate_column,
+)
+from setagree.wording.number_format import share
+from setagree.wording.sentences import Sentence
 
 _NOTE = (
     "At a depth every label below it is replaced by the one above it there; a root has depth 1. "

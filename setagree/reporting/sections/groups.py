@@ -10,9 +10,10 @@ import pandas as pd
 from setagree.diagnosis.by_group import by_group
 from setagree.errors import DataError, option
 from setagree.inference.comparison import holm
-from setagree.plots import by_unit as pictures
+from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     SURE,
+    Column,
     Findings,
     Listing,
     Section,
@@ -21,9 +22,8 @@ from setagree.reporting.sections.base import (
     list_picture,
 )
 from setagree.reporting.sections.rater_groups import rater_group_words
-from setagree.reporting.tables import Column
-from setagree.wording.numbers import number, p_phrase
-from setagree.wording.words import Name, Sentence, enumeration
+from setagree.wording.number_format import number, p_phrase
+from setagree.wording.sentences import Name, Sentence, enumeration
 
 _ENOUGH_UNITS = 10
 """Units that a group must have to be named as the highest or lowest."""
@@ -154,7 +154,7 @@ def show(f: Findings) -> list[Section]:
     if not of_raters:
         note += f"{_DEALT if 'dealing' in [*frame.get('tested_by', ())] else ''}."
     ordered = frame.sort_values("estimate", kind="stable")
-    picture = list_picture(f, pictures.groups, ordered) if f.main.reason is None else None
+    picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
     title = "Groups of raters" if of_raters else "Groups"
     caption = "Agreement by group, the lowest first"
     listing = Listing("groups", title, caption, "by_group", 60, note)

@@ -10,12 +10,11 @@ import pandas as pd
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import by_label, doubt_of_rare, rare_labels
 from setagree.diagnosis.common import score_whole
-from setagree.plots import by_label as pictures
-from setagree.reporting.sections.base import Findings, Listing, Section, Topic, list_picture
-from setagree.reporting.tables import Column
+from setagree.plots import diagnosis
+from setagree.reporting.sections.base import Column, Findings, Listing, Section, Topic, list_picture
 from setagree.study.codes import have_degrees
-from setagree.wording.numbers import interval, number, share
-from setagree.wording.words import Name, Sentence, enumeration, named
+from setagree.wording.number_format import interval, number, share
+from setagree.wording.sentences import Name, Sentence, enumeration, named
 
 _KNOWN = 0.4
 """The width of the interval beyond which a label's alpha is not known well enough to compare."""
@@ -149,7 +148,7 @@ def show(f: Findings) -> list[Section]:
         "3 units hold the label, or fewer than 3 have a rating without it."
     )
     frame = f.frame("labels")
-    picture = None if frame is None else list_picture(f, pictures.labels, frame)
+    picture = None if frame is None else list_picture(f, diagnosis.labels, frame)
     lead = say(f)
     if frame is not None and (rare := rare_labels(f.main.tally, frame)):
         lead = (*lead, *([" "] if lead else []), *named(rare), f" {doubt_of_rare(rare)}")

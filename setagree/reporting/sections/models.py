@@ -11,28 +11,29 @@ import pandas as pd
 
 from setagree.diagnosis.common import score_whole
 from setagree.errors import OptionError, counted, shorten
-from setagree.inference.raters import rater_codes
-from setagree.panels.against_consensus import ConsensusScores, score_against_consensus
-from setagree.panels.alt_results import AltTest
-from setagree.panels.alt_test import alt_test
+from setagree.inference.panel_members import rater_codes
+from setagree.panels.alt_test import AltTest, alt_test
+from setagree.panels.references import ConsensusScores, score_against_consensus
 from setagree.plots.base import rows_height
 from setagree.plots.panels import advantage
 from setagree.reporting.sections.base import (
     MOST_DRAWN,
+    Column,
     Findings,
     Method,
     Models,
     Picture,
     Section,
+    Table,
     Topic,
+    table_of,
 )
-from setagree.reporting.tables import Column, Table, table_of
-from setagree.scoring.names import distance_name
+from setagree.scoring.coefficients import distance_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
-from setagree.wording.numbers import number, share
-from setagree.wording.words import Name, Sentence, Words, named
+from setagree.wording.number_format import number, share
+from setagree.wording.sentences import Name, Sentence, Words, named
 
 MOST_ROWS = 40
 """Rows of a table; the functions that are named below it return them all."""

@@ -8,9 +8,10 @@ import pandas as pd
 
 from setagree.diagnosis.by_pair import by_pair
 from setagree.errors import DataError
-from setagree.plots import by_rater as pictures
+from setagree.plots import diagnosis
 from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
+    Column,
     Findings,
     Listing,
     Picture,
@@ -18,9 +19,8 @@ from setagree.reporting.sections.base import (
     Topic,
     estimate_column,
 )
-from setagree.reporting.tables import Column
-from setagree.wording.numbers import number
-from setagree.wording.words import Sentence
+from setagree.wording.number_format import number
+from setagree.wording.sentences import Sentence
 
 ENOUGH_SHARED = 10
 """Units that two raters must share to be listed, where any two do."""
@@ -51,7 +51,7 @@ def show(f: Findings) -> list[Section]:
     if frame is not None:
         if f.main.reason is None:
             n = f.study.n_raters
-            picture = Picture(partial(pictures.pairs, frame), cells_height(n), columns=n)
+            picture = Picture(partial(diagnosis.pairs, frame), cells_height(n), columns=n)
         frame = frame[frame["estimate"].notna()]
         frame = frame.sort_values(["estimate", "n_shared"], ascending=[True, False], kind="stable")
         enough = frame[frame["n_shared"] >= ENOUGH_SHARED]

@@ -11,12 +11,11 @@ import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted
-from setagree.reporting.sections.base import Findings, Section, Topic
-from setagree.reporting.tables import Column, Table
+from setagree.reporting.sections.base import Column, Findings, Section, Table, Topic
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
-from setagree.wording.numbers import share
-from setagree.wording.words import Name, Sentence, Words
+from setagree.wording.number_format import share
+from setagree.wording.sentences import Name, Sentence, Words
 
 # The limits are far from what clean studies have, so that a pattern is a plain fact and no test is
 # needed: with 10 differences expected, none of them happens by chance in 1 of 22,000 cases.

@@ -6,8 +6,8 @@ import pandas as pd
 
 from setagree.errors import counted
 from setagree.reporting.sections.base import SURE
-from setagree.wording.numbers import interval, level_text, number, p_phrase
-from setagree.wording.words import Name, Sentence, enumeration
+from setagree.wording.number_format import interval, level_text, number, p_phrase
+from setagree.wording.sentences import Name, Sentence, enumeration
 
 _NAMED = 3
 

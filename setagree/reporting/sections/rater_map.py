@@ -10,10 +10,17 @@ import pandas as pd
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import panels as pictures
-from setagree.reporting.sections.base import Findings, Method, Picture, Section, Topic
-from setagree.reporting.tables import Column, table_of
-from setagree.wording.numbers import number, p_phrase
-from setagree.wording.words import Sentence, enumeration, named
+from setagree.reporting.sections.base import (
+    Column,
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Topic,
+    table_of,
+)
+from setagree.wording.number_format import number, p_phrase
+from setagree.wording.sentences import Sentence, enumeration, named
 
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""

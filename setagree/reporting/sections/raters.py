@@ -9,11 +9,18 @@ import pandas as pd
 
 from setagree.diagnosis.by_rater import by_rater
 from setagree.errors import counted
-from setagree.plots import by_rater as pictures
-from setagree.reporting.sections.base import SURE, Findings, Listing, Section, Topic, list_picture
-from setagree.reporting.tables import Column
-from setagree.wording.numbers import count, interval, level_text, number, p_phrase, two_digits
-from setagree.wording.words import Name, Sentence
+from setagree.plots import diagnosis
+from setagree.reporting.sections.base import (
+    SURE,
+    Column,
+    Findings,
+    Listing,
+    Section,
+    Topic,
+    list_picture,
+)
+from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
+from setagree.wording.sentences import Name, Sentence
 
 _LOW = 0.25
 """What the middle interval of a rater who agrees with nobody stays below."""
@@ -163,7 +170,7 @@ def show(f: Findings) -> list[Section]:
     caption = f"Raters, those without whom {word} rises most first"
     picture = None
     if raters is not None and f.main.reason is None:
-        picture = list_picture(f, pictures.raters, raters)
+        picture = list_picture(f, diagnosis.raters, raters)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
     return listing.section(f, raters, columns, lead=say(f), picture=picture)
 

@@ -26,7 +26,7 @@ from setagree.reporting.sections import (
     units,
 )
 from setagree.reporting.sections.base import Findings, Method, Section, Topic
-from setagree.wording.words import Sentence
+from setagree.wording.sentences import Sentence
 
 _ORDER = (
     *(data, choices, decisions, models, replication, labels, depths, confusions),

@@ -8,12 +8,11 @@ import numpy as np
 
 from setagree.errors import counted
 from setagree.inference.cross_replication import CrossReplication, cross_replication
-from setagree.reporting.sections.base import Findings, Method, Section, Topic
-from setagree.reporting.tables import Column, Table
-from setagree.scoring.names import distance_name
+from setagree.reporting.sections.base import Column, Findings, Method, Section, Table, Topic
+from setagree.scoring.coefficients import distance_name
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import interval, level_text, number, rough
-from setagree.wording.words import Name, Sentence
+from setagree.wording.number_format import interval, level_text, number, rough
+from setagree.wording.sentences import Name, Sentence
 
 
 def find(f: Findings) -> CrossReplication | None:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from setagree.diagnosis.by_unit import by_unit
 from setagree.errors import counted
-from setagree.plots import by_unit as pictures
+from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     MOST_DRAWN,
+    Column,
     Findings,
     Listing,
     Picture,
@@ -21,10 +22,9 @@ from setagree.reporting.sections.base import (
     Topic,
     with_sentences,
 )
-from setagree.reporting.tables import Column
 from setagree.study.annotations import Annotations
-from setagree.wording.numbers import count, share
-from setagree.wording.words import Name, Sentence, Words, enumeration
+from setagree.wording.number_format import count, share
+from setagree.wording.sentences import Name, Sentence, Words, enumeration
 
 MOST_ROWS = 12
 
@@ -50,8 +50,8 @@ def say(f: Findings) -> Sentence:
         return ()
     if not units["disagreement"].iloc[0] > 0:
         return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
-    costly = pictures.costliest_first(units)
-    n, lies = pictures.half_of(costly)
+    costly = diagnosis.costliest_first(units)
+    n, lies = diagnosis.half_of(costly)
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
@@ -73,8 +73,8 @@ def show(f: Findings) -> list[Section]:
     frame, picture = f.frame("units"), None
     if frame is not None:
         if f.main.reason is None:
-            picture = Picture(partial(pictures.units, frame, limit=MOST_DRAWN), 3.6)
-        frame = pictures.costliest_first(frame)
+            picture = Picture(partial(diagnosis.units, frame, limit=MOST_DRAWN), 3.6)
+        frame = diagnosis.costliest_first(frame)
         worst = list(frame["unit"].iloc[:MOST_ROWS])
         frame = with_sentences(frame, answers(f.study, worst))
     columns = [

@@ -14,7 +14,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.errors import RareAnswersWarning
-from setagree.scoring.remarks import rare_answers
+from setagree.scoring.table_notes import rare_answers
 from tests.benchmarks.coverage import batch
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (

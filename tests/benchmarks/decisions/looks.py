@@ -11,8 +11,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 import setagree as sa
-from setagree.inference.monitor import FIRST_LOOK
-from setagree.inference.sequential import pocock_bound, robbins_factor
+from setagree.inference.monitor import FIRST_LOOK, pocock_bound, robbins_factor
 from tests.benchmarks.coverage.batch import Ends, Studies, counted
 from tests.benchmarks.coverage.intervals import CHECKED, LEVEL, Hard, Plain
 from tests.benchmarks.coverage.worlds import Floats, as_study

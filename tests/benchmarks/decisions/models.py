@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.panels.replacement import FEW_LOST, FEW_UNITS
+from setagree.panels.noninferiority import FEW_LOST, FEW_UNITS
 from tests.benchmarks.coverage.batch import Studies, counted
 from tests.benchmarks.coverage.intervals import CHECKED, drawn_types
 from tests.benchmarks.coverage.worlds import (

@@ -1,4 +1,4 @@
-"""Which road a sum over pairs of sets takes: what each costs in time and memory."""
+"""Costs of the algorithms for products of weights."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-"""Units drawn with replacement, block by block; a seed gives the same draws always."""
+"""Resamples of units, drawn in blocks; a seed always gives the same draws."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import check_drawing
+from setagree.coefficients.chance import Floats
 from setagree.progress import track
-from setagree.scoring.intervals import ABOUT
-from setagree.wording.results import Result
-
-Floats: TypeAlias = npt.NDArray[np.float64]
+from setagree.scoring.results import ABOUT
+from setagree.wording.result_base import Result
 
 ENTRIES_AT_ONCE = 4_000_000
 """Entries of a block of draws; 32 MB."""

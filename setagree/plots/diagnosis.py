@@ -1,4 +1,4 @@
-"""Pictures of the units: which cost the agreement, how groups of them differ, how it goes on."""
+"""Plots of units, raters and labels."""
 
 from __future__ import annotations
 
@@ -8,30 +8,44 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.plots.answers import UNDEFINED, Cells, draw_cells
 from setagree.plots.base import (
+    BLUE,
+    CELL,
+    FAINT,
+    NAME_SIZE,
+    Floats,
     Rows,
     axes_or_new,
     beside,
+    cells_height,
     check_limit,
+    coded,
     draw_rows,
     estimates_column,
     fitting,
+    floats,
     heading,
     ink,
     label_x,
     label_y,
+    largest,
     list_axes,
     need_columns,
     nothing,
     picture,
+    reasons,
+    rescaled,
     rows_height,
+    texts,
 )
-from setagree.plots.style import BLUE, FAINT, NAME_SIZE, floats, reasons, rescaled, texts
-from setagree.scoring.names import measured
-from setagree.wording.numbers import count, level_text, number, p_phrase, share
+from setagree.scoring.coefficients import measured
+from setagree.wording.number_format import MINUS, count, level_text, number, p_phrase, share
+from setagree.wording.sentences import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _POINTS = 300
 _WINDOWS, _FEW = 300, 60
@@ -289,3 +303,235 @@ def known_times(frame: pd.DataFrame) -> bool:
     """Say whether the windows start and end at numbers or at times."""
     kinds = (pd.api.types.is_numeric_dtype, pd.api.types.is_datetime64_any_dtype)
     return any(known(frame["start"]) and known(frame["end"]) for known in kinds)
+
+
+@picture(
+    takes="What `by_rater` returned.",
+    most="raters are drawn at most: those with the largest change, up or down",
+)
+def raters(
+    frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
+) -> Axes:
+    """Draw how the coefficient changes when each rater is left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from setagree import plots
+    >>> frame = pd.DataFrame({"rater": ["ann", "ben"], "change": [0.05, -0.02],
+    ...                       "change_low": [0.01, -0.04], "change_high": [0.09, 0.0],
+    ...                       "n_ratings": [60, 58], "mean_distance": [0.6, 0.4]})
+    >>> [name.get_text() for name in plots.raters(frame).get_yticklabels()]
+    ['ann', 'ben']
+    """
+    check_limit(limit)
+    needed = ("rater", "change", "change_low", "change_high", "n_ratings", "mean_distance")
+    need_columns(frame, needed, "raters")
+    what = "raters that change it most"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="change", what=what)
+    line = f"Change without the rater, lines: {level_text(level)} intervals."
+    right = "To the right: higher without."
+    heading(ax, "Agreement without each rater", measured(frame), f"{line} {right}", note)
+    if not len(frame):
+        return nothing(ax, "No rater shares a unit with another.")
+    draw_rows(ax, _rater_rows(shown))
+    label_x(ax, "change when the rater is left out")
+    return ax
+
+
+def _rater_rows(frame: pd.DataFrame) -> Rows:
+    columns = {
+        "ratings": [count(x) for x in floats(frame, "n_ratings")],
+        "distance to others": [number(x) for x in floats(frame, "mean_distance")],
+        "change": [number(x, digits=4, signed=True) for x in floats(frame, "change")],
+    }
+    values, low, high = (floats(frame, n) for n in ("change", "change_low", "change_high"))
+    return Rows(texts(frame, "rater"), values, low, high, (), columns)
+
+
+@picture(
+    takes="What `by_pair` returned.",
+    most="raters are drawn at most: those who share the most units with others",
+)
+def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw the agreement of each pair of raters, those who agree alike beside one another.
+
+    Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
+    count as the mean), the leaves turned so that neighbours are near.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from setagree import plots
+    >>> frame = pd.DataFrame({"rater_a": ["ann"], "rater_b": ["ben"], "estimate": [0.61],
+    ...                       "n_shared": [40]})
+    >>> [text.get_text() for text in plots.pairs(frame).texts][1:]
+    ['', '0.61', '0.61', '']
+    """
+    check_limit(limit)
+    need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared"), "pairs")
+    codes, names = coded(frame, "rater_a", "rater_b")
+    ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
+    n_shared = np.zeros(len(names))
+    np.add.at(n_shared, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
+    kept = largest(n_shared, fitting(ax, limit, each=CELL))
+    note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
+    line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
+    lines = [line, "In clustered order: neighbours agree alike."]
+    heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
+    if not names:
+        return nothing(ax, "No two raters share a unit.")
+    matrix = _square(codes, floats(frame, "estimate"), len(names))
+    kept = kept[clustered_order(matrix[np.ix_(kept, kept)])]
+    shared = _square(codes, floats(frame, "n_shared"), len(names))[np.ix_(kept, kept)]
+    matrix, shown = matrix[np.ix_(kept, kept)], [short_text(names[code]) for code in kept]
+    written = [[UNDEFINED if np.isnan(x) else number(x, digits=2) for x in row] for row in matrix]
+    cells = np.where(shared > 0, np.array(written, dtype=object), "").tolist()
+    draw_cells(ax, Cells(matrix, cells, shown, shown, ("1", f"0 ({MINUS}: less)")))
+    return ax
+
+
+def _square(codes: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
+    out = np.full((n, n), np.nan)
+    out[codes[:, 0], codes[:, 1]] = values
+    out[codes[:, 1], codes[:, 0]] = values
+    return out
+
+
+def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
+    """Return the raters of a square of agreements, those who agree alike beside one another."""
+    n = len(matrix)
+    if n < 3 or not np.isfinite(matrix).any():
+        return np.arange(n)
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+
+    upper = matrix[np.triu_indices(n, 1)]
+    apart = np.maximum(0.0, 1 - np.where(np.isfinite(upper), upper, np.nanmean(upper)))
+    tree = optimal_leaf_ordering(linkage(apart, "average"), apart)
+    return np.asarray(leaves_list(tree), dtype=np.intp)
+
+
+_OFTEN = 2.0
+"""Times as often as by chance that a confusion is framed."""
+
+
+@picture(
+    takes="What `by_label` returned.",
+    most="labels are drawn at most: those with the largest share of the disagreement",
+)
+def labels(
+    frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
+) -> Axes:
+    """Draw the agreement on each label with its interval, and what the label costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from setagree import plots
+    >>> frame = pd.DataFrame({"label": ["joy", "anger"], "alpha": [0.4, 0.7], "low": [0.2, 0.6],
+    ...                       "high": [0.6, 0.8], "ac1": [0.8, 0.9], "prevalence": [0.1, 0.3],
+    ...                       "share_of_disagreement": [0.6, 0.4]})
+    >>> [name.get_text() for name in plots.labels(frame).get_yticklabels()]
+    ['joy', 'anger']
+    """
+    check_limit(limit)
+    needed = ("label", "alpha", "low", "high", "ac1", "prevalence", "share_of_disagreement")
+    need_columns(frame, needed, "labels")
+    what = "labels with the largest share of the disagreement"
+    ax, shown, note = list_axes(frame, ax, limit=limit, by="share_of_disagreement", what=what)
+    drawn = f"Dots: Krippendorff's alpha of the label, {level_text(level)} intervals."
+    heading(ax, "Agreement label by label", f"{drawn} Diamonds: Gwet's AC1.", note)
+    if not len(frame):
+        return nothing(ax, "No label stands in two ratings of a unit.")
+    draw_rows(ax, _label_rows(shown))
+    label_x(ax, "agreement on the label")
+    return ax
+
+
+def _label_rows(frame: pd.DataFrame) -> Rows:
+    columns = {
+        "alpha": [number(x) for x in floats(frame, "alpha")],
+        "prevalence": [share(x) for x in floats(frame, "prevalence")],
+        "of disagreement": [share(x) for x in floats(frame, "share_of_disagreement")],
+    }
+    values, low, high, second = (floats(frame, name) for name in ("alpha", "low", "high", "ac1"))
+    return Rows(texts(frame, "label"), values, low, high, reasons(frame), columns, second)
+
+
+@picture(
+    takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
+)
+def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw which label stands where another rater put which.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from setagree import plots
+    >>> frame = pd.DataFrame({"label": ["joy", "joy"], "other": ["calm", None],
+    ...                       "kind": ["instead", "left out"], "pairs": [12, 5],
+    ...                       "lift": [3.0, 0.5]})
+    >>> [name.get_text() for name in plots.confusions(frame).get_xticklabels()]
+    ['left out', 'joy', 'calm']
+    """
+    check_limit(limit)
+    need_columns(frame, ("label", "other", "kind", "pairs", "lift"), "confusions")
+    codes, names = coded(frame, "label", "other")
+    ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
+    pairs = floats(frame, "pairs")
+    total = np.zeros(len(names) + 1)
+    np.add.at(total, codes, np.nan_to_num(pairs)[:, None])
+    kept = np.argsort(-total[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
+    heading(ax, "Which label stands where another rater put which", *_how_read(kept, names))
+    if not names:
+        return nothing(ax, "No two ratings of a unit differ.")
+    shown = [short_text(names[code]) for code in kept]
+    draw_cells(ax, _confusion_cells(_matrix(codes, pairs, kept, len(names)), shown))
+    _frame_cells(ax, _matrix(codes, floats(frame, "lift"), kept, len(names)) >= _OFTEN)
+    ax.axvline(0.5, color=ink(ax), alpha=0.6, linewidth=0.8)
+    return ax
+
+
+def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
+    note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
+    return [
+        "Pairs of ratings: one has the row's label, the other the column's instead.",
+        "Left out: the other has nothing in its place. Framed: at least twice chance.",
+        note if len(kept) < len(names) else "",
+    ]
+
+
+def _matrix(
+    codes: npt.NDArray[np.intp], values: Floats, kept: npt.NDArray[np.intp], n: int
+) -> Floats:
+    """Return the values of the labels that are kept, labels x (left out, labels); nan for none."""
+    place = np.full(n + 1, -1)
+    place[kept] = np.arange(len(kept))
+    label, other = place[codes].T
+    out = np.full((len(kept), len(kept) + 1), np.nan)
+    alone = (codes[:, 1] < 0) & (label >= 0)
+    out[label[alone], 0] = values[alone]
+    both = (label >= 0) & (other >= 0)
+    # A confusion of two labels has no direction, whichever of them its row names first.
+    out[label[both], other[both] + 1] = values[both]
+    out[other[both], label[both] + 1] = values[both]
+    return out
+
+
+def _confusion_cells(counts: Floats, names: list[str]) -> Cells:
+    """Return the cells, shaded up to the largest confusion of two labels.
+
+    Labels are left out more often than confused; their column would leave the others pale.
+    """
+    texts = [["" if np.isnan(x) else count(x) for x in row] for row in counts]
+    most = float(np.nanmax(counts[:, 1:], initial=0.0)) or float(np.nanmax(counts, initial=0.0))
+    strength = np.where(counts > 0, np.minimum(rescaled(counts, most), 1), np.nan)
+    return Cells(strength, texts, names, ["left out", *names], (f"{count(most)} or more", "0"))
+
+
+def _frame_cells(ax: Axes, often: npt.NDArray[np.bool_]) -> None:
+    from matplotlib.patches import Rectangle
+
+    for i, j in np.argwhere(often):
+        place = (j - 0.44, i - 0.44)
+        ax.add_patch(Rectangle(place, 0.88, 0.88, fill=False, edgecolor=ink(ax), linewidth=1.2))

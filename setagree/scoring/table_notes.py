@@ -1,4 +1,4 @@
-"""The lines below a table: how its units were drawn, and where the t interval is too narrow."""
+"""Notes below tables of coefficients."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.wording.escaping import visible
-from setagree.wording.numbers import four, level_text
+from setagree.wording.number_format import four, level_text
+from setagree.wording.sentences import visible
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
     from setagree.study.tally import Tally
+
 
 _FAR = 0.02
 """How much lower than t the score interval must reach for the table to say so."""
