@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from setagree.panels.crowdtruth import crowdtruth
     from setagree.panels.facets import facet_agreement
     from setagree.panels.k_rater import k_rater_reliability
-    from setagree.panels.noninferiority import equivalence_test, noninferiority_test
+    from setagree.panels.noninferiority import noninferiority_test
     from setagree.panels.rater_map import rater_map
     from setagree.panels.references import score_against_consensus, score_against_panel
     from setagree.panels.scorer import panel_scorer
@@ -109,7 +109,6 @@ __all__ = [
     "crowdtruth",
     "distance_matrix",
     "distances",
-    "equivalence_test",
     "facet_agreement",
     "fleiss_kappa",
     "format_labels",
@@ -187,7 +186,6 @@ _HOMES = {
     "cross_replication": "inference.cross_replication",
     "crowdtruth": "panels.crowdtruth",
     "distance_matrix": "distances",
-    "equivalence_test": "panels.noninferiority",
     "facet_agreement": "panels.facets",
     "fleiss_kappa": "scoring.coefficients",
     "format_labels": "wording.label_sets",

@@ -168,7 +168,6 @@ CALLS = {
         s, panels={"one": ["ann", "ben"], "two": ["cem", "dia"]}, **FEW
     ),
     "crowdtruth": lambda s, _: sa.crowdtruth(s, **FEW),
-    "equivalence_test": lambda s, _: sa.equivalence_test(s, model="dia", margin=0.1),
     "facet_agreement": lambda s, _: sa.facet_agreement(s, facets=["model"]),
     "intra_rater_agreement": lambda s, _: sa.intra_rater_agreement(repeats(s)),
     "jackknife": lambda s, _: sa.jackknife(s),
@@ -219,7 +218,6 @@ confusions                w w w w
 consensus                 w w w w
 cross_replication         w w w w
 crowdtruth                w w w w
-equivalence_test          w w w w
 facet_agreement           w w w w
 intra_rater_agreement     c w w w
 jackknife                 c r r r

@@ -61,7 +61,7 @@ MADE = {
     ),
     "IntraRater": sa.intra_rater_agreement(TWICE),
     "Replacement": sa.noninferiority_test(STUDY, model="r5", margin=0.1)["r5"],
-    "ReplacementTable": sa.equivalence_test(STUDY, model=["r4", "r5"], margin=0.1),
+    "ReplacementTable": sa.noninferiority_test(STUDY, model=["r4", "r5"], margin=0.1),
 }
 
 

@@ -428,6 +428,7 @@ def noninferiority_test(
     humans: Sequence[object] | None = None,
     margin: float = 0.1,
     against: Against = "mean",
+    equivalence: bool = False,
     distance: DistanceLike | None = None,
 ) -> ReplacementTable:
     """Test whether people agree with a model almost as well as they agree with one another.
@@ -470,6 +471,10 @@ def noninferiority_test(
         alpha of the humans, and half of that is already much.
     against : {"mean", "all"}
         What is tested; both are reported.
+    equivalence : bool
+        Test the mean from both sides at .05, so that the 90 % interval of the mean lies inside the
+        margins if both are rejected (Schuirmann 1987). A model that is better than the humans by
+        the margin fails.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
 
@@ -484,7 +489,8 @@ def noninferiority_test(
         There are fewer than two humans, a rater is unknown, or the humans do not agree beyond
         chance.
     OptionError
-        The margin is not below the alpha of the humans.
+        The margin is not below the alpha of the humans, or ``equivalence=True`` is combined with
+        ``against="all"``.
 
     Warns
     -----
@@ -497,6 +503,8 @@ def noninferiority_test(
     ----------
     Hall (1992), "On the removal of skewness by transformation", JRSS B 54.
     Berger (1982), "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24.
+    Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach",
+    Journal of Pharmacokinetics and Biopharmaceutics 15.
 
     Examples
     --------
@@ -505,66 +513,16 @@ def noninferiority_test(
     >>> test = noninferiority_test(study, model="r5", margin=0.1)["r5"]
     >>> round(test.change, 3), test.passes
     (0.182, True)
-    """
-    check_choice("against", against, ("mean", "all"))
-    return _tested(study, model, humans, margin, against, distance, equivalence=False)
-
-
-@public
-def equivalence_test(
-    study: Data,
-    *,
-    model: object,
-    humans: Sequence[object] | None = None,
-    margin: float = 0.1,
-    distance: DistanceLike | None = None,
-) -> ReplacementTable:
-    """Test whether a model is like the mean human of a panel, neither worse nor better by a margin.
-
-    The change is that of `noninferiority_test`. It is tested from both sides at .05, so that the
-    90 % interval of the mean lies inside the margins where both are rejected (Schuirmann 1987). A
-    model that is better than the humans by the margin fails.
-
-    Parameters
-    ----------
-    study, model, humans, margin, distance
-        As in `noninferiority_test`.
-
-    Returns
-    -------
-    ReplacementTable
-
-    Raises
-    ------
-    DataError, OptionError
-        As in `noninferiority_test`.
-
-    References
-    ----------
-    Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach",
-    Journal of Pharmacokinetics and Biopharmaceutics 15.
-
-    Examples
-    --------
-    >>> import setagree as sa
-    >>> study = sa.simulate(200, 5, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
-    >>> equivalence_test(study, model="r5", margin=0.1)["r5"].passes
+    >>> noninferiority_test(study, model="r5", margin=0.1, equivalence=True)["r5"].passes
     False
     """
-    return _tested(study, model, humans, margin, "mean", distance, equivalence=True)
-
-
-def _tested(
-    study: Data,
-    model: object,
-    humans: Sequence[object] | None,
-    margin: float,
-    against: Against,
-    distance: DistanceLike | None,
-    *,
-    equivalence: bool,
-) -> ReplacementTable:
-    study = known_plain(study, "equivalence_test" if equivalence else "noninferiority_test")
+    check_choice("against", against, ("mean", "all"))
+    if equivalence and against == "all":
+        raise OptionError(
+            f"{option('against', 'all')} does not apply to a test of equivalence, which is of the "
+            "mean over the humans. Omit it."
+        )
+    study = known_plain(study, "noninferiority_test")
     check_share("margin", margin)
     study, names = with_models(study, model)
     models = rater_codes(study, names, "model", "model")

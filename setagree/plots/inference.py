@@ -338,7 +338,7 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
 
 
 @picture(
-    takes="What `noninferiority_test` or `equivalence_test` returned for one model.",
+    takes="What `noninferiority_test` returned for one model.",
     most="humans are drawn at most: those in whose place the model loses or gains most",
 )
 def replacement(

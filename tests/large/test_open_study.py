@@ -81,7 +81,6 @@ FUNCTIONS = {
     "variance_components": lambda data: sa.variance_components(data).to_frame(),
     "next_ratings": lambda data: sa.next_ratings(data, budget=5).to_frame(),
     "noninferiority_test": lambda data: sa.noninferiority_test(data, model="r4").to_frame(),
-    "equivalence_test": lambda data: sa.equivalence_test(data, model="r4").to_frame(),
     "methods_text": sa.methods_text,
     "report": reported,
 }

@@ -76,10 +76,12 @@ def test_against_all_takes_the_largest_p(study):
 
 def test_a_better_model_is_not_equivalent(study):
     """Equivalence is refused to a model that is better than the humans by the margin."""
-    test = sa.equivalence_test(study, model="gpt", margin=0.1)["gpt"]
+    test = sa.noninferiority_test(study, model="gpt", margin=0.1, equivalence=True)["gpt"]
     assert test.interval()[0] > 0.1
     assert not test.passes
     assert "was not shown to change agreement by less than 0.1" in test.verdict
+    with pytest.raises(OptionError, match="against='all' does not apply to a test of equiv"):
+        sa.noninferiority_test(study, model="gpt", against="all", equivalence=True)
 
 
 def test_a_random_model_loses_what_the_humans_agree():

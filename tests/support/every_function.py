@@ -117,7 +117,7 @@ def questions(study, kind):
     if len(raters) > 2:
         given = {"model": raters[0], "margin": 0.001, "distance": own}
         yield "noninferior", lambda: sa.noninferiority_test(study, **given)
-        yield "equivalent", lambda: sa.equivalence_test(study, **given)
+        yield "equivalent", lambda: sa.noninferiority_test(study, equivalence=True, **given)
     runs = study.with_raters({"model": dict.fromkeys(raters[: max(1, len(raters) // 2)], "m")})
     yield "facets", lambda: sa.facet_agreement(runs, facets=["model"], distance=own)
     again = pd.concat([study.to_long(), study.to_long().head(20)])
