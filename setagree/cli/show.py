@@ -8,8 +8,6 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from setagree.wording.sentences import visible
-
 _WIDTH = 80
 _LAYOUT = "\n\xa0"
 """Characters with which results are laid out; neither moves the cursor back."""
@@ -49,6 +47,8 @@ def print_text(text: str, *, heads: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    from setagree.wording.sentences import visible  # which loads pandas
+
     text = visible(text, keep=_LAYOUT)
     if not (heads and has_rich()):
         sys.stdout.write(text)
