@@ -121,6 +121,16 @@ class TestEveryResult:
         assert "e-" not in re.sub(r"<p>.*?</p>|style=.*?>", "", page)
         assert not page.startswith("<p>&lt;")
 
+    def test_latex(self, result):
+        """LaTeX has the rows that are printed, and no character with a meaning of its own."""
+        first, _, head, *rows = result.to_latex().splitlines()
+        assert first.startswith("\\begin{tabular}{")
+        n_columns = len(first) - len("\\begin{tabular}{}")
+        body = rows[1:-2]
+        assert len(body) == min(len(result.to_frame()), result.max_rows)
+        assert {len(re.split(r"(?<!\\\\)&", line)) for line in [head, *body]} == {n_columns}
+        assert not any(re.search(r"(?<!\\\\)[_%#]", line) for line in [head, *body])
+
     def test_json(self, result):
         """`to_json` is strict JSON with the rows of the frame, whose null has a reason.
 

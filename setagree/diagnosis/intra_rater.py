@@ -22,6 +22,7 @@ from setagree.study.sampling import Sampling
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, four_interval, level_text
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +45,13 @@ class IntraRater(Result):
     between: Agreement
     by_rater: tuple[tuple[object, Agreement], ...]
     level: float
+
+    columns = (
+        Column("rater", "name"),
+        Column("n_units", "count", "units"),
+        Column("estimate", head="alpha"),
+        Column(("low", "high"), "interval"),
+    )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater: n_units rated again, estimate, SE, low, high, reason."""
@@ -90,9 +98,8 @@ class IntraRater(Result):
             f"{counted(len(self.by_rater), 'rater')}; between raters {self.between.estimate:.4f}>"
         )
 
-    def __str__(self) -> str:
-        table = self.to_frame().round(4).to_string(index=False)
-        return f"{table}\n\n{self.verdict}"
+    def _notes(self) -> list[str]:
+        return [self.verdict]
 
 
 @public

@@ -22,6 +22,7 @@ from setagree.study.degrees import doubt_degrees
 from setagree.study.names import tidied
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Goal: TypeAlias = Literal["consensus", "agreement"]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -57,6 +58,16 @@ class Queue(Result):
     frame: pd.DataFrame
     n_left_out: int = 0
 
+    max_rows = 20
+    columns = (
+        Column("unit", "name"),
+        Column("n_ratings", "count", "ratings"),
+        Column("more", "count"),
+        Column("value", meaning="labels that a rating is expected to correct"),
+        Column("raters", "name"),
+        Column("why", "text"),
+    )
+
     @property
     def n_asked(self) -> int:
         """How many ratings the rows ask for."""
@@ -91,15 +102,16 @@ class Queue(Result):
             else ""
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each unit, the most useful first."""
-        return self.frame.copy()
+    @property
+    def asks(self) -> str:
+        """The numbers of ratings and of units that are asked for."""
+        return f"{counted(self.n_asked, 'rating')} of {counted(len(self.frame), 'unit')}"
+
+    def _notes(self) -> list[str]:
+        return [" ".join(filter(None, [f"{self.asks}.", self.nobody_left, self.caution]))]
 
     def __repr__(self) -> str:
-        return (
-            f"<Queue for {self.goal}: {counted(self.n_asked, 'rating')} of "
-            f"{counted(len(self.frame), 'unit')}>"
-        )
+        return f"<Queue for {self.goal}: {self.asks}>"
 
 
 @public

@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import check_least, is_number
-from setagree.wording.number_format import number
+from setagree.wording.number_format import four, number
 from setagree.wording.result_base import Result
 
 _MOST = 1_000_000
@@ -51,11 +51,14 @@ class AcceptancePlan(Result):
         return pd.DataFrame([row])
 
     def __repr__(self) -> str:
+        return f"<AcceptancePlan: {self}>"
+
+    def __str__(self) -> str:
         return (
-            f"<AcceptancePlan: check {self.n:,} answers drawn at random, accept with at most "
-            f"{counted(self.c, 'error')}; accepts an error rate of {self.good:g} with probability "
-            f"{number(self.accepts(self.good))}, of {self.bad:g} with "
-            f"{number(self.accepts(self.bad))}>"
+            f"Check {self.n:,} answers drawn at random; accept with at most "
+            f"{counted(self.c, 'error')}. An error rate of {self.good:g} is then accepted with "
+            f"probability {four(self.accepts(self.good))}, one of {self.bad:g} with "
+            f"{four(self.accepts(self.bad))}."
         )
 
 
@@ -106,6 +109,9 @@ class AcceptanceTest(Result):
 
     def __repr__(self) -> str:
         return f"<AcceptanceTest: {self.verdict}>"
+
+    def __str__(self) -> str:
+        return self.verdict
 
 
 @public

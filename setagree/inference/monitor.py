@@ -30,6 +30,7 @@ from setagree.study.reading import Reading
 from setagree.study.unit_columns import OfUnits, read_column
 from setagree.wording.number_format import number
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 TUNED_FOR = 100
 """The number of units for which the anytime-valid interval is made narrow."""
@@ -131,6 +132,14 @@ class Monitor(Result):
     planned: tuple[int, ...]
     frame: pd.DataFrame
 
+    columns = (
+        Column("at", "name"),
+        Column("n_units", "count", "units"),
+        Column("estimate"),
+        Column(("low", "high"), "interval"),
+        Column("verdict", "text"),
+    )
+
     @property
     def stopped(self) -> pd.Series[Any] | None:
         """The first look that decided; None where none has."""
@@ -184,19 +193,14 @@ class Monitor(Result):
             f"mixture), from {FIRST_LOOK} units: one may look after every batch and stop at any."
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each look."""
-        return self.frame.copy()
-
     def __repr__(self) -> str:
         return (
             f"<Monitor of {self.agreement.coefficient} [{self.agreement.distance}] against "
             f"{self.threshold:g}, {counted(len(self.frame), 'look')}: {self.verdict}>"
         )
 
-    def __str__(self) -> str:
-        shown = self.frame.round(4).to_string(index=False)
-        return f"{shown}\n\n{self.verdict} {self.method}"
+    def _notes(self) -> list[str]:
+        return [f"{self.verdict} {self.method}"]
 
 
 @public

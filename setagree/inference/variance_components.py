@@ -20,11 +20,19 @@ from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import interval, level_text, number, share
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column, TextTable
 
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
 _LOOKED_THROUGH = 500
 """Values up to which it is looked whether distances are squared ones of points."""
 NOT_SQUARED = {"overlap", "any_overlap", "passonneau_2004", "masi_dkpro", "kulczynski"}
+
+
+_MEANS = (
+    Column("raters", "count", "mean of raters"),
+    Column("dependability"),
+    Column("generalizability"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +62,13 @@ class VarianceComponents(Result):
     without_unit: Components
     without_rater: Components
     remark: str | None
+
+    columns = (
+        Column("component", "text"),
+        Column("estimate", head="variance"),
+        Column("share", "share"),
+        Column(("low", "high"), "interval"),
+    )
 
     @property
     def unit(self) -> float:
@@ -177,10 +192,6 @@ class VarianceComponents(Result):
         frame = pd.DataFrame(rows).sort_values("residual", ascending=False, kind="stable")
         return frame.rename(columns={"phi": "dependability"}).reset_index(drop=True)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each component."""
-        return self.frame.copy()
-
     @property
     def verdict(self) -> str:
         """What the larger source of disagreement is, as far as the intervals tell."""
@@ -214,11 +225,13 @@ class VarianceComponents(Result):
             f"cannot be told: the {level_text(self.level)} interval of the difference {ends}."
         )
 
+    def _notes(self) -> list[str]:
+        about = "Intervals are about raters and units like these."
+        return [" ".join(filter(None, [self.verdict, self.remark, about]))]
+
     def __str__(self) -> str:
-        table = self.frame.drop(columns="reason").round(4).to_string(index=False)
-        about = f"{level_text(self.level)} intervals are about raters and units like these."
-        remark = [] if self.remark is None else [self.remark]
-        return "\n".join([table, "", f"{self.verdict} {about}", *remark])
+        means = TextTable.of(self.by_raters(), _MEANS, self.level)
+        return f"{super().__str__()}\n\n{means}"
 
     def __repr__(self) -> str:
         return (

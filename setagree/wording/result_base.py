@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 
+from setagree.errors import python_or_command
 from setagree.wording.label_sets import display_labels
-from setagree.wording.tables import html_table, json_text, markdown_text
+from setagree.wording.tables import (
+    TERMINAL,
+    Column,
+    TextTable,
+    columns_for,
+    html_table,
+    json_text,
+    markdown_text,
+)
 
 R = TypeVar("R")
 
@@ -29,9 +39,51 @@ class Result:
     | coefficient | distance | estimate | p_value | alterna
     """
 
+    columns: ClassVar[tuple[Column, ...]] = ()
+    """The columns of `to_frame` that are printed. Without any, one line is printed."""
+
+    max_rows: ClassVar[int] = 1000
+    """Rows that are printed."""
+
     def to_frame(self) -> pd.DataFrame:
         """Return the result as a tidy frame of its own, nothing rounded."""
-        raise NotImplementedError
+        frame: pd.DataFrame = self.frame  # type: ignore[attr-defined]  # or it has its own method
+        return frame.copy()
+
+    def _to_print(self) -> pd.DataFrame:
+        """Return the rows that are printed, the most important first."""
+        return self.to_frame()
+
+    def _heading(self) -> str:
+        """Return what is printed above the table."""
+        return ""
+
+    def _notes(self) -> Iterable[str]:
+        """Return the paragraphs that are printed below the table."""
+        return ()
+
+    def _printed(self) -> tuple[TextTable, list[str]]:
+        """Return the table as text, and the paragraphs below it."""
+        frame, level = _flat(self._to_print()), getattr(self, "level", 0.95)
+        columns = self.columns or columns_for(frame)
+        table = TextTable.of(frame.head(self.max_rows), columns, level)
+        heads = {column.heading(level): column.meaning for column in columns}
+        last = [f"{x}: {heads[x]}." for x in table.cells if heads[x] and table.has(x)]
+        if (n := len(frame) - self.max_rows) > 0:
+            where = python_or_command("to_frame() returns", "-o FILE writes")
+            last.append(f"{n:,} more rows; {where} all.")
+        return table, [*filter(None, [*self._notes(), " ".join(last)])]
+
+    def __str__(self) -> str:
+        if not self.columns:
+            return repr(self)
+        table, notes = self._printed()
+        shown = str(table) if any(table.cells.values()) else ""
+        return "\n\n".join(filter(None, [self._heading(), shown, *map(wrapped, notes)]))
+
+    def to_latex(self) -> str:
+        """Return the table that is printed, in LaTeX for the package booktabs."""
+        return self._printed()[0].to_latex()
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns of `to_frame`, each a list of plain Python values."""
@@ -65,8 +117,17 @@ class Result:
         return json_text(_about(frame, results))
 
     def _repr_html_(self) -> str:
-        said = repr(self).removeprefix("<").removesuffix(">")
-        return f"<p>{html.escape(said)}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+        line = html.escape(repr(self).removeprefix("<").removesuffix(">"))
+        if not self.columns:
+            return f"<p>{line}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+        table, notes = self._printed()
+        below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+        return f"<p>{line}</p>{table.to_html()}{below}"
+
+
+def wrapped(text: str) -> str:
+    """Return a paragraph in lines that fit the terminal."""
+    return textwrap.fill(text, TERMINAL, break_on_hyphens=False)
 
 
 def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:

@@ -6,17 +6,27 @@ import csv
 import html
 import json
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from setagree.wording.label_sets import Degrees, sorted_labels
-from setagree.wording.number_format import four, is_nothing, p_four
-from setagree.wording.sentences import as_markdown, columns_of, visible
+from setagree.wording.label_sets import Degrees, display_labels, sorted_labels
+from setagree.wording.number_format import (
+    count,
+    four,
+    four_interval,
+    is_nothing,
+    level_text,
+    number,
+    p_four,
+)
+from setagree.wording.sentences import as_markdown, columns_of, cut, visible
 
 TERMINAL = 80
 """Columns of a terminal, where nobody knows how many it has."""
@@ -29,6 +39,144 @@ _SHOWN = 20
 
 _ACROSS = 8
 """Columns of a single row that fit the width of a notebook."""
+
+
+Kind: TypeAlias = Literal[
+    "name", "text", "count", "number", "p", "share", "interval", "half_width", "yes"
+]
+"""How a cell is printed. A name is what a user wrote, and is cut; a text is ours."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table that a result prints.
+
+    Attributes
+    ----------
+    source : str, or pair of str
+        The column of `to_frame`, or the two with the ends of an interval.
+    kind : str
+        How its cells are printed.
+    head : str
+        Its heading. Default: the name of the source; of an interval, its level.
+    meaning : str
+        What it is, for the note below the table.
+    """
+
+    source: str | tuple[str, str]
+    kind: Kind = "number"
+    head: str = ""
+    meaning: str = ""
+
+    @property
+    def first(self) -> str:
+        """The column of `to_frame`, or the first of two."""
+        return self.source if isinstance(self.source, str) else self.source[0]
+
+    def heading(self, level: float) -> str:
+        """Return the heading in a table of intervals of a level."""
+        if self.kind == "interval" and not self.head:
+            return f"{level_text(level, gap='')} interval"
+        return self.head or self.first.replace("_", " ")
+
+    def cells(self, frame: pd.DataFrame) -> list[str]:
+        """Return the cells of the column as text."""
+        if isinstance(self.source, tuple):
+            low, high = self.source
+            return [*map(four_interval, frame[low], frame[high])]
+        return ["-" if is_nothing(x) else _CELLS[self.kind](x) for x in frame[self.source]]
+
+
+def _name_text(value: Any) -> str:
+    return cut(visible(display_labels(value) if isinstance(value, frozenset) else str(value)))
+
+
+_CELLS: dict[str, Callable[[Any], str]] = {
+    "name": _name_text,
+    "text": lambda x: visible(str(x)),
+    "count": partial(count, plain=True),
+    "number": four,
+    "p": p_four,
+    "share": lambda x: f"{number(100 * x, digits=1, plain=True)} %",
+    "half_width": lambda x: f"± {four(x)}",
+    "yes": lambda x: "yes" if x else "no",
+}
+
+
+def columns_for(frame: pd.DataFrame) -> list[Column]:
+    """Return columns for all that a frame has, printed by what is in them."""
+    kinds = pd.api.types
+
+    def kind(name: str) -> Kind:
+        if name in _P_VALUES:
+            return "p"
+        if kinds.is_bool_dtype(frame[name]):
+            return "yes"
+        if kinds.is_integer_dtype(frame[name]):
+            return "count"
+        return "number" if kinds.is_float_dtype(frame[name]) else "name"
+
+    return [Column(str(name), kind(str(name)), str(name)) for name in frame]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Cells of a table as text, by the heading of their column; `left` are the columns of text."""
+
+    cells: Mapping[str, Sequence[str]]
+    left: Collection[str]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, columns: Iterable[Column], level: float) -> TextTable:
+        """Return the columns that a frame has."""
+        kept = {each.heading(level): each for each in columns if each.first in frame}
+        left = {head for head, each in kept.items() if each.kind in {"name", "text"}}
+        return cls({head: each.cells(frame) for head, each in kept.items()}, left)
+
+    def has(self, head: str) -> bool:
+        """Return whether a column has a cell that is not a dash."""
+        return any(cell != "-" for cell in self.cells[head])
+
+    def __str__(self) -> str:
+        columns = [[head, *cells] for head, cells in self.cells.items()]
+        return "\n".join(aligned(columns, left=[head in self.left for head in self.cells]))
+
+    def to_html(self) -> str:
+        """Return the table of a notebook."""
+        return html_table(pd.DataFrame(self.cells, dtype=object), left=self.left)
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX, with the rules of the package booktabs."""
+        sides = "".join("l" if head in self.left else "r" for head in self.cells)
+        rows = [" & ".join(map(_as_latex, row)) for row in zip(*self.cells.values(), strict=True)]
+        lines = [
+            f"\\begin{{tabular}}{{{sides}}}",
+            "\\toprule",
+            f"{' & '.join(map(_as_latex, self.cells))} \\\\",
+            "\\midrule",
+            *(f"{row} \\\\" for row in rows),
+            "\\bottomrule",
+            "\\end{tabular}",
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+
+_LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "±": r"$\pm$",
+    }
+)
+
+
+def _as_latex(text: str) -> str:
+    """Return text in which no character has a meaning to LaTeX; a minus sign is one."""
+    return text.translate(_LATEX) if text[:1] != "-" or text == "-" else f"$-${_as_latex(text[1:])}"
 
 
 def aligned(

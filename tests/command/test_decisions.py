@@ -24,6 +24,33 @@ def study(tmp_path, monkeypatch):
     return found
 
 
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        (["next", "study.csv", "--budget", 3], lambda study: sa.next_ratings(study, budget=3)),
+        (
+            ["monitor", "study.csv", "--at", "batch", "--threshold", 0.3],
+            lambda study: sa.monitor(
+                study, at={u: f"b{int(u[1:]) // 30}" for u in study.units}, threshold=0.3
+            ),
+        ),
+        (["components", "study.csv"], sa.variance_components),
+        (
+            ["repeats", "twice.csv"],
+            lambda _: sa.intra_rater_agreement(sa.read("twice.csv", duplicates="repeats")),
+        ),
+    ],
+    ids=lambda x: x[0] if isinstance(x, list) else "",
+)
+def test_the_command_prints_the_result(study, command, made):
+    """A command prints what `print` of the result prints."""
+    table = pd.read_csv("study.csv")
+    pd.concat([table, table.head(80)]).to_csv("twice.csv", index=False)
+    shown = ok(*command)
+    assert shown == f"{made(study)}\n"
+    assert "nan" not in shown
+
+
 def test_next_writes_the_queue(study):
     """The queue is that of the function; the note says what must not be forgotten."""
     found = rows("next", "study.csv", "--budget", 12)
@@ -38,7 +65,7 @@ def test_next_writes_the_queue(study):
     assert marks == (expected["n_ratings"] >= 2).tolist() == expected["queued"].tolist()
     shown = " ".join(ok("next", "study.csv", "--budget", 99).split())
     assert "Keep the column queued with the new ratings" in shown
-    assert "write them with -o queue.csv" in shown
+    assert "-o FILE writes all" in shown
 
 
 def test_next_asks_a_pool(study):
