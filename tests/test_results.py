@@ -128,8 +128,8 @@ class TestEveryResult:
         n_columns = len(first) - len("\\begin{tabular}{}")
         body = rows[1:-2]
         assert len(body) == min(len(result.to_frame()), result.max_rows)
-        assert {len(re.split(r"(?<!\\\\)&", line)) for line in [head, *body]} == {n_columns}
-        assert not any(re.search(r"(?<!\\\\)[_%#]", line) for line in [head, *body])
+        assert {len(re.split(r"(?<!\\)&", line)) for line in [head, *body]} == {n_columns}
+        assert not any(re.search(r"(?<!\\)[_%#]", line) for line in [head, *body])
 
     def test_json(self, result):
         """`to_json` is strict JSON with the rows of the frame, whose null has a reason.
