@@ -44,7 +44,7 @@ from setagree.study.codes import Value, have_degrees
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
-_MERGED, _TO_PARENTS = " + ", "to parents"
+_MERGED, _TO_PARENTS, _TO_DEPTH = " + ", "to parents", "to depth"
 _PAIRS_TRIED = 10
 
 
@@ -183,7 +183,7 @@ def _row(
     if not part.n_ratings:
         raise DataError(f"{change} {what}: nothing would be left.")
     # Parents can make sets larger than any that the distance was checked for.
-    scorer = Scorer(part, checked=not change.startswith("to "))
+    scorer = Scorer(part, checked=change not in {_TO_PARENTS, _TO_DEPTH})
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = linearised_difference(changed, whole, design="same_units", places=both)
@@ -254,7 +254,7 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
         return
     tree = read_hierarchy(parents)
     if depth is not None:
-        yield "to depth", str(depth), tree.lifting(depth)
+        yield _TO_DEPTH, str(depth), tree.lifting(depth)
         return
 
     def lifted(value: LabelSet) -> LabelSet:

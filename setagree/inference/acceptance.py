@@ -98,9 +98,12 @@ class AcceptanceTest(Result):
         errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
         allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
         sure = f"with 95 % confidence the error rate is {number(self.at_most)} or less"
-        if self.passes:
-            return f"Accepted: {errors}, {allowed}; {sure}."
-        return f"Refused: {errors}, {allowed}; {sure}."
+        return f"{self.outcome}: {errors}, {allowed}; {sure}."
+
+    @property
+    def outcome(self) -> str:
+        """Whether the delivery is "Accepted" or "Refused"."""
+        return "Accepted" if self.passes else "Refused"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""

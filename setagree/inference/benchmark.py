@@ -36,11 +36,13 @@ SCALES: dict[str, dict[str, float]] = {
 }
 """The lower end of each level; -1 is the lowest a coefficient is taken to be."""
 
-CAUTION = (
-    "Such scales were proposed for nominal agreement. A distance with partial credit raises "
+PROPOSED_FOR = "Such scales were proposed for nominal agreement."
+PARTIAL_CREDIT = (
+    "A distance with partial credit raises "
     "observed and expected agreement together, so a word means something else with MASI than with "
     "nominal: compare studies by the same coefficient and distance, not by the word."
 )
+CAUTION = f"{PROPOSED_FOR} {PARTIAL_CREDIT}"
 
 _ENOUGH = 0.95
 
@@ -65,10 +67,12 @@ class Benchmark(Result):
     verdict : str
         The level that holds `at_least`; where that is nan, the best level whose cumulative
         membership reaches .95. "undefined" for nan. Where the coefficient has no standard error,
-        or one of 0, there is none, and it says why; the memberships are nan then.
+        or one of 0, there is none, with the reason; the memberships are nan then.
     at_least : float
         The low end of the 90 % score interval, which the coefficient exceeds with 95 % confidence;
         nan where there is none, and where there is no verdict.
+    reason : str or None
+        Why there is no verdict, or None.
     """
 
     agreement: Agreement
@@ -76,6 +80,7 @@ class Benchmark(Result):
     levels: pd.DataFrame
     verdict: str
     at_least: float = float("nan")
+    reason: str | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return the levels, the best first, with their membership and its running sum."""
@@ -159,25 +164,26 @@ def benchmark(
     def judged(row: Agreement) -> Benchmark:
         levels = _memberships(row.estimate, row.standard_error, lows)
         if not row.standard_error > 0:
-            return Benchmark(row, name, levels, _no_verdict(row))
+            return Benchmark(row, name, levels, *_no_verdict(row))
         if row.best_method == "t":
             reached = levels["cumulative"] >= _ENOUGH - 1e-12
             return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]))
         at_least = row.interval(_TWO_SIDED, method="score")[0]
         if np.isnan(at_least):
-            return Benchmark(row, name, levels, f"none, because {_ONE_UNIT}")
+            return Benchmark(row, name, levels, f"none, because {_ONE_UNIT}", reason=_ONE_UNIT)
         reached = levels["from"] <= max(at_least, -1.0)
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
 
 
-def _no_verdict(agreement: Agreement) -> str:
+def _no_verdict(agreement: Agreement) -> tuple[str, float, str | None]:
+    """Return the verdict on a coefficient without a standard error above 0, with the reason."""
     if np.isnan(agreement.estimate):
-        return "undefined"
-    if agreement.standard_error == 0:
-        return f"none. {agreement.interval_reason}"
-    return f"none, because {agreement.interval_reason}"
+        return "undefined", float("nan"), agreement.reason
+    reason = agreement.interval_reason
+    join = ". " if agreement.standard_error == 0 else ", because "
+    return f"none{join}{reason}", float("nan"), reason
 
 
 def _levels(scale: Scale) -> tuple[str, dict[str, float]]:

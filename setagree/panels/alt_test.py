@@ -48,6 +48,7 @@ from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result, ResultRows
+from setagree.wording.sentences import Name, Sentence, Words, enumeration, in_message
 
 MOST_HUMANS = 1_000
 """Humans whose outcomes are set against each other, pair by pair."""
@@ -155,10 +156,10 @@ def _least(enough: Callable[[int], bool], start: int) -> int | None:
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
 _POORLY = (
-    "The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to them "
-    "as one of them is."
+    " The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to "
+    "them as one of them is."
 )
-_BY_CHANCE = "Agrees with the other humans hardly more than chance: {}; to win there says little."
+_BY_CHANCE = " Agrees with the other humans hardly more than chance: "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,14 +225,12 @@ class AltTest(Result):
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
+        """The decision in words, with the figures that it follows from."""
         if self.reason is not None:
             return f"No verdict: {self.reason}."
         may = "may" if self.passes else "may not"
-        return (
-            f"{self.model} {may} replace a human: it {self.wins}."
-            f"{''.join(f' {note}' for note in self.notes)}"
-        )
+        head = (Name.of(self.model), f" {may} replace a human: it {self.wins}.")
+        return in_message((*head, *self.reservations))
 
     @property
     def wins(self) -> str:
@@ -241,23 +240,24 @@ class AltTest(Result):
         return f"wins over {won:,} of {tested} ({rate}, epsilon {self.epsilon:g})"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Reservations: few humans, poor agreement of the humans, or one who answers by chance.
+    def reservations(self) -> Sentence:
+        """Sentences on few humans, poor agreement of the humans, and humans near to chance.
 
         Alpha below 0.2 is called poor (Altman 1991); a human whose agreement with the others is
         below 0.1 answers much like chance.
         """
         by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
-        named = [f"{shorten(name)} ({value:.2f})" for name, value in by_chance.items()]
-        rest = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-        shown = f"{', '.join(named[:_NAMED])}{rest}"
-        poor, some = self.human_alpha < _POOR, bool(named)
-        return (
-            *["Fewer than three humans could be tested: do not rely on it."]
-            * (len(self.humans) < 3),
-            *[_POORLY.format(self.human_alpha)] * poor,
-            *[_BY_CHANCE.format(shown)] * some,
-        )
+        said: list[Words] = []
+        if len(self.humans) < 3:
+            said.append(" Fewer than three humans could be tested: do not rely on it.")
+        if self.human_alpha < _POOR:
+            said.append(_POORLY.format(self.human_alpha))
+        if len(by_chance):
+            parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
+            more = len(parts) - _NAMED
+            shown: list[Sentence] = [*parts[:_NAMED], *([(f"{more:,} more",)] if more > 0 else [])]
+            said += [_BY_CHANCE, *enumeration(shown), "; to win there says little."]
+        return tuple(said)
 
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
         """Return how often a test of so many units passes a model that deserves it.
@@ -624,7 +624,7 @@ def alt_test(
     >>> result.winning_rate
     1.0
     >>> result.verdict
-    'r5 may replace a human: it wins over 4 of 4 humans (winning rate 1.00, epsilon 0.1).'
+    "'r5' may replace a human: it wins over 4 of 4 humans (winning rate 1.00, epsilon 0.1)."
     >>> alt_test(study, model=["r4", "r5"])
     <AltTestTable of 2 models, the best 'r5' (0.9117)>
 

@@ -23,7 +23,6 @@ from setagree.errors import (
     did_you_mean,
     listing,
     option,
-    shorten,
 )
 from setagree.inference.panel_members import (
     Codes,
@@ -46,6 +45,7 @@ from setagree.study.reading import Reading
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, four_interval, level_text
 from setagree.wording.result_base import Result
+from setagree.wording.sentences import Name, Sentence, in_message, named
 
 WITH_PEOPLE, PEOPLE = "models with people", "people with one another"
 ALL = "all"
@@ -109,17 +109,22 @@ class FacetAgreement(Result):
 
     @property
     def verdict(self) -> str:
-        """What the table says: stability, what other prompts and models cost, then validity."""
+        """Stability, the cost of other prompts and models, and validity, in words."""
+        return in_message(self.verdict_words)
+
+    @property
+    def verdict_words(self) -> Sentence:
+        """The verdict in pieces, the names of raters apart."""
         if self._all_alike:
-            return self.lead
-        return " ".join([*self._stability(), *self._validity(), *self._ceilings()])
+            return _ALL_ALIKE
+        return _joined([*self._stability(), *self._validity(), *self._ceilings()])
 
     @property
     def lead(self) -> str:
         """The first sentence about stability, and the first about people."""
         if self._all_alike:
-            return "No verdict: all answers are alike, so that chance alone would agree as much."
-        return " ".join([self._stability()[0], self._validity()[0]])
+            return in_message(_ALL_ALIKE)
+        return in_message(_joined([self._stability()[0], self._validity()[0]]))
 
     @property
     def _all_alike(self) -> bool:
@@ -160,27 +165,24 @@ class FacetAgreement(Result):
         is_models = ~self.frame["pairs"].isin([WITH_PEOPLE, PEOPLE])
         return np.flatnonzero(is_all & is_models).tolist()
 
-    def _stability(self) -> list[str]:
-        """Say how far models agree with themselves, and what another prompt or model costs."""
+    def _stability(self) -> list[Sentence]:
+        """Return the agreement of models with themselves and over prompts and models."""
         kinds, names = self._kinds(), self.frame["pairs"]
-        said = []
+        said: list[Sentence] = []
         if not kinds or names[kinds[0]] != self.own:
-            said.append(
-                f"How stable models are is not known: no two raters have {_with(self.own)}. Let "
-                "each model answer the same units again."
-            )
-        if kinds:
-            first = f"{self._said(kinds[0])}{self._only(kinds[0])}"
-            said.append(f"With {_with(names[kinds[0]])}, agreement is {first}.")
-        return said + [
-            f"With {_with(names[row])}, it is {self._said(row)}{self._only(row)}{self._room(row)}."
-            for row in kinds[1:]
-        ]
+            why = f"no two raters have {_with(self.own)}"
+            remedy = "Let each model answer the same units again."
+            said.append((f"How stable models are is not known: {why}. {remedy}",))
+        for row in kinds:
+            what = f"With {_with(names[row])}, {'agreement' if row == kinds[0] else 'it'} is "
+            room = "" if row == kinds[0] else self._room(row)
+            said.append((f"{what}{self._said(row)}", *self._only(row), f"{room}."))
+        return said
 
-    def _only(self, row: int) -> str:
-        """Say which models have such pairs, where not all have."""
+    def _only(self, row: int) -> Sentence:
+        """Return which models have such pairs; nothing if all have."""
         alone = self.alone.get(self.frame["pairs"][row], ())
-        return f" (only {listing(alone)} can tell)" if alone else ""
+        return (" (such pairs are only of ", *named(alone, limit=5), ")") if alone else ()
 
     def _room(self, row: int) -> str:
         """Say how much of what stability leaves room for is lost."""
@@ -194,25 +196,25 @@ class FacetAgreement(Result):
             return f", which is {four(one['lost'])} ({least}) less than {most}"
         return f", not told apart from {most}"
 
-    def _validity(self) -> list[str]:
-        """Say how far models agree with people, beside people with one another."""
+    def _validity(self) -> list[Sentence]:
+        """Return the agreement of models with people, and of people with one another."""
         pairs = self.frame["pairs"].tolist()
         if WITH_PEOPLE not in pairs:
-            return ["No pair is of a model with a human: this is stability alone."]
+            return [("No pair is of a model with a human: this is stability alone.",)]
         row = self._row(WITH_PEOPLE)
-        said = [f"Models agree with people by {self._said(row)}{self._room(row)}."]
+        said = (f"Models agree with people by {self._said(row)}{self._room(row)}.",)
         if PEOPLE not in pairs:
-            return said
+            return [said]
         gap, low, high = self._less(row, self._row(PEOPLE))
         own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
         if not (low > 0 or high < 0):
-            return [*said, f"{own}; these data do not tell the two apart."]
+            return [said, (f"{own}; these data do not tell the two apart.",)]
         more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
         sure = f"{level_text(self.level)} {four_interval(*ends)}"
-        return [*said, f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure})."]
+        return [said, (f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure}).",)]
 
-    def _ceilings(self) -> list[str]:
-        """Say of the least stable model how far it can agree with people at most."""
+    def _ceilings(self) -> list[Sentence]:
+        """Return how far the least stable model can agree with people at most."""
         frame = self.frame
         limited = []
         has_room = (frame["pairs"] == WITH_PEOPLE) & frame["at_most"].notna()
@@ -227,11 +229,11 @@ class FacetAgreement(Result):
             return []
         gap, who, most = min(limited)
         own, people = (four(frame["estimate"][self._row(*x)]) for x in ((self.own, who), (PEOPLE,)))
-        name = "The model" if who == ALL else shorten(who)
+        name = "The model" if who == ALL else Name.of(who)
         rest = f" The same holds for {len(limited) - 1} more." if len(limited) > 1 else ""
-        said = f"{name} agrees with itself by {own}, less than people do with one another"
+        said = f" agrees with itself by {own}, less than people do with one another ({people})"
         limit = f"so that it can hardly agree with people by more than {four(most)}"
-        return [f"{said} ({people}), {limit}.{rest}"]
+        return [(name, f"{said}, {limit}.{rest}")]
 
     def __repr__(self) -> str:
         kinds = self._kinds()
@@ -251,6 +253,16 @@ class FacetAgreement(Result):
     def __str__(self) -> str:
         table = self.frame.drop(columns="reason").round(4).to_string(index=False)
         return f"{table}\n\n{self.verdict}"
+
+
+_ALL_ALIKE: Sentence = (
+    "No verdict: all answers are alike, so that chance alone would agree as much.",
+)
+
+
+def _joined(sentences: Sequence[Sentence]) -> Sentence:
+    """Return sentences with spaces between them."""
+    return tuple(piece for one in sentences for piece in (" ", *one))[1:]
 
 
 def _with(pairs: str) -> str:

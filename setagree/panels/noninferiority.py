@@ -43,6 +43,7 @@ from setagree.scoring.scorer import score, score_part
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import four, p_four, p_phrase
 from setagree.wording.result_base import Result, ResultRows
+from setagree.wording.sentences import Name, Sentence, enumeration, in_message, named
 
 Against: TypeAlias = Literal["mean", "all"]
 
@@ -183,7 +184,7 @@ class Replacement(Result):
             return "no human shares enough units with the model"
         untested = [one for one in self.changes if not one.standard_error > 0]
         if self.against == "all" and untested:
-            return f"there is no test in the place of {_whose(untested)}"
+            return in_message(("there is no test in the place of ", *_whose(untested)))
         if not self.standard_error > 0:
             return f"nothing varies where {shorten(self.model)} answers for a human"
         return None
@@ -318,27 +319,32 @@ class Replacement(Result):
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
+        """The decision in words, with the figures that it follows from."""
+        return in_message(self.verdict_words)
+
+    @property
+    def verdict_words(self) -> Sentence:
+        """The verdict in pieces, the names of raters apart."""
         if self.reason is not None:
-            return f"No verdict: {self.reason}."
+            return (f"No verdict: {self.reason}.",)
         low, high = self.interval()
         part = f"{100 * self.margin / self.human_alpha:.0f} % of the humans' alpha"
-        margin, model = f"{self.margin:g} ({part})", shorten(self.model)
+        margin, model = f"{self.margin:g} ({part})", Name.of(self.model)
         absent = [one for one in self.changes if one.why is not None]
-        rest = f"; left out: {_whose(absent)}." if absent else "."
+        rest: Sentence = ("; left out: ", *_whose(absent), ".") if absent else (".",)
         mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}, {self._p_said}"
         if self.equivalence:
             shown = "changes" if self.passes else "was not shown to change"
-            return (
-                f"{model} in the place of a human of this panel {shown} agreement by less than "
-                f"{margin}, up or down: {mean}{rest}"
+            said = (
+                f" in the place of a human of this panel {shown} agreement by less than {margin}, "
+                f"up or down: {mean}"
             )
+            return (model, said, *rest)
         place = "a human drawn at random from" if self.against == "mean" else "any human of"
-        least = f"{shorten(self.worst)} ({min(one.change for one in self.defined):+.3f})"
-        return (
-            f"{model} in the place of {place} this panel {OUTCOMES[self.outcome][0].format(margin)}"
-            f": {mean}; lowest in the place of {least}{rest}"
-        )
+        shown = OUTCOMES[self.outcome][0].format(margin)
+        said = f" in the place of {place} this panel {shown}: {mean}; lowest in the place of "
+        least = f" ({min(one.change for one in self.defined):+.3f})"
+        return (model, said, Name.of(self.worst), least, *rest)
 
     @property
     def outcome(self) -> str:
@@ -366,12 +372,12 @@ class Replacement(Result):
         )
 
 
-def _whose(changes: Sequence[Change]) -> str:
+def _whose(changes: Sequence[Change]) -> Sentence:
     """Return in whose place there is no test, with the reason."""
     whys: dict[str, list[Any]] = {}
     for one in changes:
         whys.setdefault(one.why or "nothing varies", []).append(one.human)
-    return " and ".join(f"{listing(humans)} ({why})" for why, humans in whys.items())
+    return enumeration([(*named(humans, limit=5), f" ({why})") for why, humans in whys.items()])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

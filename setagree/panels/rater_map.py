@@ -14,7 +14,7 @@ from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, counted, listing, option
+from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
 from setagree.large.opening import Data
 from setagree.panels.consensus import Ballot
@@ -23,6 +23,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.number_format import p_phrase
 from setagree.wording.result_base import Result
+from setagree.wording.sentences import Sentence, enumeration, in_message, named
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,37 +423,37 @@ class RaterMap(Result):
 
     @property
     def verdict(self) -> str:
-        """Two camps or noise, in words, and who has no place on the map."""
-        if not self.unplaced:
-            return self._judged
-        who = counted(len(self.unplaced), "rater")
-        return (
-            f"{self._judged} {who} not placed, because they share too few units with the others: "
-            f"{listing(self.unplaced)}."
-        )
+        """Camps or noise, in words, and who has no place on the map."""
+        unplaced: Sentence = ()
+        if self.unplaced:
+            who = counted(len(self.unplaced), "rater")
+            why = f" {who} not placed, because they share too few units with the others: "
+            unplaced = (why, *named(self.unplaced, limit=5), ".")
+        return in_message((*self.camps_words, *unplaced))
 
     @property
-    def _judged(self) -> str:
+    def camps_words(self) -> Sentence:
+        """The first sentence of the verdict in pieces, the names of raters apart."""
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
             why = "fewer than four raters can form no camps" if few else "one cluster was asked for"
-            return f"No verdict: {why}."
+            return (f"No verdict: {why}.",)
         if np.isnan(self.p_value):
-            return f"No verdict: {option('n_resamples', 0)} leaves out the comparison with chance."
+            why = f"{option('n_resamples', 0)} leaves out the comparison with chance"
+            return (f"No verdict: {why}.",)
         p = p_phrase(self.p_value)
         if self.p_value > 0.05:
-            return (
-                "Noise: the raters form no clearer groups than if the answers to each unit were "
-                f"assigned to them at random ({p})."
-            )
+            chance = "the answers to each unit were assigned to them at random"
+            return (f"No camps: the raters form no clearer groups than if {chance} ({p}).",)
         camps = self.camps
         if len(camps) > 1:
-            sizes = " and ".join(str(len(camp)) for camp in camps)
-            return f"{len(camps)} camps of {sizes} raters ({p})."
+            sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
+            return (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
         inside = set(camps[0]) if camps else set()
         placed = self.table.index[self.table["cluster"] > 0]
         apart = [rater for rater in placed if rater not in inside]
-        return f"No camps, but raters who stand apart: {listing(apart)} ({p})."
+        verb = "stands" if len(apart) == 1 else "stand"
+        return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater."""

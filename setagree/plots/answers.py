@@ -182,7 +182,7 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     plan = check_result(test.plan if test else result, Known, "acceptance", "acceptance_plan")
     ax = axes_or_new(ax, height=3.8)
     allowed = f"Check {plan.n:,} answers; accept with at most {counted(plan.c, 'error')}."
-    title = "Is the delivery good enough?" if test is None else test.verdict.partition(":")[0]
+    title = "Is the delivery good enough?" if test is None else test.outcome
     heading(ax, title, allowed if test is None else test.verdict)
     found = [] if test is None else [test.n_errors / test.n_checked]
     gap = plan.bad - plan.good

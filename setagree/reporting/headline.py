@@ -6,7 +6,7 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
-from setagree.inference.benchmark import CAUTION, SCALES
+from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
@@ -20,7 +20,6 @@ _VERDICTS = {
     "tentative": "Good for tentative conclusions",
     "reliable": "Reliable",
 }
-_PROPOSED = "The limits were proposed for nominal agreement"
 
 
 def headline(f: Findings) -> Sentence:
@@ -66,8 +65,8 @@ def verdict_sentence(f: Findings) -> str:
 
 
 def caution(f: Findings) -> str:
-    """Return how words for agreement are to be read, less what the verdict has said already."""
-    return CAUTION.partition(". ")[2] if _PROPOSED in verdict_sentence(f) else CAUTION
+    """Return how words for agreement are to be read, without what the verdict states already."""
+    return PARTIAL_CREDIT if _is_judged(f) and f.main.distance != "nominal" else CAUTION
 
 
 def quoted_interval(f: Findings) -> tuple[float, float]:
@@ -80,12 +79,19 @@ def _verdict(f: Findings) -> str:
         return f"No verdict. {f.main.interval_reason}."
     if f.main.coefficient == "percent_agreement":
         return "No verdict: the usual limits are for agreement beyond chance."
-    if f.verdict.verdict not in _VERDICTS:
-        return f"No verdict: {f.verdict.verdict.removeprefix('none, because ')}."
+    if not _is_judged(f):
+        return f"No verdict: {f.verdict.reason}."
     said = f"{_judged(f)}."
     if f.main.distance == "nominal":
         return said
-    return f"{said} {_PROPOSED}; {distance_phrase(f.main)} gives partial credit."
+    proposed = "The limits were proposed for nominal agreement"
+    return f"{said} {proposed}; {distance_phrase(f.main)} gives partial credit."
+
+
+def _is_judged(f: Findings) -> bool:
+    """Return whether the scale has a level for the coefficient."""
+    has_scale = f.main.standard_error != 0 and f.main.coefficient != "percent_agreement"
+    return has_scale and f.verdict.verdict in _VERDICTS
 
 
 def _judged(f: Findings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from setagree.errors import DataError, a_type, check_flag, counted, listing, opt
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
 from setagree.large.opening import Data, open_study
+from setagree.reporting.sections.base import Method
 from setagree.scoring.coefficients import (
     coefficient_name,
     distance_name,
@@ -140,6 +142,37 @@ _NO_REPEAT = "no rater rated a unit twice"
 _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 
+@dataclass(frozen=True)
+class Methods:
+    """A methods paragraph.
+
+    Attributes
+    ----------
+    sentences : tuple of str
+        Its sentences, all but the last.
+    references : tuple of str
+        The references of its sources, sorted.
+    """
+
+    sentences: tuple[str, ...]
+    references: tuple[str, ...]
+
+    @property
+    def paragraph(self) -> str:
+        """The paragraph, which ends with the version of setagree."""
+        return " ".join([*self.sentences, f"Computations were made with setagree {version()}."])
+
+    @property
+    def text(self) -> str:
+        """The paragraph, and the references below it."""
+        return "\n\n".join([self.paragraph, "\n".join(self.references)])
+
+    @property
+    def bibtex(self) -> str:
+        """The references as BibTeX, after the entry of setagree itself."""
+        return "\n\n".join([software_entry(version()), *reference_entries(self.references)])
+
+
 class _Sources(set[str]):
     """The sources that are cited."""
 
@@ -201,6 +234,20 @@ def methods_text(
     Three raters annotated 50 units, each answer being a set of lab
     """
     check_flag("references", references)
+    found = methods_of_result(result, level=level, bootstrap=bootstrap, test=test, seed=seed)
+    return found.text if references else found.paragraph
+
+
+def methods_of_result(
+    result: Measured,
+    *,
+    level: float | None,
+    bootstrap: Bootstrap | None,
+    test: PermutationTest | None,
+    seed: int | None,
+    more: Sequence[Method] = (),
+) -> Methods:
+    """Return the methods of a result, and further sentences with the keys of their sources."""
     rows, level = _rows(result, level)
     one, sources = rows[0], _Sources()
     found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
@@ -212,8 +259,9 @@ def methods_text(
     if test is not None:
         check_reported(rows, test, "test")
         said.append(tested(test, rows, seed=seed, cite=sources.cite))
-    paragraph = " ".join(filter(None, [*said, computed()]))
-    return "\n\n".join([paragraph, "\n".join(cited(sources))] if references else [paragraph])
+    said += [sentence for sentence, _ in more]
+    sources.update(key for _, keys in more for key in keys)
+    return Methods(tuple(filter(None, said)), tuple(cited(sources)))
 
 
 def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], float]:
@@ -406,17 +454,6 @@ def _spelled(n: int, noun: str) -> str:
     if n > len(_NUMBERS):
         return counted(n, noun)
     return f"{_NUMBERS[n - 1]} {noun}{'s' if n > 1 else ''}"
-
-
-def computed() -> str:
-    """Return the last sentence of the paragraph."""
-    return f"Computations were made with setagree {version()}."
-
-
-def bibtex_of(methods: str) -> str:
-    """Return the references below a methods paragraph as BibTeX, and setagree's own entry."""
-    references = methods.partition("\n\n")[2].splitlines()
-    return "\n\n".join([software_entry(version()), *reference_entries(references)])
 
 
 def version() -> str:

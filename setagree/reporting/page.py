@@ -29,7 +29,7 @@ from setagree.reporting.headline import (
     quoted_interval,
     verdict_sentence,
 )
-from setagree.reporting.methods import bibtex_of, version
+from setagree.reporting.methods import Methods, version
 from setagree.reporting.sections.base import (
     Column,
     Findings,
@@ -66,7 +66,7 @@ _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
 
 
-def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
+def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
     """Return the page."""
     import jinja2
 
@@ -85,8 +85,8 @@ def html_report(f: Findings, title: Name, methods: str, counts: str) -> str:
         headline=_headline(f),
         findings=main_findings(f),
         sections=drawn,
-        methods=[line for line in methods.splitlines() if line],
-        bibtex=bibtex_of(methods),
+        methods=[methods.paragraph, *methods.references],
+        bibtex=methods.bibtex,
         seed=f.seed,
         version=version(),
         style=_trusted("report.css"),
@@ -183,9 +183,7 @@ def _drawn(section: Section, picture: Picture) -> Any:
 
 def _table(table: Table) -> dict[str, Any]:
     longest = [
-        max((float(row[k] or 0) for row in table.rows), default=0.0)
-        if column.kind == "share" and column.head.startswith("Share")
-        else 0.0
+        max((float(row[k] or 0) for row in table.rows), default=0.0) if column.is_part else 0.0
         for k, column in enumerate(table.columns)
     ]
     rows = [list(map(_cell, row, table.columns, longest)) for row in table.rows]
@@ -265,12 +263,12 @@ def printed(page: str) -> bytes:
         return target.read_bytes()
 
 
-def markdown_report(f: Findings, title: Name, methods: str, counts: str) -> str:
+def markdown_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
     """Return the report as Markdown."""
     return "\n".join(_lines(f, title, methods, counts)).rstrip() + "\n"
 
 
-def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]:
+def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts, "")
     verdict = "" if f.main.reason is not None else verdict_sentence(f)
     yield from (f"**{said(headline(f))}** {verdict}", "", f"*{caution(f)}*", "")
@@ -280,10 +278,10 @@ def _lines(f: Findings, title: Name, methods: str, counts: str) -> Iterator[str]
     for section in sections(f):
         yield from _markdown_section(section)
     yield from ("", "## Methods paragraph", "")
-    paragraph, _, references = methods.partition("\n\n")
-    yield from (plain_text(paragraph), "", *(f"- {plain_text(x)}" for x in references.splitlines()))
+    references = [f"- {plain_text(one)}" for one in methods.references]
+    yield from (plain_text(methods.paragraph), "", *references)
     yield from ("", "<details><summary>The references as BibTeX</summary>", "")
-    yield from ("```bibtex", bibtex_of(methods), "```", "", "</details>")
+    yield from ("```bibtex", methods.bibtex, "```", "", "</details>")
 
 
 def _markdown_section(section: Section) -> Iterator[str]:

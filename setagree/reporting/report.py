@@ -15,12 +15,11 @@ from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import counts_line, quoted_interval
-from setagree.reporting.methods import computed, methods_text
+from setagree.reporting.methods import Methods, methods_of_result
 from setagree.reporting.page import browser, html_report, markdown_report, printed
 from setagree.reporting.sections.base import Findings, Groups, Method, Models, Panels
 from setagree.reporting.sections.registry import methods
 from setagree.scoring.coefficients import CoefficientLike
-from setagree.scoring.references import cited
 from setagree.wording.number_format import interval, level_text
 from setagree.wording.sentences import Name
 
@@ -156,21 +155,13 @@ def rendered(f: Findings, title: Name, form: str) -> str | bytes:
         return printed(text)
 
 
-def methods_of(f: Findings) -> str:
+def methods_of(f: Findings) -> Methods:
     """Return the methods paragraph of the findings, with its references."""
-    text = methods_text(
-        f.main,
-        level=f.level,
-        test=None if f.main.reason is not None else f.results["chance"],
-        seed=f.seed,
+    test = None if f.main.reason is not None else f.results["chance"]
+    more = [*_quoted(f), *methods(f)]
+    return methods_of_result(
+        f.main, level=f.level, bootstrap=None, test=test, seed=f.seed, more=more
     )
-    said = [*_quoted(f), *methods(f)]
-    paragraph, _, references = text.partition("\n\n")
-    paragraph = " ".join(
-        [paragraph.removesuffix(computed()).rstrip(), *(one for one, _ in said), computed()]
-    )
-    keys = [key for _, sources in said for key in sources]
-    return "\n\n".join([paragraph, "\n".join(sorted({*references.splitlines(), *cited(keys)}))])
 
 
 def _quoted(f: Findings) -> list[Method]:

@@ -6,9 +6,10 @@ import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from setagree.errors import shorten
 from setagree.wording.label_sets import display_labels
 
 JOINERS = "\u200c\u200d"
@@ -129,17 +130,25 @@ LONGEST_TITLE = 400
 class Name:
     """Text that a user wrote: a label, a set of labels, a unit, a rater, a group.
 
-    It may hold anything, so that who shows it must cut and escape it.
+    It may hold anything, so that it must be cut and escaped where it is shown.
+
+    Attributes
+    ----------
+    text : str
+        The text, its invisible characters escaped.
+    thing : object
+        The label, unit, rater or group itself.
     """
 
     text: str
+    thing: object = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, thing: object) -> Name:
         """Return the name of a label, unit, rater or group, or of a set of labels."""
         if isinstance(thing, frozenset):
-            return cls(visible(display_labels(thing)))
-        return cls(visible(str(thing)))
+            return cls(visible(display_labels(thing)), thing)
+        return cls(visible(str(thing)), thing)
 
     @property
     def short(self) -> str:
@@ -177,6 +186,22 @@ def plain(sentence: Iterable[Words], *, quoted: bool = True) -> str:
     before, after = "“”" if quoted else ("", "")
     return "".join(
         f"{before}{piece.short}{after}" if isinstance(piece, Name) else piece for piece in sentence
+    )
+
+
+def in_message(sentence: Iterable[Words]) -> str:
+    """Return a sentence as text, its names quoted as in errors.
+
+    Examples
+    --------
+    >>> in_message((Name.of("ann"), " agrees with rater ", Name.of(3), "."))
+    "'ann' agrees with rater 3."
+    """
+    return "".join(
+        shorten(piece.text if piece.thing is None else piece.thing)
+        if isinstance(piece, Name)
+        else piece
+        for piece in sentence
     )
 
 

@@ -17,6 +17,7 @@ from small_studies import annotations, numbers, random_rows, sets_of, text
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.panels.alt_test import AltTest, AltTestTable, Contest, alt_test
+from setagree.wording.sentences import in_message
 
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
@@ -254,7 +255,7 @@ class TestDecision:
         assert result.humans["difference"].tolist() == [0, 0, 0]
         assert result.humans["p_value"].tolist() == [0, 0, 0]
         assert result.passes
-        assert result.verdict.startswith("r3 may replace a human: it wins over 3 of 3 humans")
+        assert result.verdict.startswith("'r3' may replace a human: it wins over 3 of 3 humans")
         at_zero = one_test(
             annotations(text(" / ".join(["a a a a", "b b b b"] * 20))), model="r3", epsilon=0.0
         )
@@ -347,8 +348,8 @@ class TestHumans:
         result = one_test(sa.Annotations.from_triples(triples), model="r4")
         lottery = result.humans.loc["r3", "agreement"]
         assert abs(lottery) < 0.1
-        (note,) = result.notes
-        assert note.startswith("Agrees with the other humans hardly more than chance: 'r3' (")
+        note = in_message(result.reservations)
+        assert note.startswith(" Agrees with the other humans hardly more than chance: 'r3' (")
         assert f"({lottery:.2f}); to win there says little." in note
         assert result.verdict.endswith(note)
 
@@ -358,8 +359,9 @@ class TestHumans:
         rows = random_rows(rng, sets_of("ab"), units=200, raters=8)
         result = one_test(annotations(rows), model="r7")
         assert abs(result.human_alpha) < 0.1
-        assert result.notes[0].startswith("The humans agree poorly with each other (alpha ")
-        assert " and 2 more; to win there says little." in result.notes[1]
+        note = in_message(result.reservations)
+        assert note.startswith(" The humans agree poorly with each other (alpha ")
+        assert note.endswith(" and 2 more; to win there says little.")
 
     def test_nothing_to_agree_on(self):
         """One value only leaves alpha and agreement undefined, and nothing is said of them."""
@@ -367,7 +369,7 @@ class TestHumans:
         result = one_test(annotations(rows), model="r3")
         assert np.isnan(result.human_alpha)
         assert result.humans["agreement"].isna().all()
-        assert result.notes == ()
+        assert result.reservations == ()
 
     def test_no_unit_with_two_humans(self):
         """Without units that two humans share there is no alpha of theirs."""

@@ -247,13 +247,13 @@ def test_kinds_that_some_models_lack_name_the_others():
     said = sa.facet_agreement(built(60, 6), facets=FACETS).verdict
     start = "With the same model but another prompt, it is"
     (prompts,) = [one for one in said.split(". ") if one.startswith(start)]
-    assert "(only 'gpt / x', 'gpt / y' can tell)" in prompts
+    assert "(such pairs are only of 'gpt / x' and 'gpt / y')" in prompts
     assert "what their stability leaves room for" in prompts
     (models,) = [one for one in said.split(". ") if one.startswith("With another model")]
-    assert "can tell" not in models
+    assert "such pairs" not in models
     assert "what stability leaves room for" in models
     both = built(60, 6).query("model != 'llama'")
-    assert "can tell" not in sa.facet_agreement(both, facets=FACETS).verdict
+    assert "such pairs" not in sa.facet_agreement(both, facets=FACETS).verdict
 
 
 def test_who_is_a_model():

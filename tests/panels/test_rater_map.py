@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ class TestDistances:
         assert result.unplaced == ["r3", "r4"]
         assert result.verdict == (
             "No verdict: fewer than four raters can form no camps. 2 raters not placed, because "
-            "they share too few units with the others: 'r3', 'r4'."
+            "they share too few units with the others: 'r3' and 'r4'."
         )
         assert "2 raters not placed>" in repr(result)
         assert one_line(result)
@@ -126,7 +127,9 @@ class TestDistances:
         rows += [[None] * 6 + row[1:5] for row in two_camps(seed=1)]
         result = rater_map(annotations(rows), rng=1)
         assert result.unplaced == ["r6", "r7", "r8", "r9"]
-        assert result.verdict.startswith("2 camps of 3 and 3 raters (p = .005). 4 raters not ")
+        assert result.verdict.startswith(
+            "The raters form 2 camps, of 3 ('r0', 'r1' and 'r2') and 3 ("
+        )
         whole = rater_map(annotations(two_camps()), rng=1)
         assert whole.unplaced == []
         assert "placed" not in whole.verdict + repr(whole)
@@ -292,7 +295,8 @@ class TestVerdict:
         result = rater_map(annotations(two_camps()), rng=1)
         assert result.camps == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
         assert result.p_value == 1 / 200
-        assert result.verdict == "2 camps of 3 and 3 raters (p = .005)."
+        camps = "3 ('r0', 'r1' and 'r2') and 3 ('r3', 'r4' and 'r5')"
+        assert result.verdict == f"The raters form 2 camps, of {camps} (p = .005)."
         assert one_line(result)
         assert result.to_frame().equals(result.table)
 
@@ -312,7 +316,7 @@ class TestVerdict:
             annotations(random_rows(np.random.default_rng(3), sets_of("ab"), units=20, raters=6)),
             rng=1,
         )
-        assert quiet.verdict.startswith("Noise: ")
+        assert quiet.verdict.startswith("No camps: the raters form no clearer groups")
 
     def test_base_rates_are_no_camps(self):
         """Raters who label little are alike in their blanks; that alone makes no camp.
@@ -344,14 +348,14 @@ class TestVerdict:
         rng = np.random.default_rng(4)
         rows = [[*[sets_of("abc")[i % 8]] * 5, sets_of("abc")[rng.integers(8)]] for i in range(40)]
         result = rater_map(annotations(rows), rng=1)
-        assert "No camps, but raters who stand apart: 'r5'" in result.verdict
+        assert "No camps, but 'r5' stands apart from the others" in result.verdict
 
     @pytest.mark.parametrize("skill", [[0.9] * 3 + [0.3] * 3, [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]])
     def test_careless_raters_are_no_camp(self, skill):
         """Raters who guess cannot be exchanged with careful ones, but have no view in common."""
         result = rater_map(sa.simulate(300, 6, skill=skill, rng=2), rng=1)
         assert result.p_value <= 0.05
-        assert result.verdict.startswith("No camps, but raters who stand apart")
+        assert re.fullmatch(r"No camps, but '.* apart from the others \(p = .*\)\.", result.verdict)
         assert "'r6'" in result.verdict or "'r1'" in result.verdict
 
     def test_all_alike(self):
@@ -359,7 +363,7 @@ class TestVerdict:
         result = rater_map(annotations(text("a a a a / b b b b")), rng=1, n_resamples=9)
         assert result.table["cluster"].tolist() == [1, 1, 1, 1]
         assert (result.silhouette, result.p_value) == (0, 1)
-        assert result.verdict.startswith("Noise")
+        assert result.verdict.startswith("No camps: the raters form no clearer groups")
 
     def test_few_raters(self):
         """Three raters can form no camps; there is a map all the same."""

@@ -9,9 +9,8 @@ import setagree as sa
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.reporting.findings import gather
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections.decisions import marked
 from setagree.reporting.sections.registry import main_findings, sections
-from setagree.wording.sentences import Name, plain
+from setagree.wording.sentences import plain
 
 FEW = {"n_resamples": 19, "rng": 1}
 
@@ -44,7 +43,7 @@ def test_nothing_asked_nothing_said(study):
     assert section(f, "decisions") is None
     assert section(f, "facets") is None
     assert "Decisions" not in {one.about for one in main_findings(f)}
-    assert "Hall" not in methods_of(f)
+    assert "Hall" not in methods_of(f).text
 
 
 def test_each_answer_is_that_of_its_function(study):
@@ -60,8 +59,8 @@ def test_each_answer_is_that_of_its_function(study):
     said = plain(main_findings(f)[0].sentence, quoted=False)
     assert said.startswith(answers(f)[0][1])
     assert all(test.model in said for test in tests)
-    assert "margin of 0.15" in methods_of(f)
-    assert "Hall, P. (1992)" in methods_of(f)
+    assert "margin of 0.15" in methods_of(f).text
+    assert "Hall, P. (1992)" in methods_of(f).text
     rows = section(f, "facets").table.rows
     assert rows[0][0] == ("same model",)
 
@@ -113,12 +112,6 @@ def test_what_has_no_answer_says_why(study):
     assert row[1].startswith("No verdict: agreement with the other humans needs two humans or more")
     with pytest.raises(OptionError, match="margin= is for models; name them: model="):
         gather(study, margin=0.1, **FEW)
-
-
-def test_names_in_a_verdict_are_marked():
-    """What a user wrote is marked, the longer of two names first, and nothing else."""
-    said = marked("'a' beside 'a b' and 'c'.", ["a", "a b"])
-    assert said == (Name("a"), " beside ", Name("a b"), " and 'c'.")
 
 
 def test_the_report_and_the_command(study, tmp_path, monkeypatch):

@@ -419,7 +419,7 @@ class TestSentences:
             by_t = gather(drawn, coefficient="cohen_kappa", n_resamples=19, rng=1)
             assert (by_t.main.interval()[0] < -1) is is_rough
             assert (word in verdict_sentence(by_t)) is is_rough
-            assert (word in methods_of(found)) is is_rough
+            assert (word in methods_of(found).text) is is_rough
             notes = {one.id: one.note for one in sections(found)}
             assert (word in notes["choices"]) is is_rough
             assert word not in notes["replication"]
@@ -557,7 +557,7 @@ class TestSentences:
                 f"a rater rated a unit again: dropped, the {kept} rating was kept",
             )
             again = "where a rater had rated a unit again (1 time in the data)"
-            assert f"{again}, {words}." in methods_of(found)
+            assert f"{again}, {words}." in methods_of(found).text
 
     def test_rows_that_do_not_count(self, tmp_path):
         """Which rows of the table were read stands in what was left out, and in the methods."""
@@ -568,7 +568,7 @@ class TestSentences:
             found = gather(sa.read(path, where="repeat == 0"), n_resamples=19, rng=1)
         table = next(one.table for one in sections(found) if one.id == "data")
         assert table.caption.endswith("of the table only the rows with repeat == 0 were read")
-        assert "only rows of the table with repeat == 0 were read" in methods_of(found)
+        assert "only rows of the table with repeat == 0 were read" in methods_of(found).text
 
     def test_holm_over_all_raters(self):
         """Of many raters one interval above 0 is to be expected; corrected, it names nobody.

@@ -80,7 +80,7 @@ def test_how_many_are_counted(beside):
     rows = table(beside, "data")
     assert (rows["Humans"][0], rows["Models"][0], rows["Ratings of models"][0]) == (4, 1, 65)
     assert rows["Units that only models rated"][0] == 5
-    said = methods_of(beside)
+    said = methods_of(beside).text
     assert said.startswith("Four raters annotated 80 units")
     assert "The raters are human; 1 model that answered, too, is left out of these numbers." in said
 

@@ -172,10 +172,10 @@ def test_models_have_one_verdict(tmp_path):
     said = told(f)
     assert said["Models"].startswith("1 of 2 models may replace a human: r5; r6 may not. The best")
     printed = squeezed(ok("panel", path, "-m", "r5,r6", "--margin", "0.1"))
-    assert "r5 may replace a human: it " in printed
-    assert "r6 may not replace a human: it " in printed
+    assert "'r5' may replace a human: it " in printed
+    assert "'r6' may not replace a human: it " in printed
     (best,) = re.findall(r"The best, r5, (wins over .*?)\. In", said["Models"])
-    assert f"r5 may replace a human: it {best}." in printed
+    assert f"'r5' may replace a human: it {best}." in printed
     for test in sa.noninferiority_test(study, model=["r5", "r6"], margin=0.1):
         assert f"{test.model} in the place of a human " in said["Decisions"]
         assert squeezed(test.verdict) in printed

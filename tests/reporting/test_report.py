@@ -147,7 +147,7 @@ class TestNumbers:
         assert verdict_sentence(f).startswith("Too uncertain to rely on")
         assert "even allowing" not in verdict_sentence(f)
         # The paragraph has t, as the table has it, and the interval of the headline besides.
-        paragraph = report_module.methods_of(f)
+        paragraph = report_module.methods_of(f).text
         assert "95% interval 0.064 to 0.741" in paragraph
         assert "raters as fixed, and so are about these raters." in paragraph
         assert (
@@ -155,7 +155,7 @@ class TestNumbers:
             "0.719." in paragraph
         )
         drawn = annotations(T1).sampled(strata={f"u{k}": k < 5 for k in range(11)})
-        assert "score interval" not in report_module.methods_of(gather(drawn, n_resamples=19))
+        assert "score interval" not in report_module.methods_of(gather(drawn, n_resamples=19)).text
 
     def test_too_uncertain(self):
         """Where only the low end of the score interval is below the limits, it is not too low.
@@ -380,7 +380,7 @@ class TestPage:
         for section in sections(found):
             assert section.id in page.ids
             assert section.title in page.text
-        for line in methods_of(found).splitlines():
+        for line in methods_of(found).text.splitlines():
             assert " ".join(line.split()) in page.text
 
     def test_tables_hold_the_numbers(self, path, study):
@@ -629,11 +629,11 @@ class TestWriting:
         """A Generator is accepted; its seed is unknown, and none is printed."""
         f = gather(study, n_resamples=19, rng=np.random.default_rng(1))
         assert f.seed is None
-        assert "seed" not in methods_of(f)
+        assert "seed" not in methods_of(f).text
         assert repr(f).startswith("<Findings about <krippendorff_alpha [masi]")
         drawn = gather(study, n_resamples=19)
         assert isinstance(drawn.seed, int)
-        assert f"seed {drawn.seed}" in methods_of(drawn)
+        assert f"seed {drawn.seed}" in methods_of(drawn).text
 
 
 @pytest.fixture(scope="module")
@@ -659,7 +659,7 @@ class TestPanels:
 
     def test_what_stands_beside_the_headline_is_cited(self, found):
         """Gwet's coefficient, and each distance of the table of choices, has its source."""
-        said, _, references = methods_of(found).partition("\n\n")
+        said, _, references = methods_of(found).text.partition("\n\n")
         assert "Gwet's AC2 (Gwet, 2008) and percent agreement; the other distances are " in said
         assert "Jaccard (Jaccard, 1912)" in said
         assert "Computing inter-rater reliability and its variance" in references
@@ -729,7 +729,7 @@ class TestPanels:
 
     def test_methods(self, compared, study):
         """The methods paragraph says what was done, with its references; else it is silent."""
-        text = methods_of(compared)
+        text = methods_of(compared).text
         for word in ("(Calderon et al., 2025)", "(Wong et al., 2021)", "(Torgerson, 1952)"):
             assert text.count(word) == 1
         assert "kappa_x = " in text
@@ -770,7 +770,7 @@ class TestPanels:
         assert ". The best, “r5”, wins over " in said
         assert "“r4”" in said.partition(". The best")[0]
         assert said.endswith("people: “r1”, “r2” and “r3” (all who were not named as models).")
-        assert "winning rate" in methods_of(f)
+        assert "winning rate" in methods_of(f).text
 
     def test_no_model_passes(self):
         """Models that answer at random replace nobody."""
@@ -804,7 +804,7 @@ class TestPanels:
             "No verdict on “r5”: no human shares enough units with the model."
         )
         assert found["model-1"].note == "Left out for fewer than 30 shared units: 3 humans."
-        assert "Calderon" not in methods_of(f)
+        assert "Calderon" not in methods_of(f).text
 
     def test_nothing_to_compare(self):
         """A model alone on its units has no consensus; few testable humans are warned of."""
@@ -909,7 +909,7 @@ class TestPanels:
         f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
         said = "No verdict: fewer than four raters can form no camps."
         assert plain(by_id(f)["map"].lead).startswith(said)
-        assert "Torgerson" not in methods_of(f)
+        assert "Torgerson" not in methods_of(f).text
         assert "reshuffles" not in by_id(f)["map"].note
 
     def test_no_resample_is_defined(self, compared):
@@ -917,7 +917,7 @@ class TestPanels:
         nothing = replace(compared.results["replication"], distribution=np.full(9, np.nan))
         f = replace(compared, results={**compared.results, "replication": nothing})
         assert "%" not in plain(by_id(f)["replication"].lead)
-        assert "percentile" not in methods_of(f)
+        assert "percentile" not in methods_of(f).text
         assert models.ModelFindings().score_table.empty
 
     def test_many_names_are_cut(self):
@@ -942,7 +942,7 @@ class TestPanels:
             "Agreement between “one” and “two” is undefined: there is only one unit with both "
             "panels."
         )
-        assert "Wong" not in methods_of(f)
+        assert "Wong" not in methods_of(f).text
 
     @pytest.mark.filterwarnings("ignore::setagree.UndefinedAgreementWarning")
     def test_undefined_headline(self):

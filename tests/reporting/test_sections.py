@@ -86,7 +86,8 @@ def test_a_section_is_in_markdown(study, tmp_path):
     sizes = study.to_long()["labels"].map(len).value_counts()
     for size, n in sizes.items():
         assert f"| {size} | {n} |" in text
-    paragraph, _, references = methods_of(gather(study, n_resamples=19, rng=1)).partition("\n\n")
+    said = methods_of(gather(study, n_resamples=19, rng=1))
+    paragraph, references = said.paragraph, "\n".join(said.references)
     assert " Sets were counted by size. Computations were made with setagree " in paragraph
     assert "Dice, L. R. (1945)" in references
 

@@ -55,6 +55,8 @@ class Column:
     kind: Kind
     source: str | tuple[str, str, str] = ""
     """The column of the frame that it shows, or three of them: the number and its interval."""
+    is_part: bool = False
+    """Whether its cells are parts of one whole, which the page shows with bars."""
 
     @property
     def is_number(self) -> bool:

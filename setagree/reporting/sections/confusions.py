@@ -119,7 +119,7 @@ def show(f: Findings) -> list[Section]:
     columns = [
         Column("Confusion", "text", "said"),
         Column("Pairs", "count", "pairs"),
-        Column("Share of differing pairs", "share", "share"),
+        Column("Share of differing pairs", "share", "share", is_part=True),
         Column("By chance", "count", "expected"),
         Column("Times chance", "number", "lift"),
         Column("Relation", "name", "relation"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from setagree.diagnosis.intra_rater import intra_rater_agreement
-from setagree.errors import DataError, OptionError, SetagreeWarning, listing, option, shorten, warn
+from setagree.errors import DataError, OptionError, SetagreeWarning, listing, option, warn
 from setagree.inference.benchmark import at_least
 from setagree.panels.facets import ALL, FacetAgreement, facet_agreement
 from setagree.panels.noninferiority import OUTCOMES, noninferiority_test
@@ -40,7 +40,7 @@ class Decided:
     question : str
         What was asked.
     answer : tuple
-        The verdict, in which what a user wrote is marked.
+        The verdict in pieces, the names that a user wrote apart.
     result : object
         What it follows from; None where the data do not allow an answer.
     """
@@ -81,8 +81,7 @@ def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
         yield Decided(question, (f"No verdict: {error}",), None)
         return
     for test in tests:
-        names = [test.model, *(change.human for change in test.changes)]
-        yield Decided(question, marked(test.verdict, names), test)
+        yield Decided(question, test.verdict_words, test)
 
 
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
@@ -115,28 +114,8 @@ def _answered(
         found = function(study, distance=f.distance, level=f.level, **given)
     except DataError as error:
         return Decided(question, (f"No verdict: {error}",), None)
-    names = found.frame["who"].unique() if isinstance(found, FacetAgreement) else ()
-    return Decided(question, marked(found.verdict, names), found)
-
-
-def marked(text: str, names: Iterable[object]) -> Sentence:
-    """Return a sentence in which the names in it, quoted as in errors, are marked as such.
-
-    Examples
-    --------
-    >>> marked("'ann' is near.", ["ann", "ben"])
-    (Name(text='ann'), ' is near.')
-    """
-    pieces: list[Words] = [text]
-    for name in sorted(names, key=lambda one: -len(str(one))):
-        split: list[Words] = []
-        for piece in pieces:
-            first, *rest = piece.split(shorten(name)) if isinstance(piece, str) else (piece,)
-            split.append(first)
-            for part in rest:
-                split += [Name.of(name), part]
-        pieces = split
-    return tuple(piece for piece in pieces if piece != "")
+    is_of_facets = isinstance(found, FacetAgreement)
+    return Decided(question, found.verdict_words if is_of_facets else (found.verdict,), found)
 
 
 def say(f: Findings) -> Sentence:

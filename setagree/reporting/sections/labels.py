@@ -127,7 +127,7 @@ def show(f: Findings) -> list[Section]:
     """Return the labels, the costliest first."""
     columns = [
         Column("Label", "name", "label"),
-        Column("Share of disagreement", "share", "share_of_disagreement"),
+        Column("Share of disagreement", "share", "share_of_disagreement", is_part=True),
         Column("Alpha", "estimate", ("alpha", "low", "high")),
         Column("Ratings with it", "count", "n_ratings"),
         Column("Prevalence", "share", "prevalence"),

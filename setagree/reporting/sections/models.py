@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from setagree.diagnosis.common import score_whole
-from setagree.errors import OptionError, counted, shorten
+from setagree.errors import OptionError, counted
 from setagree.inference.panel_members import rater_codes
 from setagree.panels.alt_test import AltTest, alt_test
 from setagree.panels.references import ConsensusScores, score_against_consensus
@@ -33,7 +33,7 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import number, share
-from setagree.wording.sentences import Name, Sentence, Words, named
+from setagree.wording.sentences import Name, Sentence, named
 
 MOST_ROWS = 40
 """Rows of a table; the functions that are named below it return them all."""
@@ -172,21 +172,7 @@ def _standing(test: AltTest) -> Sentence:
         f"{test.wins}. In {near} of the units, on average, it is at least as near to the other "
         "humans as the human is."
     )
-    return (said, *_notes(test))
-
-
-def _notes(test: AltTest) -> Sentence:
-    """Return what the humans' own agreement says of the test, their names marked as such."""
-    pieces: list[Words] = []
-    for note in test.notes:
-        rest = f" {note}"
-        for human in test.humans.index:
-            before, found, after = rest.partition(f"{shorten(human)} (")
-            if found:
-                pieces += [before, Name.of(human)]
-                rest = f" ({after}"
-        pieces.append(rest)
-    return tuple(pieces)
+    return (said, *test.reservations)
 
 
 def show(f: Findings) -> Iterator[Section]:
@@ -276,7 +262,7 @@ def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Sect
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
         said = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
         note = f"{note} Winning rate {said}. {_ADVICE} {beside}"
-    height = rows_height(len(test.humans) + 2) + 0.4 * len(test.notes)
+    height = rows_height(len(test.humans) + 2) + 0.2 * len(test.reservations)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
     return Section(id_, title, test_words(test), table, picture, " ".join(note.split()))

@@ -205,7 +205,7 @@ def show(f: Findings) -> list[Section]:
         Column("Number", "count"),
         Column("Of", "count"),
         Column("Counted", "text"),
-        Column("Share", "share"),
+        Column("Share", "share", is_part=True),
     )
     rows = tuple((one.what, one.n, one.total, f"{one.noun}s", one.n / one.total) for one in found)
     caption = "Patterns that dominate the answers"

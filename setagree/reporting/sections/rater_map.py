@@ -20,7 +20,7 @@ from setagree.reporting.sections.base import (
     table_of,
 )
 from setagree.wording.number_format import number, p_phrase
-from setagree.wording.sentences import Sentence, enumeration, named
+from setagree.wording.sentences import Sentence
 
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
@@ -57,29 +57,13 @@ def say(f: Findings) -> Sentence:
 
 
 def map_words(f: Findings, found: RaterMap) -> Sentence:
-    """Say whether the raters form camps, with what the pairs of raters say of them."""
-    p = p_phrase(found.p_value)
-    if np.isnan(found.p_value):
-        return (found.verdict,)
-    if not found.p_value <= 0.05:
-        chance = "the answers to each unit were assigned to them at random"
-        return (f"No camps: the raters form no clearer groups than if {chance} ({p}).",)
-    camps = found.camps
-    if len(camps) > 1:
-        sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
-        said = (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
-        return _beside_pairs(f, found, said)
-    inside = {*camps[0]} if camps else set()
-    placed = found.table.index[found.table["cluster"] > 0]
-    apart = [rater for rater in placed if rater not in inside]
-    verb = "stands" if len(apart) == 1 else "stand"
-    return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
+    """Return whether the raters form camps, with the mean agreement of pairs within and between.
 
-
-def _beside_pairs(f: Findings, found: RaterMap, said: Sentence) -> Sentence:
-    """Return the camps with the mean agreement of pairs, if that is higher within than between."""
-    pairs = f.frame("pairs")
-    if pairs is None:
+    Camps are reported only if pairs agree more within them than between them.
+    """
+    said, pairs = found.camps_words, f.frame("pairs")
+    is_clear = not np.isnan(found.p_value) and found.p_value <= 0.05
+    if pairs is None or not is_clear or len(found.camps) < 2:
         return said
     cluster = found.table["cluster"]
     known = pairs[pairs["estimate"].notna()]

@@ -80,7 +80,7 @@ def show(f: Findings) -> list[Section]:
     columns = [
         Column("Unit", "name", "unit"),
         Column("Answers", "text", "said"),
-        Column("Share of all", "share", "share_of_disagreement"),
+        Column("Share of all", "share", "share_of_disagreement", is_part=True),
         Column("Disagreement", "number", "disagreement"),
         Column("Ratings", "count", "n_ratings"),
     ]
