@@ -150,8 +150,8 @@ class TestPanel:
     def test_the_table(self):
         """Verdict, average, other values of epsilon, and the consensus of the humans."""
         text = " ".join(ok("panel", "models.csv", "--model", "near,far").split())
-        assert "near may replace a human: it wins over 3 of 3 humans" in text
-        assert "far may not replace a human: it wins over 0 of 3 humans" in text
+        assert "'near' may replace a human: it wins over 3 of 3 humans" in text
+        assert "'far' may not replace a human: it wins over 0 of 3 humans" in text
         assert "Winning rate 1.00 at 0.1, 1.00 at 0.15, 1.00 at 0.2" in text
         assert "Against the humans' consensus:" in text
         assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
