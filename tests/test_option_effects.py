@@ -167,7 +167,7 @@ CALLS = {
     "cross_replication": lambda s, _: sa.cross_replication(
         s, panels={"one": ["ann", "ben"], "two": ["cem", "dia"]}, **FEW
     ),
-    "crowdtruth": lambda s, _: sa.crowdtruth(s, **FEW),
+    "crowdtruth": lambda s, _: sa.crowdtruth(s),
     "facet_agreement": lambda s, _: sa.facet_agreement(s, facets=["model"]),
     "intra_rater_agreement": lambda s, _: sa.intra_rater_agreement(repeats(s)),
     "jackknife": lambda s, _: sa.jackknife(s),

@@ -45,7 +45,7 @@ MADE = {
     "ConsensusScores": sa.score_against_consensus(STUDY),
     "KRaterReliability": sa.k_rater_reliability(STUDY, k=2, n_splits=20, rng=1),
     "CrossReplication": sa.cross_replication(STUDY, panels=PANELS, n_resamples=30, rng=1),
-    "CrowdTruth": sa.crowdtruth(STUDY, n_resamples=30, rng=1),
+    "CrowdTruth": sa.crowdtruth(STUDY),
     "KSStatistic": sa.ks_statistic(STUDY, n_resamples=19, rng=1),
     "RaterMap": sa.rater_map(STUDY, n_resamples=9, rng=1),
     "AtLeast": sa.at_least(ALPHA, 0.5),

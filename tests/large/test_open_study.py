@@ -68,7 +68,7 @@ FUNCTIONS = {
     "alt_test": lambda data: sa.alt_test(data, model="r4", min_units=5).to_frame(),
     "consensus": lambda data: sa.consensus(data).to_frame(),
     "score_against_consensus": lambda data: sa.score_against_consensus(data).to_frame(),
-    "crowdtruth": lambda data: sa.crowdtruth(data, **RNG).to_frame(),
+    "crowdtruth": lambda data: sa.crowdtruth(data).to_frame(),
     "ks_statistic": lambda data: sa.ks_statistic(data, **RNG).to_frame(),
     "completion_bounds": lambda data: sa.completion_bounds(data).to_frame(),
     "score_against_panel": lambda data: sa.score_against_panel(data).to_frame(),

@@ -13,11 +13,9 @@ from inference_support import T1
 from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.errors import ConvergenceWarning, CostError, DataError, OptionError
+from setagree.errors import ConvergenceWarning, DataError, OptionError
 from setagree.panels import crowdtruth as crowdtruth_module
 from setagree.panels.crowdtruth import crowdtruth
-
-BARE = {"n_resamples": 0}
 
 
 def cosine(x, y, q):
@@ -115,7 +113,7 @@ class TestVectors:
     @pytest.mark.parametrize("empty", ["label", "published"])
     def test_the_walk_through(self, empty):
         """All scores after the first sweep and the seventh, at which they stand still."""
-        found = crowdtruth(annotations(T1), empty=empty, rng=1)
+        found = crowdtruth(annotations(T1), empty=empty)
         expected = {
             "units": (
                 ".494291 1 1 1 .799941 1 0 .494291 .868802 .335803 .363346",
@@ -148,7 +146,7 @@ class TestLoops:
             # A study that still moves after 100 sweeps is somewhere else for each rounding.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                found = crowdtruth(annotations(rows), empty=empty, **BARE)
+                found = crowdtruth(annotations(rows), empty=empty)
             assume(found.converged)
             first, last = reference(rows, empty)
             frames = (found.units, found.raters, found.labels)
@@ -156,29 +154,6 @@ class TestLoops:
                 for column, want in zip(("quality_initial", "quality"), parts, strict=True):
                     got = frame[column].loc[[f"{prefix}{name}" for name in want]]
                     np.testing.assert_allclose(got, [*want.values()], rtol=1e-7, atol=1e-9)
-
-    def test_a_resample_is_the_study_with_units_repeated(self):
-        """How often a unit counts says the same as so many copies of it."""
-        rows = [row for row in T1 if sum(x is not None for x in row) > 1]
-        study = annotations(rows)
-        times = np.array([2, 0, 1, 3, 1, 0, 1, 1, 0, 1, 1])
-        copies = [row for row, n in zip(rows, times, strict=True) for _ in range(n)]
-        order = np.argsort(study.unit_codes, kind="stable")
-        flags = np.array([[label in value for label in study.labels] for value in study.values])
-        from scipy import sparse
-
-        answers = crowdtruth_module.Answers(
-            *(codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)),
-            sparse.csr_array(flags.astype(float)),
-            (study.n_units, study.n_raters),
-        )
-        swept_twice = answers.swept(np.stack([times, np.ones(len(times))], axis=1))
-        whole = crowdtruth(annotations(copies), **BARE)
-        np.testing.assert_allclose(swept_twice.last.raters[:, 0], whole.raters["quality"])
-        np.testing.assert_allclose(swept_twice.last.labels[:4, 0], whole.labels["quality"][:4])
-        alone = crowdtruth(study, **BARE)
-        np.testing.assert_allclose(swept_twice.last.raters[:, 1], alone.raters["quality"])
-        assert swept_twice.n_sweeps.tolist() == [whole.n_sweeps, alone.n_sweeps]
 
 
 class TestLabels:
@@ -196,7 +171,7 @@ class TestLabels:
         study = sa.Annotations.from_long(
             table, labels="labels", blank="empty", codebook=["a", "b", "z"]
         )
-        ours, theirs = (crowdtruth(study, empty=empty, **BARE) for empty in ("label", "published"))
+        ours, theirs = (crowdtruth(study, empty=empty) for empty in ("label", "published"))
         assert ours.labels.index.tolist() == ["a", "b", "z", "{}"]
         assert theirs.labels.index.tolist() == ["a", "b", "z"]
         np.testing.assert_array_equal(ours.labels["quality"], [1, np.nan, np.nan, 1])
@@ -206,7 +181,7 @@ class TestLabels:
 
     def test_single_values_are_labels(self):
         """Numbers and categories agree where they are equal."""
-        found = crowdtruth(annotations(numbers("1 1 / 2 2 / 1 2")), **BARE)
+        found = crowdtruth(annotations(numbers("1 1 / 2 2 / 1 2")))
         assert found.labels.index.tolist() == [1, 2]
         assert found.units["quality"].tolist() == [1, 1, 0]
 
@@ -217,7 +192,7 @@ class TestUndefined:
     def test_alone(self):
         """A unit with one rating, its rater and its label are nan with a reason, and do no harm."""
         rows = text("a a . / b b . / . . c")
-        found = crowdtruth(annotations(rows), rng=1)
+        found = crowdtruth(annotations(rows))
         np.testing.assert_array_equal(found.units["quality"], [1, 1, np.nan])
         np.testing.assert_array_equal(found.raters["quality"], [1, 1, np.nan])
         np.testing.assert_array_equal(found.labels["quality"], [1, 1, np.nan])
@@ -231,57 +206,33 @@ class TestUndefined:
 
     def test_nothing_at_all(self):
         """Without two ratings of any unit all scores are nan."""
-        found = crowdtruth(annotations(text("a . / . b")), rng=1)
+        found = crowdtruth(annotations(text("a . / . b")))
         assert all(
             part["quality"].isna().all() for part in (found.units, found.raters, found.labels)
         )
 
     def test_no_two_agree(self):
         """Where nobody ever agrees all qualities are 0, not nan."""
-        found = crowdtruth(annotations(text("a b / c d")), rng=1)
+        found = crowdtruth(annotations(text("a b / c d")))
         assert (found.to_frame()["quality"] == 0).all()
-
-
-class TestIntervals:
-    """Units redrawn."""
-
-    def test_they_hold_the_score_and_widen(self):
-        """Around the score of each rater and label, wider at a higher level; none of units."""
-        study = sa.simulate(60, 4, missing=0.2, rng=1)
-        narrow, wide = (crowdtruth(study, level=level, rng=1) for level in (0.8, 0.99))
-        for one, two in ((narrow.raters, wide.raters), (narrow.labels, wide.labels)):
-            assert (two["low"] <= one["low"]).all()
-            assert (one["low"] < one["quality"]).all()
-            assert (one["quality"] < one["high"]).all()
-            assert (one["high"] <= two["high"]).all()
-        assert "low" not in narrow.units
-
-    def test_none_are_asked_for(self):
-        """The scores are the same."""
-        study = annotations(T1)
-        found, bare = crowdtruth(study, rng=1), crowdtruth(study, **BARE)
-        assert bare.raters["low"].isna().all()
-        pd.testing.assert_series_equal(found.raters["quality"], bare.raters["quality"])
 
 
 class TestRefusals:
     """What is not computed."""
 
     def test_words(self):
-        """A tally, an unknown role of the empty set, too many resamples."""
+        """A tally, and an unknown role of the empty set."""
         study = annotations(T1)
         with pytest.raises(DataError, match="crowdtruth needs to know who gave what"):
             crowdtruth(sa.Tally.from_annotations(study))
         with pytest.raises(OptionError, match="empty='nothing'"):
             crowdtruth(study, empty="nothing")
-        with pytest.raises(CostError, match="Ask for n_resamples="):
-            crowdtruth(study, n_resamples=10**9)
 
     def test_no_end(self, monkeypatch):
         """Scores that still move at the last sweep come with a warning."""
         monkeypatch.setattr(crowdtruth_module, "_MOST_SWEEPS", 2)
         with pytest.warns(ConvergenceWarning, match="still moved after 2 sweeps"):
-            found = crowdtruth(annotations(T1), **BARE)
+            found = crowdtruth(annotations(T1))
         assert not found.converged
         assert repr(found).endswith("2 sweeps, not converged>")
 
@@ -297,5 +248,5 @@ def test_good_raters_stand_above_guessers():
         ]
         for t in truth
     ]
-    raters = crowdtruth(annotations(rows), rng=1).raters
-    assert raters["low"].iloc[:4].min() > raters["high"].iloc[4:].max()
+    raters = crowdtruth(annotations(rows)).raters
+    assert raters["quality"].iloc[:4].min() > 2 * raters["quality"].iloc[4:].max()

@@ -130,7 +130,7 @@ def test_the_default_and_what_a_function_gets():
 @pytest.mark.parametrize("name", ["by_label", "confusions", "crowdtruth", "next_ratings"])
 def test_what_does_not_look_at_degrees_says_so(name):
     """Raters who spread other degrees over the same labels look alike there; plain sets are."""
-    options = {"crowdtruth": {"n_resamples": 0}, "next_ratings": {"budget": 1}}.get(name, {})
+    options = {"next_ratings": {"budget": 1}}.get(name, {})
     apart = [("ann", {"a": 0.9, "b": 0.1}), ("bob", {"a": 0.1, "b": 0.9})]
     study = sa.Annotations.from_triples(
         [(who, unit, Degrees(one)) for unit in range(3) for who, one in apart]

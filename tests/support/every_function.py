@@ -103,7 +103,7 @@ def questions(study, kind):
     yield "consensus medoid", lambda: sa.consensus(study, method="medoid")
     yield "against consensus", lambda: sa.score_against_consensus(study)
     yield "ks", lambda: sa.ks_statistic(study, distance=own, **FEW)
-    yield "crowdtruth", lambda: sa.crowdtruth(study, **FEW)
+    yield "crowdtruth", lambda: sa.crowdtruth(study)
     yield "against panel", lambda: sa.score_against_panel(study, raters=raters[:1], distance=own)
     yield "completion", lambda: sa.completion_bounds(study, distance=own)
     yield "map", lambda: sa.rater_map(study, **FEW)
