@@ -165,7 +165,6 @@ _ALSO = {
     "sampling_weight": "sampling_weights sample_weight sample_weights pweight pweights",
     "strata": "stratum strata_col stratify",
     "population_size": "fpc population_sizes",
-    "equal": "ties",
     "half_width": "width halfwidth margin precision moe",
     "at_least": "threshold null",
     "cost_unit": "unit_cost cost_per_unit",

@@ -76,7 +76,6 @@ class TestNames:
             (lambda: sa.bootstrap(ALPHA, n=100), "n= is called n_resamples="),
             (lambda: sa.bootstrap(ALPHA, resample="units"), "resample= is called over="),
             (lambda: sa.k_rater_reliability(STUDY, k=1, n=9), "n= is called n_splits="),
-            (lambda: sa.alt_test(STUDY, model="r1", ties="x"), "ties= is called equal="),
             (lambda: sa.plan(STUDY, halfwidth=0.1), "halfwidth= is called half_width="),
             (lambda: sa.report(STUDY, output="a.html"), "output= is called path="),
             (lambda: sa.read("a.csv", filter="x == 1"), "filter= is called where="),

@@ -24,7 +24,7 @@ AGREED = "How answers become one"
 _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit degree delimiter design "
-    "distance duplicates encoding epsilon equal facets format goal good half_width humans interval "
+    "distance duplicates encoding epsilon facets format goal good half_width humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
     "power predictions producer_risk q question queued rater raters roster sampling_weight scheme "
@@ -161,7 +161,6 @@ Epsilon = Annotated[
 ]
 Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05).", "--q")]
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
-Equal = Annotated[str, option(PANEL, "HOW", "What counts as a tie: published (default) or exact.")]
 OneDistance = Annotated[
     Text,
     option(

@@ -61,7 +61,6 @@ def panel(
     epsilon: options.Epsilon = 0.1,
     q: options.Q = 0.05,
     min_units: options.MinUnits = 30,
-    equal: options.Equal = "published",
     margin: options.Margin = None,
     against: options.Against = "mean",
     facets: options.Facets = None,
@@ -88,9 +87,7 @@ def panel(
     given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
     frame, text, reasons = pd.DataFrame(), "", None
     try:
-        table = sa.alt_test(
-            study, **given, epsilon=epsilon, q=q, min_units=min_units, equal=cast(Any, equal)
-        )
+        table = sa.alt_test(study, **given, epsilon=epsilon, q=q, min_units=min_units)
     except DataError:
         if margin is None or len(people) != 2:
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from setagree.errors import (
     DataError,
     OptionError,
     UndefinedAgreementWarning,
-    check_choice,
     counted,
     listing,
     option,
@@ -417,8 +416,6 @@ class Contest:
     ----------
     people : ndarray of bool, shape (n_raters,)
         Who is a human; units have `min_humans` of them or more.
-    tolerance : float
-        Mean similarities that differ by no more are a tie.
     bounded : bool
         Whether 1 is the largest distance there is. Else mean distances are compared, and are a tie
         where they differ by no more than rounding leaves of their own size.
@@ -428,7 +425,6 @@ class Contest:
     weights: Weights
     people: Flags
     min_humans: int
-    tolerance: float
     bounded: bool = True
 
     @cached_property
@@ -525,9 +521,12 @@ class Contest:
         return units[kept], humans[kept], lead >= -slack, lead <= slack
 
     def _slack(self, one: Floats, two: Floats) -> Floats:
-        """Return by how much two means may differ and be a tie."""
+        """Return the largest difference of two means that is a tie.
+
+        It is 0 for similarities: the authors' program compares their means as doubles.
+        """
         if self.bounded:
-            return np.full(len(one), self.tolerance)
+            return np.zeros(len(one))
         return ROUNDING * np.maximum(np.abs(one), np.abs(two))
 
 
@@ -538,9 +537,6 @@ def _fractions(similarity: Floats) -> Floats:
     """
     nearest = np.rint(similarity * _PARTS) / _PARTS
     return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)
-
-
-Equal: TypeAlias = Literal["published", "exact"]
 
 
 @public
@@ -554,7 +550,6 @@ def alt_test(
     q: float = 0.05,
     min_units: int = 30,
     min_humans: int = 2,
-    equal: Equal = "published",
 ) -> AltTestTable:
     """Test whether a model may replace a human, by leaving out one human after the other.
 
@@ -562,8 +557,10 @@ def alt_test(
     The model wins if S(model) >= S(j), the human if S(j) >= S(model); a tie is a win for both. With
     W the share of wins, W_j - W_model >= epsilon is tested against less by a one-sample t-test, and
     the p-values of all humans are corrected by Benjamini and Yekutieli. The model passes where half
-    of the tests or more are rejected. It assumes that units are drawn independently, and that what
-    the humans have in common is what is wanted.
+    of the tests or more are rejected. Mean similarities are compared as doubles, as the authors'
+    program does: rounding breaks some ties, and another order of the raters breaks others. Mean
+    distances without a bound tie if they differ by rounding only. The test assumes that units are
+    drawn independently, and that what the humans have in common is what is wanted.
 
     Parameters
     ----------
@@ -588,12 +585,6 @@ def alt_test(
         doubtful.
     min_humans : int
         Humans that a unit must have, 2 at least.
-    equal : {"published", "exact"}
-        Which means of similarities count as equal, so that both win. ``"published"`` compares
-        doubles as the authors' program does: rounding breaks some ties, differently for another
-        order of the raters. ``"exact"`` counts these as ties. In a study of 1,120 units it changed
-        8 of 5,600 comparisons at most. Of a distance that 1 does not bound mean distances are
-        compared, and what rounding breaks is a tie in either case.
 
     Returns
     -------
@@ -641,14 +632,12 @@ def alt_test(
     check_least("min_humans", min_humans, 2)
     study, names = with_models(study, model)
     models = rater_codes(study, names, "model", "model")
-    check_choice("equal", equal, ("published", "exact"))
     people = _humans(study, humans, models)
     # Who is neither has no say in what a distance takes from the data.
     kept = people | flags(study.n_raters, models)
     study, people = part_of(study, kept[study.rater_codes]), people[kept]
     compared = case_of(study, distance)
-    tolerance = ROUNDING if equal == "exact" else 0.0
-    contest = Contest(study, compared.weights, people, min_humans, tolerance, compared.bounded)
+    contest = Contest(study, compared.weights, people, min_humans, compared.bounded)
     tests = [
         _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
         for code in rater_codes(study, names, "model")

@@ -97,15 +97,6 @@ class TestPanel:
         said = " ".join(ok("panel", "models.csv", "-m", "near").split())
         assert sa.alt_test(study, model="near")["near"].power_note in said
 
-    def test_what_counts_as_equal(self):
-        """--equal is that of the library; what it does not know is refused."""
-        assert (
-            rows("panel", "models.csv", "--model", "near", "--equal", "exact")[0]["model"] == "near"
-        )
-        assert "--equal 'nearly' is unknown" in refusal(
-            "panel", "models.csv", "--model", "near", "--equal", "nearly"
-        )
-
     def test_units_of_the_test_and_of_the_consensus(self):
         """n_units is what a human shares with the model; the consensus has its own count."""
         lines = Path("models.csv").read_text(encoding="utf-8").splitlines()

@@ -143,7 +143,6 @@ POOLS: dict[str, list[str]] = {
     "model": ["'a'", "sa.krippendorff_alpha.model", "'b'", "0", "'rater 1'", "['a', 'b']"],
     "panels": ["{'p': ['a'], 'q': ['b']}", "{'p': ['a', 'b'], 'q': ['c', 'a']}"],
     "ties": ["'empty'", "'plurality'", "'missing'", "'published'", "'strict'"],
-    "equal": ["'published'", "'exact'", "'strict'"],
     "threshold": ["0.5", "0.34", "1.0", "0.0"],
     "adjudicate_below": ["0.0", "0.7", "1.0"],
     "epsilon": ["0.1", "0.2", "0.0"],

@@ -99,16 +99,6 @@ class TestPublished:
         assert result.winning_rate == rate
         assert result.average_advantage_probability == pytest.approx(advantage, abs=1e-15)
 
-    @needs_data
-    def test_rounding_breaks_ties(self):
-        """With exact ties the advantage of Ann6 under MASI has 8 wins of 5,600 more.
-
-        The 8 were counted with fractions, apart from this program.
-        """
-        exact = one_test(brexit(), model="Ann6", distance="masi", equal="exact")
-        shift = exact.average_advantage_probability - 0.8501785714285713
-        assert shift * 5600 == pytest.approx(8, abs=1e-6)
-
 
 def brexit():
     """Return the study of HS-Brexit."""
@@ -120,15 +110,14 @@ class TestReference:
     """A loop over units and humans, in fractions."""
 
     @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi"])
-    @pytest.mark.parametrize("equal", ["exact", "published"])
-    def test_equals_the_loop(self, distance, equal):
+    def test_equals_the_loop(self, distance):
         """Counts, shares, t, p, correction and interval are those of the loop and of scipy."""
         rows = study_rows(1)
         result = one_test(
-            annotations(rows), model="r3", distance=distance, equal=equal, epsilon=0.05, min_units=2
+            annotations(rows), model="r3", distance=distance, epsilon=0.05, min_units=2
         )
         p = []
-        for h, won in wins(rows, 3, distance, exact=equal == "exact").items():
+        for h, won in wins(rows, 3, distance, exact=False).items():
             row = result.humans.loc[f"r{h}"]
             model, human = (np.array(x, dtype=float) for x in zip(*won, strict=True))
             t = stats.ttest_1samp(human - model, 0.05, alternative="less")
@@ -146,14 +135,14 @@ class TestReference:
 
     @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10_000), order=st.permutations(range(5)))
-    def test_exact_ties_do_not_depend_on_the_order(self, seed, order):
+    def test_ties_do_not_depend_on_the_order(self, seed, order):
         """Raters and units in another order give the same table."""
         rows = study_rows(seed, units=12, raters=5, missing=0.1)
         study = annotations(rows)
         frame = study.to_long().iloc[::-1]
         by_rater = frame["rater"].map({f"r{g}": k for k, g in enumerate(order)})
         other = sa.Annotations.from_long(frame.iloc[by_rater.argsort(kind="stable")])
-        options = {"model": "r4", "equal": "exact", "min_units": 2}
+        options = {"model": "r4", "distance": "nominal", "min_units": 2}
         one, two = one_test(study, **options), one_test(other, **options)
         pd.testing.assert_frame_equal(one.humans, two.humans.loc[one.humans.index])
 
@@ -170,8 +159,7 @@ class TestNumbers:
     """Distances without an upper bound, in fractions."""
 
     @pytest.mark.parametrize("distance", ["interval", "linear"])
-    @pytest.mark.parametrize("equal", ["exact", "published"])
-    def test_numbers_of_all_sizes(self, distance, equal):
+    def test_numbers_of_all_sizes(self, distance):
         """Units whose numbers differ by powers of ten are judged each by its own distances.
 
         Whatever the numbers of other units. A model 5 away from humans who are 1 apart loses to
@@ -185,9 +173,7 @@ class TestNumbers:
             rows.append([*near, base + 5, base + int(rng.integers(-1, 2))])
         for model in ("r3", "r4"):
             humans = ["r0", "r1", "r2"]
-            result = one_test(
-                annotations(rows), model=model, humans=humans, distance=distance, equal=equal
-            )
+            result = one_test(annotations(rows), model=model, humans=humans, distance=distance)
             beside = [[*row[:3], row[int(model[1])]] for row in rows]
             for h, won in wins(beside, 3, distance).items():
                 found = result.humans.loc[f"r{h}", ["advantage", "human_advantage"]]
@@ -390,11 +376,6 @@ class TestSeveral:
         assert str(one).splitlines() == [repr(one), f"{one['r3'].verdict} {one['r3'].power_note}"]
         pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())
 
-    def test_the_old_word_for_what_counts_as_equal(self):
-        """`ties=` is `equal=` here: no tie has to be settled."""
-        with pytest.raises(OptionError, match=r"^ties= is called equal=\.$"):
-            alt_test(annotations(text("a a a a")), model="r3", ties="exact")
-
     def test_ranked(self):
         """The model with the larger advantage comes first; none of the models is a human."""
         rows = text(" / ".join(["a a a b a", "b b b c b"] * 20))
@@ -451,7 +432,6 @@ class TestRefusals:
             ({"model": "r3", "q": True}, OptionError, "q=True"),
             ({"model": "r3", "min_units": 1}, OptionError, "min_units=1 must be a whole number"),
             ({"model": "r3", "min_humans": 2.5}, OptionError, "min_humans=2.5"),
-            ({"model": "r3", "equal": "exakt"}, OptionError, "Did you mean 'exact'"),
             ({"model": "r3", "distance": "masy"}, OptionError, "Did you mean 'masi'"),
         ],
     )
