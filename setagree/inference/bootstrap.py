@@ -1,8 +1,8 @@
-"""The bootstrap: over units, over raters, over both, and Krippendorff's own."""
+"""The bootstrap over units, over raters, or over both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias, overload
@@ -15,7 +15,6 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples, pub
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, OptionError, check_choice, counted, option
 from setagree.inference.jackknife import acceleration, jackknife
-from setagree.inference.pairs import over_pairs
 from setagree.inference.resampling import Resampled, draw_times, over_resamples, row_weights
 from setagree.inference.two_way import two_way_replicates
 from setagree.inference.unit_order import (
@@ -49,8 +48,6 @@ class Bootstrap(Resampled):
         The estimates; nan where a resample leaves the coefficient undefined.
     over : {"units", "raters", "both"}
         What was drawn with replacement.
-    method : {"standard", "krippendorff"}
-        How the draws were made.
     clusters : str
         How many clusters were drawn in place of units, such as "12 clusters"; blank without any.
     """
@@ -58,7 +55,6 @@ class Bootstrap(Resampled):
     agreement: Agreement
     distribution: Floats
     over: str
-    method: str
     clusters: str = ""
 
     @property
@@ -99,7 +95,7 @@ class Bootstrap(Resampled):
             Efron's percentile, the reversed percentile, or the bias-corrected and accelerated
             interval (Efron 1987), whose acceleration comes from the jackknife over units; nan where
             all resamples lie on one side of the estimate, or the jackknife leaves fewer than two.
-            Default: BCa for a standard bootstrap over units, else percentile.
+            Default: BCa for a bootstrap over units, else percentile.
 
         Raises
         ------
@@ -133,10 +129,7 @@ class Bootstrap(Resampled):
     def to_frame(
         self, *, level: float = 0.95, method: IntervalMethod | None = None
     ) -> pd.DataFrame:
-        """Return one row: the estimate, the standard error and an interval, as `interval` has it.
-
-        ``method`` of the row is how the draws were made, ``interval_method`` what was read off.
-        """
+        """Return a row with the estimate, the standard error and the interval of `interval`."""
         low, high = self.interval(level, method=method)
         row = {
             "coefficient": self.agreement.coefficient,
@@ -147,7 +140,6 @@ class Bootstrap(Resampled):
             "high": high,
             "interval_method": self.default_method if method is None else method,
             "over": self.over,
-            "method": self.method,
             "n_resamples": len(self.distribution),
             "n_undefined": self.n_undefined,
         }
@@ -173,7 +165,7 @@ class Bootstrap(Resampled):
 
     @property
     def _has_bca(self) -> bool:
-        return self.over == "units" and self.method == "standard"
+        return self.over == "units"
 
     @cached_property
     def _acceleration(self) -> float:
@@ -188,7 +180,7 @@ class Bootstrap(Resampled):
         from scipy.special import ndtr, ndtri
 
         if not self._has_bca:
-            raise OptionError(f"{option('method', 'BCa')} needs a standard bootstrap over units.")
+            raise OptionError(f"{option('method', 'BCa')} requires a bootstrap over units.")
         estimate = self.agreement.estimate
         below = (self.defined < estimate - _TIE).mean() / 2
         below += (self.defined <= estimate + _TIE).mean() / 2
@@ -211,7 +203,7 @@ class BootstrapTable(ResultTable[Bootstrap]):
         return pd.concat(rows, ignore_index=True)
 
     def __str__(self) -> str:
-        shown = self.to_frame().drop(columns=["over", "method", "n_resamples"]).round(4)
+        shown = self.to_frame().drop(columns=["over", "n_resamples"]).round(4)
         whys = dict.fromkeys(row.interval_reason for row in self.rows if row.standard_error == 0)
         said = "".join(f"\n\n{why}." for why in whys)
         return f"{self!r}\n\n{shown.to_string(index=False)}{said}"
@@ -230,7 +222,6 @@ def bootstrap(
     *,
     n_resamples: int = ...,
     over: Over = ...,
-    method: Literal["standard", "krippendorff"] = ...,
     cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> BootstrapTable: ...
@@ -242,7 +233,6 @@ def bootstrap(
     *,
     n_resamples: int = ...,
     over: Over = ...,
-    method: Literal["standard", "krippendorff"] = ...,
     cluster: OfUnits | None = ...,
     rng: Rng = ...,
 ) -> Bootstrap: ...
@@ -254,7 +244,6 @@ def bootstrap(
     *,
     n_resamples: int = 2000,
     over: Over = "units",
-    method: Literal["standard", "krippendorff"] = "standard",
     cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> Bootstrap | BootstrapTable:
@@ -278,16 +267,11 @@ def bootstrap(
         10 raters the 95 % percentile interval over both held the truth in 80, 88 and 94 % of
         simulated studies, and in 62, 78 and 87 % of those of the worst design;
         ``agreement.interval(over="both")`` in 98, 95 and 96 %.
-    method : {"standard", "krippendorff"}
-        ``"krippendorff"`` is the algorithm of Krippendorff (2006) for alpha, which redraws pairs of
-        ratings as if they were independent; its intervals are too narrow. With missing ratings a
-        pair keeps the weight of its own unit, so that the mean is alpha; other programs weigh it
-        by the unit it is drawn for, and spread differently.
     cluster : str, mapping or Series, optional
         The document, patient or conversation of each unit: whole clusters are drawn. Default: as
         the agreement, or the study, says; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same numbers. Where units or pairs are drawn, these depend
+        The seed; the same seed gives the same numbers. Where units are drawn, these depend
         on the answers alone, not on the order of rows, the names of units, or the engine that found
         the patterns; where raters are drawn, on the order of the rows too.
 
@@ -305,8 +289,7 @@ def bootstrap(
     Warns
     -----
     ResamplingWarning
-        ``method="krippendorff"`` was asked for, or ``over="both"`` of two raters, whose
-        resamples vary by their units alone.
+        ``over="both"`` of two raters, whose resamples vary by their units alone.
 
     Examples
     --------
@@ -318,26 +301,17 @@ def bootstrap(
     """
     check_resamples(n_resamples)
     check_choice("over", over, ("units", "raters", "both"))
-    check_choice("method", method, ("standard", "krippendorff"))
     generator = as_generator(rng)
     given = as_agreement(agreement, cluster)
     rows = given.rows if isinstance(given, AgreementTable) else (given,)
     refuse_weighted(rows[0], "The bootstrap")
-    if method == "krippendorff":
-        if over != "units" or is_clustered(rows[0]):
-            drop = option("over") if over != "units" else option("cluster")
-            raise OptionError(
-                f"{option('method', 'krippendorff')} redraws pairs of ratings; drop {drop}."
-            )
-        resample_all: Callable[..., list[Floats]] = over_pairs
-    else:
-        resample_all = _over_units if over == "units" else _two_way
+    resample_all = _over_units if over == "units" else _two_way
     sample, clusters = rows[0].case.sample, ""
     if sample is not None and sample.is_clustered:
         clusters = counted(len(sample.names), "cluster")
     distributions = resample_all(rows, n_resamples, generator, over)
     results = tuple(
-        Bootstrap(row, values if row.reason is None else values * np.nan, over, method, clusters)
+        Bootstrap(row, values if row.reason is None else values * np.nan, over, clusters)
         for row, values in zip(rows, distributions, strict=True)
     )
     return BootstrapTable(results) if isinstance(given, AgreementTable) else results[0]

@@ -417,15 +417,15 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
             ConvergenceWarning,
         )
     given = np.asarray(flags[study.value_codes].sum(axis=0)).ravel()
-    indices = {"unit": study.units, "rater": study.raters, "label": names}
     n_ratings = (np.bincount(study.unit_codes), np.bincount(study.rater_codes), given)
+    indices: tuple[Any, ...] = (study.units, study.raters, names)
     units, raters, labels = (
         pd.DataFrame(
             {"quality": new, "quality_initial": old, "n_ratings": n.astype(np.int64)},
             index=pd.Index(as_objects([*index]), name=name, tupleize_cols=False),
         )
-        for (name, index), new, old, n in zip(
-            indices.items(), last.parts, first.parts, n_ratings, strict=True
+        for name, index, new, old, n in zip(
+            ("unit", "rater", "label"), indices, last.parts, first.parts, n_ratings, strict=True
         )
     )
     return CrowdTruth(units, raters, labels, n_sweeps, converged, empty)

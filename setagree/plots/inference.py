@@ -153,12 +153,11 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
 def _bootstrap_line(result: Bootstrap, level: float) -> str:
     missed = f" ({result.n_undefined:,} undefined)" if result.n_undefined else ""
     what = {"both": "units and raters"}.get(result.over, result.over)
-    how = "Krippendorff's bootstrap" if result.method == "krippendorff" else f"{what} redrawn"
     n = counted(len(result.distribution), "resample")
     ends = f"{level_text(level)} percentile interval"
     if result.standard_error == 0:
         ends = f"no interval. {result.interval_reason}"
-    return f"{_named(result.agreement)}: {n}{missed}, {how}; {ends}."
+    return f"{_named(result.agreement)}: {n}{missed}, {what} redrawn; {ends}."
 
 
 @picture(takes="What `agreement` returned, or a frame.", most="rows are drawn at most")

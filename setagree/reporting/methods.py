@@ -86,8 +86,6 @@ def _resamples(bootstrap: Bootstrap) -> str:
     n = counted(len(bootstrap.distribution), "bootstrap resample")
     what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
     drawn = f"{n} of the {what}"
-    if bootstrap.method == "krippendorff":
-        drawn = f"{n} of pairs of ratings (Krippendorff's algorithm of 2006)"
     missed = bootstrap.n_undefined
     return f"{drawn}, {missed:,} of them undefined and left out," if missed else drawn
 

@@ -37,9 +37,8 @@ from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import bootstrap as bootstrap_module
-from setagree.inference import pairs, resampling, two_way
+from setagree.inference import resampling, two_way
 from setagree.inference.bootstrap import Bootstrap
-from setagree.inference.pairs import _pair_losses
 from setagree.inference.resampling import draw_times, draw_units, row_weights
 from setagree.inference.two_way import TwoWay
 from setagree.inference.unit_order import rows_of_units
@@ -206,16 +205,6 @@ class TestDraws:
         again = sa.bootstrap(agreement, n_resamples=40, over=over, rng=generator)
         np.testing.assert_array_equal(again.distribution, parts)
 
-    def test_the_seed_decides_for_krippendorffs_method(self, monkeypatch):
-        """The same for the pairs of Krippendorff's method, which has blocks of its own."""
-        alpha = score(HARD, "krippendorff_alpha")
-        with pytest.warns(ResamplingWarning):
-            whole = sa.bootstrap(alpha, n_resamples=30, method="krippendorff", rng=7)
-        monkeypatch.setattr(pairs, "ENTRIES_AT_ONCE", 30)
-        with pytest.warns(ResamplingWarning):
-            parts = sa.bootstrap(alpha, n_resamples=30, method="krippendorff", rng=7)
-        np.testing.assert_allclose(parts.distribution, whole.distribution, rtol=0, atol=1e-14)
-
     def test_another_seed_gives_other_numbers(self):
         """Without a seed, or with another, the resamples differ."""
         alpha = score(noisy_rows(1, units=30, raters=3), "krippendorff_alpha")
@@ -291,7 +280,7 @@ class TestIntervals:
 
     def test_resamples_that_are_all_alike(self):
         """The same where the study itself has a standard error: it says so of the resamples."""
-        result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units", "standard")
+        result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units")
         assert np.isnan(result.interval(method="percentile")).all()
         assert result.interval_reason == "All resamples came out alike"
 
@@ -302,7 +291,7 @@ class TestIntervals:
             alpha.estimate - np.array([0.1, 0.2]),
             alpha.estimate + np.array([0.1, 0.2]),
         ):
-            result = Bootstrap(alpha, values, "units", "standard")
+            result = Bootstrap(alpha, values, "units")
             assert np.isnan(result.interval(method="BCa")).all()
 
     def test_bca_without_a_jackknife(self):
@@ -314,12 +303,8 @@ class TestIntervals:
         """BCa has its acceleration from units, so it is refused for anything else."""
         alpha = score(T1, "krippendorff_alpha")
         raters = sa.bootstrap(alpha, n_resamples=9, over="raters", rng=1)
-        with pytest.raises(OptionError, match="needs a standard bootstrap over units"):
+        with pytest.raises(OptionError, match="requires a bootstrap over units"):
             raters.interval(method="BCa")
-        with pytest.warns(ResamplingWarning):
-            old = sa.bootstrap(alpha, n_resamples=9, method="krippendorff", rng=1)
-        with pytest.raises(OptionError, match="needs a standard bootstrap over units"):
-            old.interval(method="BCa")
 
     def test_near_the_analytic_standard_error(self):
         """On 300 units the bootstrap, the jackknife and the linearisation agree within 10 %.
@@ -348,7 +333,7 @@ class TestIntervals:
 def made_of(values, *, estimate, over="units"):
     """Return a bootstrap with these numbers."""
     agreement = SimpleNamespace(estimate=estimate, coefficient="x", distance="d")
-    return Bootstrap(agreement, np.asarray(values, dtype=float), over, "standard")
+    return Bootstrap(agreement, np.asarray(values, dtype=float), over)
 
 
 class TestUndefined:
@@ -652,77 +637,6 @@ class TestRaters:
                 sa.bootstrap(alpha, over=over)
 
 
-class TestKrippendorffsMethod:
-    """The algorithm of 2006: pairs of ratings drawn as if they were independent."""
-
-    def test_the_list_of_pairs(self):
-        """Units {a a}, {a b b}, nominal: pairs aa; ab, ab, bb.
-
-        N = 5, De = 2 x 3 x 2 / (5 x 4) = 3/5; an unequal pair of the second unit costs
-        2 / ((3 - 1) x 5 x 3/5) = 1/3, so that all pairs leave 1 - 2/3 = 1/3 = alpha.
-        """
-        alpha = sa.krippendorff_alpha(annotations(text("a a . / a b b")), distance="nominal")
-        assert sorted(_pair_losses(alpha).tolist()) == pytest.approx([0, 0, 1 / 3, 1 / 3])
-        assert alpha.estimate == pytest.approx(1 / 3)
-
-    @pytest.mark.parametrize("distance", [d for d in DISTANCES if d != "interval"])
-    def test_all_pairs_give_alpha(self, distance):
-        """One of each pair leaves alpha, repeated patterns and singly rated units included."""
-        alpha = score(HARD, "krippendorff_alpha", distance)
-        losses = _pair_losses(alpha)
-        # 9 units with 3, 2, 3, 3, 3, 1, 3, 1, 4 ratings.
-        assert len(losses) == 3 + 1 + 3 + 3 + 3 + 0 + 3 + 0 + 6
-        assert 1 - losses.sum() == pytest.approx(alpha.estimate, rel=1e-13)
-
-    def test_its_mean_is_alpha(self):
-        """The mean of the resamples is alpha within four standard errors; and it warns."""
-        alpha = score(HARD, "krippendorff_alpha")
-        with pytest.warns(ResamplingWarning, match="in only 66-86% of studies with 3 to 5 raters"):
-            result = sa.bootstrap(alpha, n_resamples=4000, method="krippendorff", rng=1)
-        error = result.standard_error / np.sqrt(4000)
-        assert result.distribution.mean() == pytest.approx(alpha.estimate, abs=4 * error)
-
-    def test_what_can_come_out(self):
-        """Four pairs of losses 0, 0, 1/3, 1/3: alpha is 1 - k/3, k binomial (4, 1/2)."""
-        alpha = sa.krippendorff_alpha(annotations(text("a a . / a b b")), distance="nominal")
-        with pytest.warns(ResamplingWarning):
-            result = sa.bootstrap(alpha, n_resamples=4096, method="krippendorff", rng=2)
-        found = np.bincount(np.rint((1 - result.distribution) * 3).astype(int), minlength=5)
-        expected = 256 * np.array([1, 4, 6, 4, 1])
-        assert (np.abs(found - expected) < 4 * np.sqrt(expected)).all()
-
-    def test_too_narrow(self):
-        """Its interval is narrower than that over units, which is why it warns."""
-        alpha = score(noisy_rows(2, units=50, raters=4), "krippendorff_alpha")
-        with pytest.warns(ResamplingWarning):
-            old = sa.bootstrap(alpha, n_resamples=500, method="krippendorff", rng=1)
-        assert old.standard_error < 0.9 * sa.bootstrap(alpha, rng=1).standard_error
-
-    def test_undefined(self):
-        """One value only: every resample is nan."""
-        alpha = score(text("a a / a a"), "krippendorff_alpha")
-        with pytest.warns(ResamplingWarning):
-            result = sa.bootstrap(alpha, n_resamples=10, method="krippendorff", rng=1)
-        assert result.n_undefined == 10
-
-    def test_refusals(self):
-        """It is for alpha, for whole counts, and draws neither raters nor units."""
-        alpha, kappa = (score(HARD, name) for name in ("krippendorff_alpha", "fleiss_kappa"))
-        with pytest.raises(OptionError, match="redraws pairs of ratings; drop over="):
-            sa.bootstrap(alpha, over="raters", method="krippendorff")
-        with (
-            pytest.warns(ResamplingWarning),
-            pytest.raises(OptionError, match="for krippendorff_alpha alone"),
-        ):
-            sa.bootstrap(kappa, method="krippendorff")
-        halves = pd.DataFrame({"a": [0.5, 2, 1.5], "b": [1.5, 0, 2]})
-        with (
-            pytest.warns(ResamplingWarning),
-            pytest.raises(DataError, match="counts that are fractions make no list of pairs"),
-        ):
-            sa.bootstrap(sa.krippendorff_alpha(sa.Tally.from_counts(halves)), method="krippendorff")
-
-
 class TestResult:
     """What comes back."""
 
@@ -741,7 +655,6 @@ class TestResult:
                 "high": high,
                 "interval_method": "BCa",
                 "over": "units",
-                "method": "standard",
                 "n_resamples": 100,
                 "n_undefined": 0,
             }
@@ -756,12 +669,11 @@ class TestResult:
             ({}, "BCa"),
             ({"over": "raters"}, "percentile"),
             ({"over": "both"}, "percentile"),
-            ({"method": "krippendorff"}, "percentile"),
         ],
     )
     @pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
     def test_the_default_interval(self, options, expected):
-        """BCa where there is one, which is over units with plain draws; elsewhere percentile."""
+        """BCa where there is one, which is over units; elsewhere percentile."""
         result = sa.bootstrap(score(T1, "krippendorff_alpha"), n_resamples=50, rng=1, **options)
         assert result.default_method == expected
         assert result.interval() == result.interval(method=expected)
@@ -794,7 +706,6 @@ class TestRefusals:
             ({"n_resamples": 10.0}, "n_resamples=10.0 must be a whole number"),
             ({"n_resamples": True}, "n_resamples=True must be a whole number"),
             ({"over": "unit"}, "over='unit' is unknown; use .* Did you mean 'units'"),
-            ({"method": "efron"}, "method='efron' is unknown; use 'standard', 'krippendorff'"),
             ({"rng": "seed"}, "rng='seed' is neither a seed of 0 or more nor a Generator"),
             ({"rng": -1}, "rng=-1 is neither a seed of 0 or more nor a Generator"),
         ],

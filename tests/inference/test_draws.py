@@ -20,9 +20,6 @@ CALLS = {
     "bootstrap": lambda n: sa.bootstrap(ALPHA, n_resamples=n, rng=1),
     "bootstrap, raters": lambda n: sa.bootstrap(ALPHA, n_resamples=n, over="raters", rng=1),
     "bootstrap, both": lambda n: sa.bootstrap(ALPHA, n_resamples=n, over="both", rng=1),
-    "bootstrap, Krippendorff's": lambda n: sa.bootstrap(
-        ALPHA, n_resamples=n, method="krippendorff", rng=1
-    ),
     "test": lambda n: sa.permutation_test(ALPHA, n_resamples=n, rng=1),
     "test, raters": lambda n: sa.permutation_test(
         ALPHA, n_resamples=n, scheme="within_rater", rng=1
@@ -71,9 +68,8 @@ class TestCost:
 
     def test_undefined_studies(self):
         """Where the estimate is undefined, the nan of so many resamples are not made either."""
-        for method in ("standard", "krippendorff"):
-            with pytest.raises(CostError):
-                sa.bootstrap(sa.krippendorff_alpha(ALIKE), n_resamples=MANY, method=method)
+        with pytest.raises(CostError):
+            sa.bootstrap(sa.krippendorff_alpha(ALIKE), n_resamples=MANY)
         with pytest.raises(CostError):
             sa.permutation_test(sa.krippendorff_alpha(ALIKE), n_resamples=MANY)
 

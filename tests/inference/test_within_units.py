@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from inference_support import HARD, PAIRS, estimates, fitting, noisy_rows, score
 from measuring import peak
-from small_studies import annotations, text
 
 import setagree as sa
 from setagree.coefficients import within_units
-from setagree.inference import pairs, two_way
+from setagree.inference import two_way
 from setagree.inference.permutation import shuffler_of
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
@@ -25,7 +24,6 @@ CROWD = pd.DataFrame({"a": [9000, 4000, 8000], "b": [1000, 6000, 2000]})
 def no_list(monkeypatch):
     """Let nothing be few enough for a list of pairs."""
     monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
-    monkeypatch.setattr(pairs, "PAIRS_LISTED", 0)
 
 
 def roads(monkeypatch, road):
@@ -120,44 +118,3 @@ class TestManyRatings:
         alpha = sa.krippendorff_alpha(sa.simulate(500, 300, rng=0))
         _, megabytes = peak(lambda: sa.bootstrap(alpha, n_resamples=2, over="raters", rng=1))
         assert megabytes < 60
-
-
-@pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
-class TestManyRedrawnPairs:
-    """Krippendorff's bootstrap of more pairs than can be listed."""
-
-    @pytest.mark.parametrize("waiting", [0, 10**6])
-    def test_distinct_losses(self, monkeypatch, waiting):
-        """Each loss has as many pairs as the list of them has, to 1e-15 of its size."""
-        monkeypatch.setattr(pairs, "_WAITING", waiting)
-        for rows in (HARD, noisy_rows(2, units=30, raters=6, missing=0.3)):
-            alpha = score(rows, "krippendorff_alpha")
-            loss, times = pairs._distinct_losses(alpha)
-            listed = np.sort(pairs._pair_losses(alpha))
-            np.testing.assert_allclose(np.repeat(loss, times.astype(int)), listed, rtol=1e-15)
-
-    def test_mean_and_spread(self, no_list):
-        """Two losses, 0 and e, of n pairs, p of them unequal: mean alpha, variance e² n p (1 - p).
-
-        Units {a a a b} and {b b b a}: 12 pairs, of which 6 are unequal.
-        """
-        alpha = sa.krippendorff_alpha(annotations(text("a a a b / b b b a")), distance="nominal")
-        result = sa.bootstrap(alpha, n_resamples=4000, method="krippendorff", rng=1)
-        e = (1 - alpha.estimate) / 6
-        spread = float(np.sqrt(e**2 * 12 * 0.25))
-        error = spread / np.sqrt(4000)
-        assert result.distribution.mean() == pytest.approx(alpha.estimate, abs=4 * error)
-        assert result.standard_error == pytest.approx(spread, rel=4 / np.sqrt(2 * 4000))
-
-    def test_memory(self):
-        """150 million pairs are of two kinds; their spread is that of a binomial."""
-        alpha = sa.krippendorff_alpha(sa.Tally.from_counts(CROWD), distance="nominal")
-        result, megabytes = peak(
-            lambda: sa.bootstrap(alpha, n_resamples=999, method="krippendorff", rng=1)
-        )
-        assert megabytes < 60
-        n = 3 * 10_000 * 9_999 // 2
-        unequal = 9000 * 1000 + 4000 * 6000 + 8000 * 2000
-        e = (1 - alpha.estimate) / unequal
-        spread = e * np.sqrt(unequal * (1 - unequal / n))
-        assert result.standard_error == pytest.approx(spread, rel=4 / np.sqrt(2 * 999))

@@ -706,8 +706,3 @@ class TestSentences:
             DataError, match=r"would move 2,000,000,000,000,005 answers; the limit is"
         ):
             sa.permutation_test(alpha, rng=1)
-        with (
-            pytest.warns(sa.SetagreeWarning, match="Krippendorff's bootstrap"),
-            pytest.raises(DataError, match="pairs of ratings are too many to redraw"),
-        ):
-            sa.bootstrap(alpha, method="krippendorff", rng=1)

@@ -32,7 +32,7 @@ from picture_frames import (
 )
 
 import setagree as sa
-from setagree.errors import DataError, MissingDependencyError, OptionError, ResamplingWarning
+from setagree.errors import DataError, MissingDependencyError, OptionError
 
 pytest.importorskip("matplotlib")
 
@@ -402,9 +402,6 @@ def test_bootstrap_says_how():
     """What was redrawn and what was undefined is in the words."""
     both = sa.bootstrap(ALPHA, n_resamples=9, over="both", rng=1)
     assert "units and raters redrawn" in " ".join(said(plots.bootstrap(both, ax=fresh())).split())
-    with pytest.warns(ResamplingWarning):
-        own = sa.bootstrap(ALPHA, n_resamples=9, method="krippendorff", rng=1)
-    assert "Krippendorff's bootstrap" in said(plots.bootstrap(own, ax=fresh()))
     nothing = sa.bootstrap(undefined(), n_resamples=9, rng=1)
     assert "(9 undefined)" in said(plots.bootstrap(nothing, ax=fresh()))
     assert "undefined: only one" in said(plots.bootstrap(nothing, ax=fresh()))

@@ -267,17 +267,11 @@ class TestResampled:
         assert "percentile interval of 200 bootstrap resamples of the units and raters, " in text_
         assert f"{raters.n_undefined} of them undefined and left out, is {low:.3f} to " in text_
 
-    def test_krippendorffs_algorithm(self, alpha):
-        """It redraws pairs of ratings, not units."""
-        with pytest.warns(sa.SetagreeWarning):
-            boot = sa.bootstrap(alpha, n_resamples=50, rng=3, method="krippendorff")
-        assert "50 bootstrap resamples of pairs of ratings" in paragraph(alpha, bootstrap=boot)
-
     def test_no_bca(self):
         """Where all resamples lie on one side there is no BCa interval, but one of quantiles."""
         alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b a")))
         below = alpha.estimate - np.linspace(0.1, 0.2, 50)
-        boot = Bootstrap(alpha, below, "units", "standard")
+        boot = Bootstrap(alpha, below, "units")
         assert math.isnan(boot.interval(method="BCa")[0])
         assert " percentile interval of 50 bootstrap resamples of the units" in paragraph(
             alpha, bootstrap=boot

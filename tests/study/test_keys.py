@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import VALUES, as_drawn, estimates, rated_rows, score
 from reduction_support import generated, in_whole_units
-from small_studies import annotations, row_lists, text
+from small_studies import row_lists, text
 
 import setagree as sa
 from setagree.inference.resampling import draw_units
@@ -249,23 +249,6 @@ class TestOthers:
             )
             found.append([result.distribution, result.normalised_distribution])
         np.testing.assert_allclose(*found, **TIGHT)
-
-    @pytest.mark.parametrize("listed", [10**6, 0])
-    @pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
-    def test_pairs(self, monkeypatch, listed):
-        """Krippendorff's own bootstrap, its pairs listed or counted."""
-        monkeypatch.setattr("setagree.inference.pairs.PAIRS_LISTED", listed)
-        rows = text("a a b / ab a . / b b b / a a b / {} c a / ab ab c / a bc ac / abc a b") * 5
-        found = [
-            sa.bootstrap(
-                sa.krippendorff_alpha(annotations(some)),
-                n_resamples=50,
-                method="krippendorff",
-                rng=1,
-            )
-            for some in (rows, rows[::-1])
-        ]
-        np.testing.assert_allclose(*(one.distribution for one in found), **TIGHT)
 
 
 class TestTimes:

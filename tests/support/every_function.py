@@ -77,7 +77,6 @@ def questions(study, kind):
     for over in ("units", "raters", "both"):
         yield f"bootstrap {over}", lambda over=over: sa.bootstrap(one, over=over, **FEW)
     yield "bootstrap clusters", lambda: sa.bootstrap(one, cluster=groups, **FEW)
-    yield "bootstrap krippendorff", lambda: sa.bootstrap(one, method="krippendorff", **FEW)
     yield "bootstrap conger", lambda: sa.bootstrap(of_raters, **FEW)
     for scheme in ("pooled", "within_rater", "table"):
         yield f"shuffles {scheme}", lambda s=scheme: sa.permutation_test(one, scheme=s, **FEW)
