@@ -15,7 +15,6 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.base import neighbours
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.distances.hierarchy import Parents, read_hierarchy
-from setagree.errors import SetagreeWarning, counted, warn
 from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.scorer import Scorer
@@ -131,10 +130,6 @@ def _lost(labels: npt.NDArray[Any], names: npt.NDArray[np.uint64], book: _Book) 
     return out
 
 
-CROWD = 200
-"""Distinct answers of a unit beyond which their pairs are not listed."""
-
-_CELLS_AT_ONCE = 4_000_000
 _KEYS_AT_ONCE = 2_000_000
 
 _PLACES_AT_MOST = 20_000_000
@@ -143,8 +138,8 @@ _PLACES_AT_MOST = 20_000_000
 BYTES_A_PAIR = 200
 """Memory of a pair of labels in the sums and in the table made of them."""
 
-_ROUNDING = 1e-12
-"""The share of a sum of counts that rounding may leave where nothing is left."""
+_BYTES_PER_ANSWER_PAIR, _STEPS_PER_ANSWER_PAIR = 100, 50
+"""Memory and work of a pair of different answers while the pairs are sorted and summed."""
 
 INSTEAD = "Merge labels, or look at a part of the units."
 
@@ -197,82 +192,6 @@ class KeySums:
         check_cost("The table of confusions", n_bytes=self._bytes_a_key * n_keys, instead=INSTEAD)
 
 
-def crowded(tally: Tally) -> npt.NDArray[np.bool_]:
-    """Say of each pattern whether it has a crowd of different answers."""
-    return np.asarray(np.diff(tally.indptr) > CROWD)
-
-
-@dataclass(frozen=True, eq=False)
-class Crowd:
-    """The answers to one unit, over the labels that some of them hold and others do not.
-
-    `labels` says which labels of the study these are, ascending; `counts` how many raters gave each
-    answer.
-    """
-
-    membership: Membership
-    labels: npt.NDArray[Any]
-    counts: Floats
-
-    def add_instead(self, sums: KeySums, times: float, n_labels: int) -> None:
-        """Add how many pairs of ratings confuse labels a < b: n(a, not b) n(b, not a)."""
-        X = self.membership.matrix
-        weighted, by_label = X * self.counts[:, None], X.T.tocsr()
-        n, L = by_label @ self.counts, len(self.labels)
-        rows_at_once = max(1, _CELLS_AT_ONCE // max(L, 1))
-        for start in range(0, L, rows_at_once):
-            rows = np.arange(start, min(start + rows_at_once, L))
-            both = (by_label[rows] @ weighted).toarray()
-            own, other = n[rows, None] - both, n - both
-            real = (own > _ROUNDING * n[rows, None]) & (other > _ROUNDING * n)
-            a, b = np.nonzero(real & (np.arange(L) > rows[:, None]))
-            keys = self.labels[rows[a]].astype(np.int64) * n_labels + self.labels[b]
-            sums.add(keys, times * own[a, b] * other[a, b])
-
-
-def crowd_of(tally: Tally, membership: Membership, pattern: int) -> Crowd:
-    """Return the answers to a unit of a pattern."""
-    entries = slice(tally.indptr[pattern], tally.indptr[pattern + 1])
-    values, counts = tally.indices[entries], tally.counts[entries]
-    position, label = membership.spread(values)
-    labels, which = np.unique(label, return_inverse=True)
-    # What all answers hold is confused with nothing and left out by nobody.
-    told_apart = np.bincount(which, minlength=len(labels)) < len(values)
-    kept = told_apart[which]
-    indices = (np.cumsum(told_apart) - 1)[which[kept]]
-    sizes = np.bincount(position[kept], minlength=len(values))
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    labels = labels[told_apart]
-    return Crowd(Membership(membership.labels[labels], indptr, indices), labels, counts)
-
-
-def add_crowds(tally: Tally, membership: Membership, instead: KeySums, left_out: Floats) -> float:
-    """Add the confusions of all crowded units; return how many pairs of ratings differ in them.
-
-    `left_out` is by label, and nan where large answers are so many that comparing them would take
-    minutes.
-    """
-    differing, steps, skipped = 0.0, 0.0, 0.0
-    for pattern in np.flatnonzero(crowded(tally)).tolist():
-        crowd, times = crowd_of(tally, membership, pattern), float(tally.multiplicity[pattern])
-        r = float(crowd.counts.sum())
-        differing += times * (r * r - float(crowd.counts @ crowd.counts)) / 2
-        steps += len(crowd.labels) ** 2
-        check_cost("Comparing all pairs of labels", n_steps=steps, instead=INSTEAD)
-        crowd.add_instead(instead, times, membership.n_labels)
-        gone = gone_by_chance(crowd.membership, crowd.counts)
-        left_out[crowd.labels] += times * gone
-        skipped += times * bool(np.isnan(gone).any())
-    if skipped:
-        warn(
-            f"confusions: what was left out is unknown (nan) for {np.isnan(left_out).sum():,} "
-            f"labels, as the large answers in {counted(round(skipped), 'unit')} are too many to be "
-            "compared with one another.",
-            SetagreeWarning,
-        )
-    return differing
-
-
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
 
 STEPS_AT_ONCE = 5_000_000
@@ -309,7 +228,8 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     DataError
         The values are numbers.
     CostError
-        Tens of millions of pairs of labels are confused, or thousands of millions compared.
+        Tens of millions of pairs of labels are confused, or thousands of millions compared; or
+        units have so many different answers that tens of millions of pairs of answers differ.
 
     Warns
     -----
@@ -326,10 +246,9 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     hold a and not b, it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among
     all pairs of different answers times D; for "left out" the sum over all A and subsets B of A
     takes the place of the product. Where every answer is one label, all pairs of labels together
-    have an expected count of D, as many as the pairs that are counted. It is nan where
-    large sets are so many that comparing them would take minutes; so are the pairs of a label that
-    may have been left out in a unit with that many large answers, and a warning says so.
-    Pairs are those of the sample, each counted once.
+    have an expected count of D, as many as the pairs that are counted. It is nan
+    for "left out" if large sets are so many that comparing them would take minutes. Pairs are those
+    of the sample, each counted once.
 
     Examples
     --------
@@ -352,7 +271,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     k, l, m = _differing_pairs(tally)
     sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)
     _add_pairs(membership, k, l, m, sums, left_out)
-    differing = float(m.sum()) + add_crowds(tally, membership, sums, left_out)
+    differing = float(m.sum())
     c = tally.pairable_totals
     # D over the pairs of all ratings, whatever their units, that differ.
     drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
@@ -367,14 +286,17 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
 
 
 def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """Return the distinct pairs k < l of values that meet in units, and how many rater pairs.
-
-    Units with a crowd of answers are left to `add_crowds`.
-    """
+    """Return the distinct pairs k < l of values that meet in units, and how many rater pairs."""
     K, sums = tally.n_values, KeySums()
-    entries = np.flatnonzero(~crowded(tally)[tally.rows])
-    for left, right in neighbours(tally.rows[entries]):
-        one, two = entries[left], entries[right]
+    answers = np.diff(tally.indptr).astype(np.float64)
+    n_pairs = float((answers * (answers - 1)).sum()) / 2
+    check_cost(
+        "Listing the pairs of different answers to a unit",
+        n_bytes=_BYTES_PER_ANSWER_PAIR * min(n_pairs, K * (K - 1) / 2),
+        n_steps=_STEPS_PER_ANSWER_PAIR * n_pairs,
+        instead=INSTEAD,
+    )
+    for one, two in neighbours(tally.rows):
         k, l = tally.indices[one].astype(np.int64), tally.indices[two].astype(np.int64)
         m = tally.multiplicity[tally.rows[one]] * tally.counts[one] * tally.counts[two]
         sums.add(np.minimum(k, l) * K + np.maximum(k, l), m)
