@@ -119,7 +119,7 @@ def _warn_joined(
 def _warn_misspelt(
     alike: Sequence[tuple[str, str]], n_ratings: Mapping[str, int], total: int
 ) -> None:
-    """Warn of rare labels that are one character from a frequent one."""
+    """Warn of rare labels that are one slip from a frequent one, as `_alike` defines it."""
     found = []
     for one, other in alike:
         (n, rare), (n_more, usual) = sorted([(n_ratings[one], one), (n_ratings[other], other)])
@@ -129,9 +129,9 @@ def _warn_misspelt(
     if found:
         rest = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
         warn(
-            f"labels that differ in one character are kept apart: {'; '.join(found[:5])}{rest}. If "
-            f"the rare one is a misspelling, correct these cells; {option('codebook')} with the "
-            "permitted labels refuses it and names its place.",
+            "labels that differ in one character, or in the order of two, are kept apart: "
+            f"{'; '.join(found[:5])}{rest}. If the rare one is a misspelling, correct these cells; "
+            f"{option('codebook')} with the permitted labels refuses it and names its place.",
             SimilarLabelsWarning,
         )
 
@@ -143,7 +143,7 @@ def _parts(text: str) -> set[str]:
 
 
 def _alike(words: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of words that differ in one letter: one more, or another one.
+    """Yield pairs of words that differ in one letter more, in another one, or in two exchanged.
 
     Words without one of their letters are looked up, so that not all pairs are compared. Numbered
     labels, such as class1 and class2, are not misspellings of one another.
@@ -153,7 +153,8 @@ def _alike(words: Collection[str]) -> Iterator[tuple[str, str]]:
     for word in sorted(words):
         for k in range(len(word) if len(word) in _LENGTHS else 0):
             rest = word[:k] + word[k + 1 :]
-            others = [shorter.setdefault((k, rest), word), rest]
+            exchanged = word[:k] + word[k + 1 : k + 2] + word[k] + word[k + 2 :]
+            others = [shorter.setdefault((k, rest), word), rest, exchanged]
             for other in others:
                 pair = (min(word, other), max(word, other))
                 if other != word and other in whole and pair not in seen and _letters(*pair):
