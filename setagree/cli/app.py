@@ -145,12 +145,22 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        sentence = error.format_message().rstrip(".")
+        sentence = " ".join(each.format_message() for each in _all_missing(error)).rstrip(".")
         context = getattr(error, "ctx", None)
         where = "setagree" if context is None else context.command_path
         _say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See '{where} --help'.")
         return 2
     return code or 0
+
+
+def _all_missing(error: Any) -> list[Any]:
+    """Return the error of each parameter that is missing, or the error alone if none is."""
+    if type(error).__name__ != "MissingParameter" or error.param is None:
+        return [error]
+    known, context = error.ctx.command.get_params(error.ctx), error.ctx
+    missing = [one for one in known if one.required and one.name not in context.params]
+    missing = [one for one in missing if context.lookup_default(one.name) is None]
+    return [type(error)(ctx=context, param=one) for one in missing]
 
 
 def _say(sentence: str) -> None:

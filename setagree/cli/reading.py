@@ -78,7 +78,7 @@ def read_or_reduce(
         if rows is None:
             how = replace(how_read(reading), unit_columns=[*of_units] or None)
             how = replace(how, rater_columns=[*of_raters] or None)
-            how = replace(how, predictions=how.predictions or [*models, *names(models)] or False)
+            how = replace(how, predictions=how.predictions or [*models] or False)
             study = open_study(files, how, plan, note=note)
         else:
             with counting_rows(rows.counted):

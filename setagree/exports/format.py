@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
 from setagree.study.labels import Blank, Case, Missing
+from setagree.study.names import find_names
 from setagree.study.reading import Predictions
 from setagree.study.where import Where
 from setagree.wording.label_sets import Label
@@ -133,7 +134,12 @@ class Request:
         """Return whether the answers of a model are read."""
         if isinstance(self.predictions, bool):
             return self.predictions
-        return str(model) in self.predictions
+        return str(model) in self.named_models([str(model)])
+
+    def named_models(self, known: Collection[str]) -> list[str]:
+        """Return the models that are asked for; one text may hold several, between commas."""
+        asked = [] if isinstance(self.predictions, bool) else self.predictions
+        return find_names([asked] if isinstance(asked, str) else asked, known)
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,8 @@ def _with_predictions(answers: Answers, named: str, reading: Reading) -> set[Has
         asks = option("predictions", value=True)
         raise OptionError(f"{asks}: {named} has no answers of models; omit the option.")
     rest = Counter(model for model in predicted.raters if not asked.reads(model))
+    if rest and reading.predictions:
+        _check_models(asked, answers, predicted, named)
     if rest:
         way = option("predictions", value=True)
         warn(
@@ -241,6 +243,18 @@ def _with_predictions(answers: Answers, named: str, reading: Reading) -> set[Has
         for column in ("units", "raters", "labels", "places", "files"):
             getattr(answers, column).extend(compress(getattr(predicted, column), kept))
     return models
+
+
+def _check_models(asked: Request, answers: Answers, predicted: Answers, named: str) -> None:
+    """Raise `DataError` if a model that is asked for is neither a model nor a rater of the file."""
+    models = [*dict.fromkeys(map(str, predicted.raters))]
+    known = {*models, *map(str, answers.raters)}
+    for name in asked.named_models(known):
+        if name not in known:
+            raise DataError(
+                f"{named}: there is no model or rater {name!r}. The models are "
+                f"{listing(models, limit=12)}."
+            )
 
 
 def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame:

@@ -569,6 +569,8 @@ class TestRefusals:
             (["scor", "long.csv"], "No such command 'scor'"),
             (["score", "--distnace", "masi"], "No such option: --distnace"),
             (["score"], "Missing argument 'FILE'"),
+            (["monitor", "long.csv"], "Missing option '--at'. Missing option '--threshold'."),
+            (["monitor", "--threshold", "0.8"], "argument 'FILE'. Missing option '--at'. See"),
             (["score", "long.csv", "--level", "x"], "--level"),
             (["score", "long.csv", "--unit"], "--unit"),
         ],

@@ -79,6 +79,18 @@ def test_some_of_the_models(tmp_path):
     assert "2 answers of 1 model ('owlet') left out" in sentence
 
 
+def test_a_model_that_is_not_there(tmp_path):
+    """The error names the models that can be asked for; a rater may be named as one."""
+    path = write(tmp_path, "label_studio_json", _records("label_studio_json"))
+    words = r"no model or rater 'owl'\. The models are 'gpt', 'owlet'\."
+    with pytest.raises(DataError, match=words):
+        sa.read(path, predictions=["gpt", "owl"])
+    done = CliRunner().invoke(cli.app, ["panel", str(path), "--model", "gpt,owl"])
+    assert "The models are 'gpt', 'owlet'." in done.output
+    with pytest.warns(sa.SetagreeWarning, match=r"\('owlet'\) left out"):
+        assert "gpt" in sa.read(path, predictions="mia,gpt").raters
+
+
 def test_an_answer_that_is_left_out_is_not_parsed(tmp_path):
     """What a model answered about a region is an error only where it is asked for."""
     records = _records("label_studio_json")
