@@ -365,7 +365,7 @@ def without_markers(
     if not markers:
         return codes, cells
     said, meant = ([_alone(one, case) for one in each] for each in (cells, markers))
-    doubt_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said])
+    doubt_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said], cells)
     kept = np.array([one not in meant for one in said], dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
     return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]

@@ -46,6 +46,7 @@ _SPELLED = re.compile(
     r"[+\-\u2212~<>$\u20ac\u00a3]?\s*(\d+([,'\u2019\s]\d+)*([.,]\d+)?|\d{1,3}(\.\d{3})+,\d+)"
     r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
 )
+_WORDS = re.compile(r"\w+")
 _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
 _EMOJI_STYLE = "\ufe0f"
 _TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
@@ -279,13 +280,21 @@ def doubt_blanks_as_empty(n: int) -> None:
         )
 
 
-def doubt_absent(markers: Sequence[object]) -> None:
-    """Say which of the answers that are to mean no annotation nobody gave."""
-    if markers:
-        warn(
-            f"No answer is {listing(markers)}, which {option('missing')} names.",
-            MissingMarkerWarning,
-        )
+def doubt_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
+    """Warn of markers of no annotation that nobody gave, and of cells that have their parts."""
+    if not markers:
+        return
+    said = f"No answer is {listing(markers)}, which {option('missing')} names."
+    parts = {tuple(_WORDS.findall(one)): one for one in markers if isinstance(one, str)}
+    for cell in cells:
+        words = tuple(_WORDS.findall(cell) if isinstance(cell, str) else ())
+        if len(words) > 1 and words in parts:
+            said += (
+                f" The cell {shorten(cell)} has the parts of {parts[words]!r}: if it means no "
+                f"answer, write {parts[words]!r} in it."
+            )
+            break
+    warn(said, MissingMarkerWarning)
 
 
 def doubt_alike(what: str, names: Sequence[object]) -> None:

@@ -118,6 +118,19 @@ class TestMissing:
             warnings.simplefilter("error")
             sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
 
+    def test_another_separator_in_a_marker(self):
+        """A marker that a new separator has split is named with its cell."""
+        cells = [
+            ("u1", "ann", "a,b"),
+            ("u1", "bob", " n, a "),
+            ("u2", "ann", "n"),
+            ("u2", "bob", "b"),
+        ]
+        with pytest.warns(
+            MissingMarkerWarning, match="' n, a ' has the parts of 'n/a': if it .* write 'n/a'"
+        ):
+            sa.Annotations.from_long(table(cells), missing=["n/a", "-"])
+
     def test_what_nobody_said(self):
         """A marker that no answer is, is mentioned."""
         with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which missing= names"):
