@@ -168,7 +168,8 @@ def code_answers(
     """Code a column of answers; `times` says how many rows each of its cells stands for."""
     syntax = reading.syntax
     if reading.answers == "labels":
-        coded = code_label_sets(column, syntax, place=place, times=times)
+        way = _way_to_scalars(reading, is_long=is_long)
+        coded = code_label_sets(column, syntax, place=place, times=times, scalars=way)
     else:
         cells: dict[str, Any] = {"case": syntax.case, "markers": syntax.markers}
         cells["kind"] = reading.answers
@@ -177,6 +178,16 @@ def code_answers(
         return coded
     how = {"is_asked": reading.blank is not None, "is_long": is_long}
     return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)
+
+
+def _way_to_scalars(reading: Reading, *, is_long: bool) -> str:
+    """Return the option that reads one value per cell, in the function that was called."""
+    if is_long:
+        return "" if reading.degree else option("value")
+    kind = option("kind", "value")
+    if reading.kind is not None:
+        return kind
+    return python_or_command(f"Annotations.from_wide(table, {kind})", kind)
 
 
 def _drop_missing(coded: Annotations) -> Annotations:

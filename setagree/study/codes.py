@@ -39,7 +39,14 @@ from setagree.study.doubts import (
     doubt_similar,
     how_many,
 )
-from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, read_cell
+from setagree.study.labels import (
+    Case,
+    LabelSyntax,
+    cell_reader,
+    is_missing,
+    is_number,
+    read_cell,
+)
 from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
 from setagree.wording.label_sets import Degrees, LabelSet
 
@@ -265,18 +272,22 @@ def code_label_sets(
     *,
     place: Callable[[int], str],
     times: Codes | None = None,
+    scalars: str = "",
 ) -> Answers:
     """Return the coded label sets of a column; each distinct cell is parsed once.
 
     `place` words where a row is, for error sentences. `times` says how many cells of the study each
-    row stands for, where it is not one.
+    row stands for, where it is not one. `scalars` is the option that reads one value per cell, for
+    messages on numbers.
     """
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _refuse_flags(cells)
-    _refuse_numbers(column)
+    _refuse_numbers(column, scalars)
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
-        raise LabelError(worded(failures, codes, place, times))
+        hint = scalars and any(is_number(cells[code]) for code in failures)
+        way = f" For one value per cell, use {scalars}." if hint else ""
+        raise LabelError(f"{worded(failures, codes, place, times)}{way}")
     if have_degrees(sets):
         sets = [None if one is None else Degrees.of(one) for one in sets]
     merged, values = merge(sets)
@@ -288,7 +299,7 @@ def code_label_sets(
         doubt_separator(texts, syntax.sep)
         doubt_brackets(texts, syntax.sep)
         doubt_markers(codes, cells, times=times)
-        doubt_numeric_labels(values)
+        doubt_numeric_labels(values, scalars)
         doubt_similar("Labels", used_labels(values))
     is_text, codes = len(texts) == len(cells), recode(codes, merged)
     if values and syntax.codebook is None:
@@ -477,12 +488,13 @@ def _count_blanks(
     return how_many(np.array([*is_blank, False])[codes], times), spells_empty
 
 
-def _refuse_numbers(column: Column) -> None:
+def _refuse_numbers(column: Column, scalars: str) -> None:
     if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         name = "the table" if column.name is None else f"column {column.name!r}"
         raise LabelError(
-            f"{name} holds {column.dtype} numbers where labels are due; use {option('value')} "
-            f"(or {option('kind', 'value')}) for one value a cell, or make the labels text."
+            f"{name} holds {column.dtype} numbers where labels are due; "
+            f"{f'use {scalars} for one value per cell, or ' if scalars else ''}make the labels "
+            "text."
         )
 
 

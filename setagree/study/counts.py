@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import DataError, a_type, check_choice, counted, listing, shorten
+from setagree.errors import DataError, a_type, check_choice, counted, listing, option, shorten
 from setagree.study.codes import Answers, as_objects, code_label_sets
 from setagree.study.labels import Case, LabelSyntax, is_missing
 from setagree.study.names import check_text, tidied
@@ -37,7 +37,7 @@ def read_counts(
 
     if kind == "labels":
         syntax = LabelSyntax(sep=sep, blank="empty", case=case)
-        answers = code_label_sets(names, syntax, place=place)
+        answers = code_label_sets(names, syntax, place=place, scalars=option("kind", "value"))
     else:
         answers = code_scalars(names, "error", case=case, place=place, kind=kind)
     rows, columns = np.nonzero(counts)

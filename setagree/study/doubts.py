@@ -307,15 +307,15 @@ def doubt_alike(what: str, names: Sequence[object]) -> None:
         )
 
 
-def doubt_numeric_labels(values: Sequence[LabelSet]) -> None:
-    """Say that every answer is one number, which a scale would fit better."""
+def doubt_numeric_labels(values: Sequence[LabelSet], scalars: str) -> None:
+    """Warn if every answer is one number; `scalars` is the option that reads numbers."""
     alone = [next(iter(value)) for value in values if len(value) == 1]
     if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
         return
     if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
         warn(
-            f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label; "
-            f"say {option('kind', 'value')} (or {option('value')}) if they are numbers on a scale.",
+            f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label"
+            f"{f'; use {scalars} if they are numbers on a scale' if scalars else ''}.",
             MixedScaleWarning,
         )
 

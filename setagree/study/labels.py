@@ -166,13 +166,13 @@ def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
         return _read_collection(cell, syntax)
     if is_missing(cell):
         return None
-    is_number = isinstance(cell, int | float | complex | Decimal | np.number | np.bool_)
-    hint = (
-        f" Use {option('value')} (or {option('kind', 'value')}) for one value a cell."
-        if is_number
-        else ""
-    )
+    hint = " If it is a label, make it text." if is_number(cell) else ""
     raise LabelError(f"{shorten(cell)} is {a_type(cell)}, not labels.{hint}")
+
+
+def is_number(cell: object) -> bool:
+    """Return whether a cell is a number or a flag."""
+    return isinstance(cell, int | float | complex | Decimal | np.number | np.bool_)
 
 
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:

@@ -433,7 +433,7 @@ class TestErrors:
             LabelError, match=r"Unit '[uw]', rater 'a': .*unbalanced quote.*1 more row fails"
         ):
             sa.tally(lazy(data))
-        with pytest.raises(LabelError, match="Use value="):
+        with pytest.raises(LabelError, match="use value="):
             sa.tally(lazy({**data, "labels": [1, 2, 3]}))
 
     @every_engine

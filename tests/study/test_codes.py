@@ -176,10 +176,10 @@ class TestLabelColumns:
 
     @pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "bool", "boolean"])
     def test_numeric_columns(self, dtype):
-        """A column of numbers is refused with its name, its dtype and the way for numbers."""
+        """A column of numbers is refused with its name, its dtype and a remedy."""
         sentence = refused_sets(pd.Series([1, 0], dtype=dtype, name="tags"))
         assert sentence.startswith(f"column 'tags' holds {dtype} numbers where labels are due; ")
-        assert "value=" in sentence
+        assert sentence.endswith("make the labels text.")
 
     def test_numeric_column_without_a_name(self):
         """A column without a name is not called None."""
@@ -189,7 +189,7 @@ class TestLabelColumns:
         ("cell", "words"),
         [
             ({"a": 1}, "{'a': 1} is a dict, not labels."),
-            (7, "7 is an int, not labels. Use value="),
+            (7, "7 is an int, not labels. If it is a label, make it text."),
             (b"a", "b'a' is a bytes, not labels."),
             ('"a', "'\"a' has an unbalanced quote"),
             (["a", None], "a label inside a list is missing"),
@@ -601,8 +601,10 @@ def test_dict_or_number_where_labels_were_asked_for(cell, what):
     words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", cell), (2, "x", cell))
     article = "an" if what == "int" else "a"
     assert words.startswith(f"Unit 1, rater 'y': {cell!r} is {article} {what}, not labels.")
-    assert ("Use value=" in words) is (what != "dict")
-    assert words.endswith("(1 more row fails: Unit 2, rater 'x'.)")
+    more = "(1 more row fails: Unit 2, rater 'x'.)"
+    text, way = " If it is a label, make it text.", " For one value per cell, use value=."
+    is_dict = what == "dict"
+    assert words.partition("labels.")[2] == f" {more}" if is_dict else f"{text} {more}{way}"
 
 
 def test_column_of_numbers_where_labels_were_asked_for():
@@ -610,9 +612,22 @@ def test_column_of_numbers_where_labels_were_asked_for():
     table = long_table((1, "x", 3), (1, "y", 4))
     words = sentence(LabelError, sa.Annotations.from_long, table)
     assert words == (
-        "column 'labels' holds int64 numbers where labels are due; use value= (or kind='value') "
-        "for one value a cell, or make the labels text."
+        "column 'labels' holds int64 numbers where labels are due; use value= for one value per "
+        "cell, or make the labels text."
     )
+
+
+def test_numbers_name_only_an_option_of_the_function():
+    """Each function names what it has: a column of values, or the kind of all answers."""
+    wide = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]})
+    triples = [("x", 1, 1), ("y", 1, 2)]
+    texts = wide.astype(int).astype(str).assign(z=["4", "5"])
+    assert "use kind='value' for" in sentence(LabelError, sa.Annotations.from_wide, wide)
+    assert "use kind='value'." in sentence(LabelError, sa.Annotations.from_triples, triples)
+    words = sentence(LabelError, sa.agreement, wide, wide=True)
+    assert "use Annotations.from_wide(table, kind='value') for" in words
+    with pytest.warns(MixedScaleWarning, match="use kind='value' if they are numbers"):
+        sa.Annotations.from_wide(texts)
 
 
 def test_numbers_as_text_on_a_numeric_scale():

@@ -349,8 +349,8 @@ class TestCollections:
 
     @pytest.mark.parametrize("cell", [1, 1.5, True, 2 + 0j, np.int64(3), np.True_])
     def test_numbers(self, cell):
-        """A number is not a label set; the sentence names the way for single values."""
-        assert refusal(cell).endswith("Use value= (or kind='value') for one value a cell.")
+        """A number is not a label set; `parse_labels` has no option for single values."""
+        assert refusal(cell).endswith("not labels. If it is a label, make it text.")
 
 
 class TestOneHotRows:
