@@ -12,8 +12,9 @@ from typing import TypeAlias
 import numpy as np
 
 from setagree.coefficients.chance import Case, Codes, Floats
-from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_minus
+from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.sums import Flags, Sums, coefficient, features
 from setagree.coefficients.within_units import CountedUnits, dense_distances, lists_pairs
 from setagree.credit.base import DenseWeights, Weights
 from setagree.study.tally import Tally
@@ -67,7 +68,7 @@ class Cells:
         sizes = np.bincount(self.unit, minlength=tally.n_units)
         # Units of equal size stand together, so that their pairs are pairs of slices.
         self.units = np.argsort(sizes, kind="stable")
-        self.sizes = sizes[self.units].astype(np.float64)
+        self.sizes = sizes[self.units]
         self.place = np.argsort(self.units)[self.unit]  # of each cell's unit in this order
 
     # -- permutations
@@ -98,13 +99,9 @@ class Cells:
         starts = range(0, n_resamples, at_once)
         np.empty(_REUSED)
         long = len(starts) > _PROGRESS_BLOCKS
-        parts = []
-        for start in track(
-            starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long
-        ):
-            V = self.reshuffled(min(at_once, n_resamples - start), generator)
-            parts.append(self.evaluate(V))
-        return np.concatenate(parts)
+        blocks = track(starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long)
+        sizes = (min(at_once, n_resamples - start) for start in blocks)
+        return np.concatenate([self.evaluate(self.reshuffled(n, generator)) for n in sizes])
 
     def reshuffled(self, n: int, generator: np.random.Generator) -> Codes:
         """Return random reshuffles, of shape (n, n_cells)."""
@@ -118,10 +115,8 @@ class Cells:
     def all_estimates(self) -> Floats:
         """Return the estimates of all distinct arrangements."""
         orders = arrangements([self.value[cells] for cells in self.groups()])
-        parts = []
-        while block := list(itertools.islice(orders, self._block_rows)):
-            parts.append(self.evaluate(np.stack(block)))
-        return np.concatenate(parts)
+        blocks = iter(lambda: list(itertools.islice(orders, self._block_rows)), [])
+        return np.concatenate([self.evaluate(np.stack(block)) for block in blocks])
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of reshuffles V."""
@@ -160,7 +155,7 @@ class Cells:
     def _tables(self) -> list[tuple[slice, Codes]]:
         """Units of each size r, and their cells as a table of shape (r, n_units_of_r)."""
         tables, first_unit, first = [], 0, 0
-        for r, n in zip(*np.unique(self.sizes.astype(np.intp), return_counts=True), strict=True):
+        for r, n in zip(*np.unique(self.sizes, return_counts=True), strict=True):
             cells = self._by_unit[first : first + r * n].reshape(n, r).T
             tables.append((slice(first_unit, first_unit + n), np.ascontiguousarray(cells)))
             first_unit, first = first_unit + n, first + r * n
@@ -178,7 +173,7 @@ class Cells:
         """
         B, n = len(V), len(self.units)
         if not self.lists_pairs:
-            unit = np.repeat(np.arange(n), self.sizes.astype(np.intp)) + n * np.arange(B)[:, None]
+            unit = np.repeat(np.arange(n), self.sizes) + n * np.arange(B)[:, None]
             value = V.take(self._by_unit, axis=1)
             rated = value < self.n_values
             ones = np.ones(int(rated.sum()))
@@ -235,110 +230,101 @@ class Shuffler(Cells):
     def __init__(
         self, case: Case, model: Model, unit: Codes, rater: Codes, value: Codes, group: Codes
     ) -> None:
+        if not isinstance(model, Fixed | Urn | Redrawn | UrnOfEachRater):
+            raise TypeError(f"{model!r} is not a model of chance that can be reshuffled")
         super().__init__(unit, value, group, case.tally, case.weights)
-        self.case, self.model, self.rater = with_dense(case, self.dense), model, rater[self.order]
-        self.w = case.pairable_weights[self.units]  # in sums over pairable units
-        self.v = case.unit_weights[self.units]  # in sums over rated units
+        self.case, self.model = with_dense(case, self.dense), model
+        self.rater = np.unique(rater[self.order], return_inverse=True)[1]
+        w, v = case.pairable_weights[self.units], case.unit_weights[self.units]
+        self.w, self.v = w, w if model.weigh == "ratings" else v  # of M and O, of the urn
+        # x_i = q_i / (r_i (r_i - 1)), so that O_i is this feature of a unit of r ratings times q_i.
+        r = np.arange(self.sizes.max(initial=0) + 1)
+        self.features, self.share = features(model, r, r, 1 / np.maximum(r * (r - 1), 1))
         strata = None if case.sample is None else case.sample.strata_of_size
         self.strata = None if strata is None else strata[self.units]
 
-    def evaluate(self, V: Codes) -> Floats:
-        """Return the estimates 1 - (O / M) / chance of reshuffles V; NaN if undefined.
+    @property
+    def n_held(self) -> int:
+        """Number of entries per reshuffle that are in memory at a time."""
+        by_rater = isinstance(self.model, UrnOfEachRater)
+        n_urns = int(self.rater.max(initial=0)) + 1 if by_rater else 1
+        return max(len(self.value), self.n_values * n_urns)
 
-        Krippendorff (2011): O / M = sum_i w_i q_i / (r_i - 1) / sum_i w_i r_i over pairable units.
-        Gwet (2014, ch. 2): O / M = sum_i w_i q_i / (r_i (r_i - 1)) / sum_i w_i over the same.
-        """
+    def evaluate(self, V: Codes) -> Floats:
+        """Return the estimates of reshuffles V; NaN if undefined."""
         tables = list(self.answers(V))
         r, q = self._ratings(V, tables), self.disagreement(V, tables)
-        pairable = r >= 2
-        x = q / np.where(pairable, r * (r - 1), 1)
+        n, M, O, _, own = (each.take(r) for each in self.features)
         by_ratings = self.model.weigh == "ratings"
-        mass = np.asarray(self.w * (r * pairable if by_ratings else pairable))
-        M = mass.sum(axis=-1)
-        # One unit does not show what chance does, unless chance is fixed in advance.
-        n = np.count_nonzero(pairable if by_ratings else r > 0, axis=-1)
-        undefined = (M == 0) | ((n == 1) & (not self.model.fixed))
         # Not by BLAS, whose threads cost more than they save.
-        O = np.einsum("...u,...u->...", x, mass)
-        return one_minus(O / np.where(undefined, np.nan, M), self._chance(V, r))
+        sums = Sums(
+            n.sum(axis=-1),
+            np.einsum("...u,u->...", M, self.w),
+            np.einsum("...u,...u->...", O * self.w, q),
+            np.zeros(()),
+            np.einsum("...u,u->...", own, self.w**2) if by_ratings else np.zeros(()),
+        )
+        kept = self._kept_chance
+        y = self._chance(V, r, sums.own) if kept is None else np.repeat(kept, len(V))
+        return coefficient(self.model, sums, y)
 
-    def _ratings(self, V: Codes, tables: Tables) -> Floats:
+    def _ratings(self, V: Codes, tables: Tables) -> Codes:
         """Return the number of ratings per unit, of shape (n_units,) or (B, n_units)."""
         if self.is_complete:
             return self.sizes
-        r = np.empty((len(V), len(self.units)))
+        r = np.empty((len(V), len(self.units)), dtype=np.intp)
         for units, answers in tables:
             r[:, units] = (answers < self.n_values).sum(axis=1)
         return r
 
-    def _chance(self, V: Codes, r: Floats) -> Floats:
-        """Return 1 - pe of each reshuffle."""
-        kept = self._kept_chance
-        return self._chance_of(V, r) if kept is None else np.repeat(kept, len(V))
-
     @cached_property
     def _kept_chance(self) -> Floats | None:
         """1 - pe, of shape (1,), if no reshuffle changes it."""
-        if not self.is_complete:
-            return None
-        each = self._cell_weights(self.sizes)
-        if isinstance(self.model, UrnOfEachRater):
-            if self.strata is not None:
+        by_rater = isinstance(self.model, UrnOfEachRater)
+        if not self.model.fixed:
+            if not self.is_complete or (by_rater and self.strata is not None):
                 return None
-            each = each + 1j * self.rater
-        if any(len(np.unique(each[cells])) > 1 for cells in self.groups()):
-            return None
-        return self._chance_of(self.value[None, :], self.sizes)
+            each = self._cell_amounts(self.sizes) + (1j * self.rater if by_rater else 0)
+            if any((each[cells] != each[cells][:1]).any() for cells in self.groups()):
+                return None
+        own = self.features.own.take(self.sizes) @ self.w**2
+        return self._chance(self.value[None, :], self.sizes, own)
 
-    def _cell_weights(self, r: Floats) -> Floats:
-        """Return the amount that each cell adds to the urn, from the number of ratings per unit."""
-        match self.model:
-            case Fixed():
-                each = np.zeros_like(self.v)
-            case UrnOfEachRater():
-                each = self.v
-            case Urn() | Redrawn() if self.model.weigh == "ratings":
-                each = self.w * (r >= 2)
-            case Urn() | Redrawn():
-                each = self.v / np.maximum(r, 1)
-            case _:
-                raise TypeError(f"{self.model!r} is not a model of chance that can be reshuffled")
+    def _cell_amounts(self, r: Codes) -> Floats:
+        """Return what each cell adds to the urn, from the number of ratings per unit."""
+        by_rater = isinstance(self.model, UrnOfEachRater)
+        each = self.v if by_rater else self.v * self.share.take(r)
         return np.asarray(each.take(self.place, axis=-1))
 
-    def _chance_of(self, V: Codes, r: Floats) -> Floats:
-        model, each = self.model, self._cell_weights(r)
-        match model:
-            case Fixed():
-                return np.full(len(V), model.level(self.case))
-            case UrnOfEachRater():
-                return model.chance(self.case, self._rater_totals(V, r, each))
-        assert isinstance(model, Urn | Redrawn)  # noqa: S101 - seen to by _cell_weights
-        # own = sum_i w_i² r_i over pairable units: the pairs of a rating with itself.
-        by_ratings = model.weigh == "ratings"
-        own = (self.w**2 * r * (r >= 2)).sum(axis=-1) if by_ratings else 0.0
-        return model.chance(self.case, self._totals(V, each), own)
+    def _chance(self, V: Codes, r: Codes, own: Floats) -> Floats:
+        """Return 1 - pe of each reshuffle."""
+        if isinstance(self.model, Fixed):
+            return np.full(len(V), self.model.level(self.case))
+        if isinstance(self.model, UrnOfEachRater):
+            return self.model.chance(self.case, [self._rater_totals(V, r)])
+        totals = summed(V, self._cell_amounts(r), self.n_values + 1)[:, :-1].T
+        return self.model.chance(self.case, totals, own)
 
-    def _rater_totals(self, V: Codes, r: Floats, each: Floats) -> Iterator[Floats]:
-        """Yield the totals of each rater, of shape (K, 1, B)."""
-        for g in np.unique(self.rater):
-            cells = np.flatnonzero(self.rater == g)
-            answers, amounts = V.take(cells, axis=1), each[cells]
-            if self.strata is not None:
-                # N_s / n_gs, with n_gs the units of stratum s that rater g rated: `Rated.times`.
-                of_stratum = np.eye(self.strata.max() + 1)[self.strata]
-                own = self.place[cells]
-                n_gs = (answers < self.n_values) @ of_stratum[own]
-                N_s = (self.v * (r > 0)) @ of_stratum
-                amounts = (N_s / np.maximum(n_gs, 1))[:, self.strata[own]]
-            yield self._totals(answers, amounts)[:, None]
+    def _rater_totals(self, V: Codes, r: Codes) -> Floats:
+        """Return the summed amount of each value by rater, of shape (K, n_raters, B)."""
+        K, R, each = self.n_values, int(self.rater.max()) + 1, self._cell_amounts(r)
+        if self.strata is not None:
+            # N_s / n_gs, with n_gs the units of stratum s that rater g rated: `Rated.times`.
+            S, s = int(self.strata.max()) + 1, self.strata[self.place]
+            of_cell = np.broadcast_to(self.rater * S + s, V.shape)
+            n_gs = summed(of_cell, V < K, R * S).take(of_cell[0], axis=1)
+            N_s = (self.v * (r > 0)) @ np.eye(S)[self.strata]
+            each = N_s.take(s, axis=-1) / np.maximum(n_gs, 1)
+        sums = summed(V + (K + 1) * self.rater, each, (K + 1) * R)
+        return sums.reshape(len(V), R, K + 1)[:, :, :K].transpose(2, 1, 0)
 
-    def _totals(self, V: Codes, each: Floats) -> Floats:
-        """Return the summed amount of each value in each reshuffle, of shape (K, B)."""
-        B, K = len(V), self.n_values
-        cells = V + (K + 1) * np.arange(B)[:, None]
-        amounts = np.broadcast_to(each, V.shape).ravel()
-        sums = np.bincount(cells.ravel(), amounts, (K + 1) * B).astype(np.float64, copy=False)
-        return sums.reshape(B, K + 1)[:, :K].T
+
+def summed(codes: Codes, each: Floats | Flags, n: int) -> Floats:
+    """Return the sums by code 0, ..., n - 1 in each row of `codes`, of shape (B, n)."""
+    B = len(codes)
+    cells = (codes + n * np.arange(B)[:, None]).ravel()
+    sums = np.bincount(cells, np.broadcast_to(each, codes.shape).ravel(), n * B)
+    return sums.astype(np.float64, copy=False).reshape(B, n)
 
 
 def pairs_of(tables: Tables) -> Iterator[tuple[slice, Codes, Codes]]:

@@ -30,7 +30,7 @@ _CELLS_A_LOOKUP = 200
 """Multiply-adds in the time of looking up one pair: in a dense matrix, or by its operator."""
 
 
-def lists_pairs(r: Floats, n_values: int, most: int | None = None) -> bool:
+def lists_pairs(r: Floats | Codes, n_values: int, most: int | None = None) -> bool:
     """Say whether the pairs of units of r ratings are few enough to be listed.
 
     They are where counts of the values, of n_units x K² work, would not be faster.
@@ -82,7 +82,9 @@ class CountedUnits:
         The same distances in a row, where there are few.
     """
 
-    def __init__(self, r: Floats, tally: Tally, weights: Weights, dense: Floats | None) -> None:
+    def __init__(
+        self, r: Floats | Codes, tally: Tally, weights: Weights, dense: Floats | None
+    ) -> None:
         K = weights.n_values
         self.tally, self.weights = tally, weights
         lookups = float((np.minimum(r, K) ** 2).sum()) / 2
