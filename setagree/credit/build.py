@@ -47,7 +47,16 @@ from setagree.distances.labelled import (
 from setagree.distances.matrix import MatrixDistance
 from setagree.distances.sets import jaccard
 from setagree.distances.transport import TransportDistance
-from setagree.errors import DistanceError, SetagreeWarning, counted, listing, shorten, warn
+from setagree.errors import (
+    DistanceError,
+    SetagreeWarning,
+    counted,
+    listing,
+    option,
+    python_or_command,
+    shorten,
+    warn,
+)
 from setagree.study.codes import Kind, have_degrees
 from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
 from setagree.wording.label_sets import LabelSet, sorted_labels
@@ -68,15 +77,24 @@ class WeightBuilder:
         How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
     checked : bool
         Whether the distances were checked on the study that this one was made from.
+    order : sequence
+        All ordered categories, whose places stand for numbers in the distances that use ranks.
     """
 
     def __init__(
-        self, values: tuple[Any, ...], kind: Kind, pairable: Floats, *, checked: bool = False
+        self,
+        values: tuple[Any, ...],
+        kind: Kind,
+        pairable: Floats,
+        *,
+        checked: bool = False,
+        order: Sequence[Any] = (),
     ) -> None:
         self.checked = checked
         self.values = values
         self.kind = kind
         self.pairable = pairable
+        self.order = order
         self._said = False
 
     @cached_property
@@ -241,9 +259,39 @@ class WeightBuilder:
             if computed:
                 _check_range(numbers, self.values, distance)
             return numbers
+        if self.order and distance.takes_order:
+            return self._places()
+        raise DistanceError(f"{distance.name!r} compares numbers; {self._no_numbers(distance)}")
+
+    def _places(self) -> Floats:
+        """Return the place of each value among all ordered categories."""
+        place = {category: k for k, category in enumerate(self.order)}
+        if odd := [value for value in self.values if value not in place]:
+            raise DistanceError(
+                f"{listing(odd)} not among the ordered categories {listing([*self.order])}; add "
+                "them to the categories, in their place."
+            )
+        return np.array([place[value] for value in self.values], dtype=np.float64)
+
+    def _no_numbers(self, distance: ScaleDistance) -> str:
+        """Return what the values are that a distance does not compare, and the remedy."""
+        if self.kind == "labels":
+            return (
+                "these values are label sets. If each answer is one value, use "
+                f"{option('value')} for its column, or {option('kind', 'value')}."
+            )
         first = next((v for v in self.values if as_number(v) is None), None)
-        what = "label sets" if self.kind == "labels" else f"categories, such as {shorten(first)}"
-        raise DistanceError(f"{distance.name!r} compares numbers; these values are {what}.")
+        of_order = "; 'ordinal', 'linear' and 'quadratic' use their order" if self.order else ""
+        ordered = python_or_command(
+            "make the column an ordered categorical: pandas.Categorical(cells, "
+            "categories=[...], ordered=True)",
+            "save the table as Parquet with an ordered categorical column",
+        )
+        remedy = f", or {ordered}" if distance.takes_order else ""
+        return (
+            f"these values are {'ordered ' if self.order else ''}categories, such as "
+            f"{shorten(first)}{of_order}. Replace them by numbers{remedy}."
+        )
 
     def _doubt_equal(self, numbers: Floats, distance: Distance) -> None:
         """Say once that two numbers that differ are one where distances compute with floats."""

@@ -135,12 +135,15 @@ class ScaleDistance(Distance):
         (Krippendorff's ordinal), or its place among the distinct values (Gwet's ordinal).
     form : {"points", "absolute", "squared"}
         Whether a closed form exists for the chance term: of \|x - y\| or of (x - y)².
+    takes_order : bool
+        Whether the places of ordered categories may stand for numbers.
     """
 
     name: str
     function: Callable[[Floats, Floats, float, float], Floats] = field(repr=False)
     position: Literal["value", "mid_rank", "rank"] = "value"
     form: Form = "points"
+    takes_order: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)

@@ -18,6 +18,7 @@ def scale_distance(
     source: str,
     position: Literal["value", "mid_rank", "rank"] = "value",
     form: Form = "points",
+    takes_order: bool = False,
 ) -> Callable[[ScaleFunction], ScaleDistance]:
     """Turn a function of (x, y, low, high) into the distance of its name."""
 
@@ -26,7 +27,10 @@ def scale_distance(
         # The distance takes the function's name here; pickle finds the function behind it.
         function.__qualname__ = f"{name}.function"
         return ScaleDistance(
-            name, function, position, form, bounded=False, formula=formula, source=source
+            *(name, function, position, form, takes_order),
+            bounded=False,
+            formula=formula,
+            source=source,
         )
 
     return wrap
@@ -46,9 +50,11 @@ def interval(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: 
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance(formula="(x − y)²", source="Fleiss & Cohen 1973", form="squared")
+@scale_distance(formula="(x − y)²", source="Fleiss & Cohen 1973", form="squared", takes_order=True)
 def quadratic(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
-    """(x - y)², another name of `interval`; the weights of the quadratic kappa.
+    """(x - y)²; the weights of the quadratic kappa.
+
+    For numbers it is `interval`; ordered categories count by their places, also unused ones.
 
     Fleiss & Cohen 1973.
 
@@ -60,9 +66,13 @@ def quadratic(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa:
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance(formula="|x − y|", source="Cicchetti & Allison 1971", form="absolute")
+@scale_distance(
+    formula="|x − y|", source="Cicchetti & Allison 1971", form="absolute", takes_order=True
+)
 def linear(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     r"""\|x - y\|; the weights of the linear kappa.
+
+    Ordered categories count by their places, also unused ones.
 
     Cicchetti & Allison 1971.
 
@@ -79,11 +89,13 @@ def linear(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: AR
     source="Krippendorff 2011",
     position="mid_rank",
     form="squared",
+    takes_order=True,
 )
 def ordinal(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     """Squared difference of mid-ranks over the pairable ratings; only the order counts.
 
-    Krippendorff 2011. It depends on the whole study, so it cannot be called on two values alone.
+    Krippendorff 2011. It takes numbers or ordered categories. It depends on the whole study, so it
+    cannot be called on two values alone.
     """
     return np.asarray((x - y) ** 2)
 
@@ -139,7 +151,9 @@ def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
     return np.where(step == 0, 0.0, np.sin(np.pi * step / (high - low + 1)) ** 2)
 
 
-@scale_distance(formula="the pairs of ranks between", source="Gwet 2014", position="rank")
+@scale_distance(
+    formula="the pairs of ranks between", source="Gwet 2014", position="rank", takes_order=True
+)
 def ordinal_gwet(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     r"""C(\|rank x - rank y\| + 1, 2).
 

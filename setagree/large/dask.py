@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from setagree.large.partitions import (
     survey_part,
 )
 from setagree.large.survey import CodedCells, code_cells
+from setagree.study.objects import order_of
 from setagree.study.reading import Reading
 from setagree.study.where import NO_ROWS, Where
 
@@ -61,6 +63,7 @@ def reduce_dask(
     else:
         parts = _kept(frame.to_delayed(), where, names[-1], columns)
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
+    survey = replace(survey, order=_order(frame[columns["answer"]]))
 
     def place(position: int) -> str:
         cell = survey.cells[position] if position < len(survey.cells) else None
@@ -74,6 +77,12 @@ def reduce_dask(
     how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
     reduced = [delayed(reduce_part)(p, **how) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
+
+
+def _order(column: Any) -> tuple[Any, ...]:
+    """Return the ordered categories of a column, or () if Dask has not computed them."""
+    is_known = isinstance(column.dtype, pd.CategoricalDtype) and column.cat.known
+    return order_of(pd.Series([], dtype=column.dtype)) if is_known else ()
 
 
 def _kept(

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from setagree.files.streams import (
 )
 from setagree.large.copies import check_alike, copy_texts
 from setagree.large.relations import quoted, run_query
+from setagree.study.objects import common_order
 from setagree.study.where import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -101,6 +102,12 @@ class Files:
         names, roles = [*copies[0].names], {r: r for r in columns}
         counts = sum((copy.counts for copy in copies), NO_ROWS)
         return Ready(paths, names, roles, self.kind == "json lines", counts)
+
+    def order(self, column: str) -> tuple[Any, ...]:
+        """Return the ordered categories of a column of Parquet files; () if it has none."""
+        if self.kind != "parquet":
+            return ()
+        return common_order(chain.from_iterable(_orders(one, column) for one in self.sources), ())
 
     def _check_types(self, columns: Mapping[str, str]) -> None:
         """Refuse columns of several types, which DuckDB would make one by rounding."""
@@ -295,6 +302,17 @@ def _types(source: Source) -> dict[str, str]:
     texts = {"large_string": "string", "string_view": "string"}
     spelled = [texts.get(str(one), str(one)) for one in plain]
     return dict(zip(schema.names, spelled, strict=True))
+
+
+def _orders(source: Source, column: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the ordered categories of a column, as each row group has them."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(source.path) as file:
+        if getattr(file.schema_arrow.field(column).type, "ordered", False):
+            for group in range(file.num_row_groups):
+                for batch in islice(file.iter_batches(1, [group], columns=[column]), 1):
+                    yield tuple(batch.column(0).dictionary.drop_null().to_pylist())
 
 
 def _plain(paths: Sequence[str]) -> list[str]:

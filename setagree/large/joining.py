@@ -33,6 +33,7 @@ from setagree.study.codes import as_objects, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
+from setagree.study.objects import common_order
 from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Reading
 from setagree.study.where import Where, counting_rows, kept_rows
@@ -266,6 +267,7 @@ def _joined(study: Annotations, model: Annotations, name: str, note: Note | None
         rater_table=known.where(known.notna(), None) if len(known.columns) else None,
         raters=as_objects([*study.raters, *model.raters]),
         values=tuple(values),
+        order=common_order([study.order, model.order], codes),
         unit_codes=_after(study.unit_codes, _places(study, model)[model.unit_codes]),
         rater_codes=_after(study.rater_codes, study.n_raters + model.rater_codes),
         value_codes=_after(study.value_codes, moved[model.value_codes]),

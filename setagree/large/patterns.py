@@ -156,4 +156,5 @@ def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
         kind=coded.answers.kind,
         values=tuple(coded.answers.values[code] for code in tally.values),
         n_raters=n_raters,
+        order=coded.answers.order,
     )

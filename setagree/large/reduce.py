@@ -278,6 +278,7 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
         if say is not None:
             say_guessed(asked, reading, say)
         columns = _roles(reading)
+        order = found.order(columns["answer"])
 
         engine, named = DuckDB(connection, folder), {"unit", "rater", files.CONDITION}
 
@@ -290,7 +291,11 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
             frame = native(paths) if kept is None else kept.kept(native(paths), engine)
             roles, name = {role: role for role in columns}, columns["answer"]
             return program.pick_rows(
-                frame, engine, roles, name=name, in_json=ready.in_json, kind=reading.answers
+                *(frame, engine, roles),
+                name=name,
+                in_json=ready.in_json,
+                kind=reading.answers,
+                order=order,
             )
 
         whole = rows(ready.paths)

@@ -46,6 +46,8 @@ class Rows:
         Whether answers are lists, written as JSON.
     long : bool
         Whether answers are whole numbers of 128 bits, written as text.
+    order : tuple
+        The categories of an ordered column of answers, in their order.
     """
 
     frame: nw.LazyFrame[Any]
@@ -53,6 +55,7 @@ class Rows:
     name: str
     in_json: bool
     long: bool = False
+    order: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,17 +74,20 @@ def pick_rows(
     name: str | None = None,
     in_json: bool = False,
     kind: AnswerKind = "labels",
+    order: tuple[Any, ...] = (),
 ) -> Rows:
     """Return the three columns; ids without the space around them, lists as text.
 
     `columns` names the columns of the roles unit, rater and answer. `name` is what that of the
     answers is called elsewhere. `in_json` says that the answers are JSON already. Answers of the
-    `kind` "value" may be whole numbers of 128 bits, which travel as text.
+    `kind` "value" may be whole numbers of 128 bits, which travel as text. `order` has the ordered
+    categories of the answers where the type of the column does not.
     """
     import narwhals as nw
 
     known = frame.collect_schema()
     long = kind == "value" and _is_long(known[columns["answer"]])
+    order = order or tuple(getattr(known[columns["answer"]], "categories", ()))  # of an Enum
     for role, column in columns.items():
         if role != "answer" or not long:
             check_type(role, name if role == "answer" and name else column, known[column])
@@ -96,7 +102,7 @@ def pick_rows(
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
-    return Rows(picked, engine, name or columns["answer"], in_json or lists, long)
+    return Rows(picked, engine, name or columns["answer"], in_json or lists, long, order)
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:
@@ -154,7 +160,8 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
     cells = list(map(rows.engine.from_json, listed)) if rows.in_json else listed
     cells = list(map(int, cells)) if rows.long else cells
     tidy = [role for role in texts if role not in changed]
-    return Survey(cells, times, n_null, n_bad, inexact), known.select("answer"), tidy
+    surveyed = Survey(cells, times, n_null, n_bad, inexact, rows.order)
+    return surveyed, known.select("answer"), tidy
 
 
 def _doubt(role: str, *, is_text: bool) -> nw.Expr:

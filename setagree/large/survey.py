@@ -14,6 +14,7 @@ from setagree.errors import DataError, counted
 from setagree.study.assembly import code_answers
 from setagree.study.codes import MISSING, Answers, as_objects
 from setagree.study.frames import inexact_ids
+from setagree.study.objects import as_ordered, common_order
 from setagree.study.reading import Reading
 
 Ints = npt.NDArray[np.int64]
@@ -57,6 +58,8 @@ class Survey:
         Rows without a unit, and without a rater.
     inexact : tuple of str
         Which of unit and rater are floats so large that two may have been rounded to one.
+    order : tuple
+        The categories of an ordered column of answers, in their order.
     """
 
     cells: list[Any]
@@ -64,6 +67,7 @@ class Survey:
     n_null: int
     n_bad: dict[str, int]
     inexact: tuple[str, ...] = ()
+    order: tuple[Any, ...] = ()
 
     def check(self) -> None:
         """Raise `DataError` where there are no rows, or some whose unit or rater is not known."""
@@ -124,6 +128,7 @@ def code_cells(
     if survey.n_null:
         column = pd.concat([column, pd.Series([None], dtype=object)], ignore_index=True)
         column.name, times = name, np.append(times, survey.n_null)
+    column = as_ordered(column, common_order([survey.order], cells))
     answers = code_answers(column, reading, is_long=True, place=place, times=times)
     rated = answers.codes != MISSING
     if not rated.any():

@@ -102,7 +102,8 @@ def split_alphas(
     given = np.bincount(answers.ravel(), minlength=len(values))
     used = np.flatnonzero(given)
     named, K = tuple(values[code] for code in used), len(used)
-    weights = WeightBuilder(named, study.kind, given[used].astype(np.float64)).build(distance)
+    times = given[used].astype(np.float64)
+    weights = WeightBuilder(named, study.kind, times, order=study.order).build(distance)
     answers = (np.cumsum(given > 0) - 1)[answers]
     d, cells, alphas = weights.distance_at(*answers), (split * K + answers).ravel(), []
     for times in (np.ones((S, n)), np.stack([each.times for each in splits])):

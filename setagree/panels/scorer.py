@@ -111,7 +111,8 @@ class PanelScorer:
         used = n_human > 0
         of_human = np.bincount(human, minlength=len(values)).astype(float)
         of_model = np.bincount(said[used], minlength=len(values)).astype(float)
-        builder = WeightBuilder(values, self.study.kind, of_human + of_model)
+        given, kind, order = of_human + of_model, self.study.kind, self.study.order
+        builder = WeightBuilder(values, kind, given, order=order)
         weights = builder.build(self.distance)
         apart = weights.distance_at(human, said[units])
         share = (n_human[units] + 1) / n_human[units]

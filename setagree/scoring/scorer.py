@@ -332,7 +332,7 @@ def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> Weigh
     pairable = pairable_totals(
         tally, summed_weights(tally, None if sample is None else sample.pairable_weights)
     )
-    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked)
+    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked, order=tally.order)
 
 
 _STEPS_A_RATING = 20

@@ -71,6 +71,9 @@ class Annotations(ReadOnlyArrays):
         The missing annotations that a column of statuses explains: unit, rater, status.
     with_queued : Annotations or None
         The same with the ratings that a queue asked for, which no coefficient may use.
+    order : tuple
+        The categories of an ordered column in their order, also those that nobody gave; empty if
+        the answers have no order. The distances ordinal and linear use it.
     """
 
     kind: Kind
@@ -91,6 +94,7 @@ class Annotations(ReadOnlyArrays):
     repeats: Annotations | None = None
     with_queued: Annotations | None = None
     unobserved: pd.DataFrame | None = None
+    order: tuple[Value, ...] = ()
 
     @property
     def n_units(self) -> int:

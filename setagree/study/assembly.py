@@ -119,7 +119,7 @@ def assemble(
 
     answers = code_answers(long.answer, reading, is_long=is_long, place=place)
     ids = (units, raters, answers.values, unit_codes, rater_codes)
-    coded = record(answers.kind, *ids, answers.codes, reading=reading)
+    coded = record(answers.kind, *ids, answers.codes, reading=reading, order=answers.order)
     kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)

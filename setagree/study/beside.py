@@ -17,6 +17,7 @@ from setagree.study.doubts import doubt_merged_names
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
+from setagree.study.objects import as_ordered, is_ordered
 
 GROUPS = {"cluster": "Clusters", "strata": "Strata"}
 """The roles that name groups of units, and these as sentences call them."""
@@ -165,7 +166,6 @@ def _said(cell: Any) -> Any:
 def as_column(cells: Iterable[Any], table: pd.DataFrame, dtype: Any = None) -> pd.Series[Any]:
     """Return a column of a table whose cells stay what they are, in the order of their dtype."""
     column = pd.Series(as_objects(cells), index=table.index, dtype=object)
-    if not (isinstance(dtype, pd.CategoricalDtype) and dtype.ordered):
+    if not is_ordered(dtype):
         return column
-    names = dict.fromkeys(map(tidied, dtype.categories))
-    return column.astype(pd.CategoricalDtype([*names], ordered=True))
+    return as_ordered(column, dict.fromkeys(map(tidied, dtype.categories)))

@@ -219,6 +219,8 @@ class Answers:
         Whether the answers are label sets and every cell is text; markers and nulls do not count.
     spells_empty : bool
         Whether text says by itself that its label set is empty, such as ``[]``.
+    order : tuple
+        The categories of an ordered column in their order, also those that nobody gave.
     """
 
     codes: Codes
@@ -227,6 +229,7 @@ class Answers:
     n_blank: int
     is_text: bool = False
     spells_empty: bool = False
+    order: tuple[Value, ...] = ()
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:

@@ -13,6 +13,7 @@ from setagree.study.codes import Answers, as_objects, code_label_sets
 from setagree.study.labels import Case, LabelSyntax, is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.numbers import inferred
+from setagree.study.objects import as_ordered, order_of
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
 
@@ -31,6 +32,7 @@ def read_counts(
     check_choice("kind", kind, ANSWER_KINDS)
     counts = checked_counts(table)
     names = inferred(as_objects(table.columns)).rename("column names")
+    names = as_ordered(names, order_of(table.columns))
 
     def place(column: int) -> str:
         return f"Column {shorten(names[column])}"

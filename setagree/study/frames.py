@@ -20,6 +20,7 @@ from setagree.errors import (
 )
 from setagree.study.codes import MISSING, Codes, Column, as_objects
 from setagree.study.numbers import EXACT
+from setagree.study.objects import as_ordered, common_order, order_of, order_of_arrow
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -111,9 +112,10 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
 
 
 def without_dictionary(column: Column) -> Column:
-    """Return a column of pandas as it is, without an Arrow dictionary that has a null in it.
+    """Return a column of pandas as it is, or as a categorical if it has an Arrow dictionary.
 
-    pandas takes such a null for a cell, and does not join chunks with different dictionaries.
+    pandas takes a null in such a dictionary for a cell, does not join chunks with different
+    dictionaries, and counts their unused entries as distinct cells.
 
     Examples
     --------
@@ -124,10 +126,8 @@ def without_dictionary(column: Column) -> Column:
         return column
     array: Any = column.array
     arrow = array.__arrow_array__()
-    if not _null_in_dictionary(arrow):
-        return column
-    plain = pd.arrays.ArrowExtensionArray(_plain_arrow(arrow))
-    return pd.Series(plain, index=column.index, name=column.name)
+    found = _categorical(*_distinct_arrow(arrow), order=order_of_arrow(arrow))
+    return pd.Series(found.array, index=column.index, name=column.name)
 
 
 def is_inexact(column: Column) -> bool:
@@ -160,6 +160,8 @@ def stacked(columns: Sequence[Column]) -> Column:
     [9007199254740993, 0.5]
     """
     joined = pd.concat(list(columns), ignore_index=True)
+    if any(orders := [order_of(column) for column in columns]):
+        return as_ordered(joined.astype(object), common_order(orders, joined.dropna()))
     is_whole = [pd.api.types.is_integer_dtype(column.dtype) for column in columns]
     if not any(is_whole) or not is_inexact(joined):
         return joined
@@ -244,8 +246,8 @@ def _column(series: nw.Series[Any]) -> Column:
     dtype = series.dtype
     if dtype.is_float():
         return pd.Series(series.to_numpy())
-    if dtype in {nw.String, nw.Categorical, nw.Enum}:
-        return _categorical(*_distinct(series))
+    if dtype in {nw.String, nw.Categorical} or dtype == nw.Enum:
+        return _categorical(*_distinct(series), order=_order(series))
     if isinstance(dtype, nw.List) and dtype.inner == nw.String:
         return _categorical(*_distinct_lists(series))
     if dtype == nw.Boolean or (dtype.is_integer() and "128" not in str(dtype)):
@@ -268,13 +270,21 @@ def _nullable(series: nw.Series[Any]) -> Column:
     return pd.Series(array(np.array(values), np.array(missing)))
 
 
-def _categorical(codes: Codes, cells: Sequence[Hashable]) -> Column:
+def _order(series: nw.Series[Any]) -> tuple[Any, ...]:
+    """Return the categories of a column in their order, or () if they have none."""
+    if series.implementation.is_pyarrow():
+        return order_of_arrow(series.to_native())
+    return tuple(getattr(series.dtype, "categories", ()))  # of an Enum
+
+
+def _categorical(codes: Codes, cells: Sequence[Hashable], order: Sequence[Hashable] = ()) -> Column:
     """Return coded cells as a column; equal cells meet, None is missing."""
-    merged: dict[Hashable, int] = {}
+    merged: dict[Hashable, int] = {category: k for k, category in enumerate(order)}
     places = [MISSING if c is None else merged.setdefault(c, len(merged)) for c in cells]
     recoded = np.array([*places, MISSING], dtype=np.int32)[codes]
     categories = pd.Index(as_objects(merged), dtype=object, tupleize_cols=False)
-    return pd.Series(pd.Categorical.from_codes(recoded, categories=categories))
+    ordered = bool(order)
+    return pd.Series(pd.Categorical.from_codes(recoded, categories=categories, ordered=ordered))
 
 
 def _distinct(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:

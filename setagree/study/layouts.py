@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from setagree.study.frames import Frame, as_pandas, check_columns, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
 from setagree.study.numbers import as_number, inferred
+from setagree.study.objects import as_ordered, common_order, order_of
 from setagree.study.rows import row_numbers
 from setagree.wording.label_sets import Label
 
@@ -125,10 +127,11 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     first = np.repeat(as_objects(table.index)[rows], times)
     second = np.repeat(as_objects(table.columns)[columns], times)
     n = int(times.sum())
+    order = common_order(map(order_of, axes), chain.from_iterable(axes))
     return LongColumns(
         pd.Series(np.tile(np.arange(n), 2)),
         pd.Series(np.repeat(as_objects(raters), n)),
-        inferred(np.concatenate([first, second])),
+        as_ordered(inferred(np.concatenate([first, second])), order),
     )
 
 
@@ -211,7 +214,8 @@ def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
 
 
 def _stack(columns: Sequence[Column]) -> Column:
-    if all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns):
+    is_numeric = all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns)
+    if is_numeric or any(map(order_of, columns)):
         return stacked(columns)
     return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
 

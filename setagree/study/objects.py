@@ -2,12 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from setagree.errors import SetagreeWarning, listing, warn
+
+
+def is_ordered(dtype: Any) -> TypeGuard[pd.CategoricalDtype]:
+    """Return whether a column is an ordered categorical."""
+    return isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
+
+
+def as_ordered(column: pd.Series[Any], order: Iterable[Any]) -> pd.Series[Any]:
+    """Return a column as a categorical of this order, or as it is if the order is empty."""
+    categories = [*order]
+    return column.astype(pd.CategoricalDtype(categories, ordered=True)) if categories else column
+
+
+def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
+    """Return all categories of an ordered categorical in their order; () for other columns.
+
+    Examples
+    --------
+    >>> order_of(pd.Series(pd.Categorical(["b"], categories=["b", "a"], ordered=True)))
+    ('b', 'a')
+    """
+    return tuple(column.dtype.categories) if is_ordered(column.dtype) else ()
+
+
+def order_of_arrow(array: Any) -> tuple[Any, ...]:
+    """Return the categories of an Arrow column with an ordered dictionary; () for others."""
+    if not getattr(array.type, "ordered", False):
+        return ()
+    found = [tuple(chunk.dictionary.drop_null().to_pylist()) for chunk in array.chunks]
+    return common_order(found, ())
+
+
+def common_order(orders: Iterable[tuple[Any, ...]], cells: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the order of categories of what is joined; () if there is none or they differ.
+
+    `cells` are the answers, without missing ones: those of a part without an order must be among
+    the categories of the others.
+
+    Warns
+    -----
+    SetagreeWarning
+        The orders differ, or do not have all answers.
+    """
+    distinct = [*dict.fromkeys(filter(None, orders))]
+    if not distinct:
+        return ()
+    known = {*distinct[0]}
+    odd = [cell for cell in cells if not (isinstance(cell, Hashable) and cell in known)]
+    if len(distinct) == 1 and not odd:
+        return distinct[0]
+    shown = " and ".join(listing([*order]) for order in distinct[:2])
+    lacks = f"{listing([*dict.fromkeys(map(str, odd))])} not among {shown}"
+    warn(
+        "the columns or files that are joined do not have the same ordered categories "
+        f"({shown if len(distinct) > 1 else lacks}): their order is ignored. Give all of them the "
+        "same ordered categories to use it.",
+        SetagreeWarning,
+    )
+    return ()
 
 
 def encoded(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:

@@ -26,6 +26,7 @@ from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.names import tidied
 from setagree.study.numbers import as_number, exact, rounded
+from setagree.study.objects import is_ordered
 from setagree.study.reading import Reading
 
 _WHOLE_AT_MOST = 2.0**61
@@ -151,11 +152,6 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
         raise _no_order(distinct, said, are_spans=are_spans)
     values = None if found.values is None else found.values[codes]
     return Times(found.ranks[codes], values, found.zone)
-
-
-def is_ordered(dtype: Any) -> bool:
-    """Return whether a column is an ordered categorical."""
-    return isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
 
 
 def _numbers(cells: pd.Series[Any]) -> Times | None:

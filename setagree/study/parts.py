@@ -53,7 +53,8 @@ def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotat
     """Return the study with its distinct answers rewritten; those that become equal are one."""
     codes: dict[Value, int] = {}
     moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in study.values])
-    return replace(study, values=tuple(codes), value_codes=moved[study.value_codes])
+    order = tuple(dict.fromkeys(map(rewrite, study.order)))
+    return replace(study, values=tuple(codes), value_codes=moved[study.value_codes], order=order)
 
 
 @public

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from setagree.errors import DataError, a_type, option, shorten
+from setagree.errors import DataError, SetagreeWarning, a_type, listing, option, shorten, warn
 from setagree.study.codes import (
     Answers,
     Codes,
@@ -33,6 +33,7 @@ from setagree.study.doubts import (
 from setagree.study.labels import Blank, Case
 from setagree.study.names import check_text, tidied
 from setagree.study.numbers import MOST_DIGITS, Number, as_number
+from setagree.study.objects import order_of
 
 
 def code_scalars(
@@ -85,9 +86,31 @@ def code_scalars(
             doubt_mixed_scale(finite, cleaned, codes, place, times=times)
         doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
+    order = _order(column, case, markers)
     if is_number:
         doubt_spellings(cleaned, merged)
-    return Answers(recode(codes, merged), values, "number" if is_number else "category", n_blank)
+        _warn_unsorted(order, column.name)
+        return Answers(recode(codes, merged), values, "number", n_blank)
+    return Answers(recode(codes, merged), values, "category", n_blank, order=order)
+
+
+def _order(column: Column, case: Case, markers: Sequence[str | float]) -> tuple[object, ...]:
+    """Return the categories of an ordered column, read as its cells are."""
+    absent = {"", *(_clean_scalar(marker, case) for marker in markers)}
+    cleaned = [_clean_scalar(category, case) for category in order_of(column)]
+    return tuple(dict.fromkeys(_category(one) for one in cleaned if one not in absent))
+
+
+def _warn_unsorted(order: Sequence[object], name: Hashable) -> None:
+    """Warn if ordered categories are numbers in another order than that of their size."""
+    numbers = [number for one in order if (number := as_number(one)) is not None]
+    if numbers not in (ascending := sorted(numbers), ascending[::-1]):
+        warn(
+            f"the ordered categories {listing(order)}{'' if name is None else f' of {name!r}'} are "
+            "numbers, and their size counts, not the order of the categories. To use that order, "
+            f"pass {option('kind', 'category')} or give the categories names.",
+            SetagreeWarning,
+        )
 
 
 def _clean_scalar(cell: object, case: Case) -> object:

@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.errors import DataError, counted
 from setagree.study.codes import Value, as_objects
 from setagree.study.numbers import inferred
+from setagree.study.objects import as_ordered
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
 
@@ -41,7 +42,7 @@ def to_long(study: Annotations) -> pd.DataFrame:
         {
             "unit": study.units[study.unit_codes],
             "rater": study.raters[study.rater_codes],
-            answer: inferred(_answers(study)),
+            answer: as_ordered(inferred(_answers(study)), study.order),
         }
     )
 
@@ -69,7 +70,8 @@ def to_wide(study: Annotations) -> pd.DataFrame:
     _refuse_large(*shape)
     cells = np.full(shape, None, dtype=object)
     cells[study.unit_codes, study.rater_codes] = _answers(study)
-    frame = pd.DataFrame({k: inferred(column) for k, column in enumerate(cells.T)})
+    columns = (as_ordered(inferred(column), study.order) for column in cells.T)
+    frame = pd.DataFrame(dict(enumerate(columns)))
     frame.index = pd.Index(study.units, name="unit")
     frame.columns = pd.Index(study.raters, name="rater")
     return frame

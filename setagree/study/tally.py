@@ -18,6 +18,7 @@ from setagree.study.doubts import doubt_similar
 from setagree.study.kept_raters import Given
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.labels import Case
+from setagree.study.objects import common_order
 from setagree.study.reading import AnswerKind
 from setagree.study.tables import tally_as_html
 
@@ -56,6 +57,8 @@ class Tally(ReadOnlyArrays):
         it, and several may have the same counts.
     n_missing : int
         Rows without an annotation in the table that was reduced.
+    order : tuple
+        The categories of an ordered column in their order, as in `Annotations`.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Tally(ReadOnlyArrays):
     n_raters: int | None = None
     given: Given | None = None
     n_missing: int = 0
+    order: tuple[Value, ...] = ()
 
     def __repr__(self) -> str:
         who = "" if self.given is None else f" by {counted(len(self.given.raters), 'rater')}"
@@ -112,6 +116,7 @@ class Tally(ReadOnlyArrays):
                 np.arange(study.n_units),
                 study.n_raters,
                 Given.of_answers(study.raters, *coded) if keep_raters else None,
+                order=study.order,
             )
         )
 
@@ -160,6 +165,7 @@ class Tally(ReadOnlyArrays):
             np.ones(len(counts)),
             units,
             np.arange(len(counts)),
+            order=answers.order,
         )
         return _in_patterns(tally)
 
@@ -255,6 +261,8 @@ class Tally(ReadOnlyArrays):
         -----
         SimilarLabelsWarning
             One holds numbers and the other categories, some of which are numbers as text.
+        SetagreeWarning
+            Their ordered categories differ, so that the order is dropped.
 
         Examples
         --------
@@ -290,6 +298,7 @@ class Tally(ReadOnlyArrays):
             None if given is None else len(given.raters),
             given,
             self.n_missing + other.n_missing,
+            common_order([self.order, other.order], codes),
         )
         # Sorted inside each row, equal rows are equal entry by entry.
         order = np.lexsort((joined.indices, joined.rows))

@@ -656,7 +656,10 @@ def test_text_on_a_numeric_scale():
         "answers are taken as categories; make them numbers, or make them missing."
     )
     words = sentence(DistanceError, sa.krippendorff_alpha, study, distance="interval")
-    assert words == "'interval' compares numbers; these values are categories, such as 'n/a'."
+    assert words == (
+        "'interval' compares numbers; these values are categories, such as 'n/a'. Replace them by "
+        "numbers."
+    )
 
 
 @pytest.mark.parametrize("odd", [math.inf, -math.inf, "inf", "-Infinity"])
