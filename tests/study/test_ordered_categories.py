@@ -162,8 +162,8 @@ def test_parts_and_joined_studies():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     model = pd.DataFrame({"unit": study.units, "value": "low"})  # text, as most models answer
     with_model = {"margin": 0.2, "distance": "linear"}
-    test = sa.equivalence_test(study, model=model, **with_model).to_frame()
-    recoded = sa.equivalence_test(numbers, model=model.assign(value=2), **with_model).to_frame()
+    test = sa.noninferiority_test(study, model=model, **with_model).to_frame()
+    recoded = sa.noninferiority_test(numbers, model=model.assign(value=2), **with_model).to_frame()
     pd.testing.assert_frame_equal(test, recoded, rtol=0, atol=1e-12)
     assert test["change"].iloc[0] != 0
     many = many_rows()
