@@ -170,7 +170,8 @@ def read_object(path: Path, encoding: str) -> Node:
 
 def class_files(path: Path) -> list[Path]:
     """Return the files beside rows that may name the classes."""
-    stem = path.name[: path.name.lower().rindex(Source(path).suffix)]
+    end = path.name.lower().rfind(Source(path).suffix)  # -1: that of the file in an archive
+    stem = path.name[:end] if end > 0 else path.stem
     found = [path.with_name(pattern.format(stem=stem)) for pattern in _CLASS_FILES]
     return [each for each in found if each.is_file()]
 

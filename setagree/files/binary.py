@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
+import zipfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
@@ -20,10 +21,11 @@ from setagree.errors import (
     option,
 )
 from setagree.files.delimited import with_header
-from setagree.files.streams import Source
+from setagree.files.streams import LargeError, Source
 from setagree.study.frames import as_pandas
 
 _MOST_UNPACKED = 2**32
+_MOST_XML = 2**31
 _FEW_BYTES = 2**20
 
 
@@ -51,8 +53,8 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         else:
             table = _first_rows(pa.BufferReader(content), limit)
         table.validate(full=True)  # text that is none would fail later, far from here
-    except MemoryError as error:  # Arrow's, too, which says nothing about the file
-        raise FileError(f"{source} does not fit into the memory of this computer.") from error
+    except MemoryError:  # Arrow's, too; the caller words it
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if "launch worker thread" in str(error):
             raise FileError(
@@ -118,6 +120,12 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         import openpyxl  # noqa: F401 - what follows needs it
     except ImportError:
         raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files") from None
+    with source.raw() as file, zipfile.ZipFile(file) as archive:
+        if sum(info.file_size for info in archive.infolist()) > _MOST_XML:
+            raise LargeError(
+                f"{source} unpacks to more than {_MOST_XML:,} bytes of XML, too many to read into "
+                "memory. Save the sheet as CSV, or parts of it as workbooks of their own."
+            )
     with source.raw() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
         try:

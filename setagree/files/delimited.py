@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import MOST_BYTES
 from setagree.errors import FileError, counted, listing, option
-from setagree.files.streams import Source
+from setagree.files.streams import LargeError, Room, Source, in_pieces, memory_of_computer
 
 if TYPE_CHECKING:
     from pandas.io.parsers import TextFileReader
@@ -30,13 +30,20 @@ _SAMPLE = 2**16
 _BLOCK = 2**20
 _LONGEST_LINE = 16 * 2**20
 _PIECE = 2**24
-_MOST_UNPACKED = MOST_BYTES
+_MEMORY = memory_of_computer()
+_CELL_MEMORY, _BYTE_MEMORY = 48, 2
+"""Bytes of memory per cell and per byte of text until a study is built; a third more or less."""
+
+_MOST_MEMORY = 50
+"""Bytes of memory per byte of text at most: a cell is a delimiter at least."""
 
 
-def read_delimited(source: Source, sep: str | None) -> pd.DataFrame:
+def read_delimited(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
     source = replace(source, delimiter=sep or _delimiter(source))
-    survey = _survey(source, most=max(_MOST_UNPACKED, source.n_stored()))
+    # A file that is not compressed is read however large it is.
+    survey = _survey(source, min(room.left, max(_MEMORY, _MOST_MEMORY * source.n_stored())))
+    room.left -= survey.memory
     with _parsed(source) as reader:
         cells = reader.read()
     if survey.doubts(len(cells), _n_blank(cells)):
@@ -209,6 +216,7 @@ class _Survey:
     n_bytes: int = 0
     n_lines: int = 0
     n_open_ends: int = 0
+    n_columns: int = 0
     line: str = ""
     decoder: io.IncrementalNewlineDecoder = field(init=False)
 
@@ -243,11 +251,17 @@ class _Survey:
         """Return about how many rows so many bytes hold."""
         return max(1, n_bytes * self.n_lines // max(self.n_bytes, 1))
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that a study of the lines read so far needs."""
+        return _CELL_MEMORY * self.n_lines * self.n_columns + _BYTE_MEMORY * self.n_bytes
+
     def _count(self, lines: str) -> None:
         if "\0" in lines:
             line = self.n_lines + lines[: lines.index("\0")].count("\n") + 1
             raise FileError(f"{self.source}, line {line:,} has a NUL character; it is not text.")
         mark = self.source.delimiter
+        self.n_columns = self.n_columns or lines.partition("\n")[0].count(mark) + 1
         self.n_lines += lines.count("\n")
         self.n_open_ends += lines.count(f"{mark}\n") + lines.count(f'{mark}""\n')
 
@@ -270,16 +284,16 @@ class _Survey:
         )
 
 
-def _survey(source: Source, *, most: int | None = None) -> _Survey:
-    """Read the text of a file once; a file that is read into memory unpacks to `most` bytes."""
+def _survey(source: Source, most: float = inf) -> _Survey:
+    """Read the text of a file once; raise `LargeError` if it needs more memory than `most`."""
     survey = _Survey(source)
     with source.open() as stream:
         while block := stream.read(_BLOCK):
             survey.feed(block)
-            if most is not None and survey.n_bytes > most:
-                raise FileError(
-                    f"{source} unpacks to more than {most:,} bytes, too many to read into memory; "
-                    f"say {option('memory_limit')} to read it in pieces, or make it Parquet."
+            if survey.memory > most:
+                raise LargeError(
+                    f"{source} needs more than {most / 1e9:,.1f} GB of memory once it is unpacked. "
+                    f"{in_pieces()}"
                 )
     survey.finish()
     return survey

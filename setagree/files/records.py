@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import FileError, counted, option, shorten
-from setagree.files.streams import Source
+from setagree.files.streams import BYTE_MEMORY, LargeError, Room, Source, in_pieces
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import usual_roles
 from setagree.study.names import check_text
@@ -25,12 +25,12 @@ _MOST_NAMES = 1000
 _LINES = {".jsonl", ".ndjson"}
 
 
-def read_json(source: Source) -> pd.DataFrame:
+def read_json(source: Source, room: Room) -> pd.DataFrame:
     """Return the table in a JSON file: a list of objects, one object a line, or lists by name.
 
     A key that an object does not have is a missing cell, as null is.
     """
-    text = _text(source)
+    text = _text(source, room)
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
     if not lines:
         raise FileError(f"{source} is empty.")
@@ -85,10 +85,12 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
         yield lines
 
 
-def _text(source: Source) -> str:
-    content = source.content(_MOST_BYTES)
-    if len(content) > _MOST_BYTES:
-        raise FileError(f"{source} is over {_MOST_BYTES:,} bytes of JSON; make it Parquet or CSV.")
+def _text(source: Source, room: Room) -> str:
+    most = int(min(_MOST_BYTES, room.left / BYTE_MEMORY))
+    content = source.content(most)
+    if len(content) > most:
+        raise LargeError(f"{source} is over {most:,} bytes of JSON. {in_pieces()}")
+    room.left -= BYTE_MEMORY * len(content)
     return source.decoded(content)
 
 

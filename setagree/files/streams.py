@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeAlias, cast
 
@@ -28,6 +29,7 @@ from setagree.errors import (
     listing,
     missing_package,
     option,
+    python_or_command,
 )
 from setagree.study.reading import check_encoding
 
@@ -39,12 +41,26 @@ _IN_MEMORY = 64 * 2**20
 _PIECE = 2**22
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
+BYTE_MEMORY = 4
+"""Bytes of memory that a byte of a file needs at least, in most tables, until a study is built."""
+
 SQLITE = b"SQLite format 3\0"
 """What a database begins with."""
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WORKBOOK = "xl/workbook.xml"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
+
+
+class LargeError(FileError):
+    """A table needs more memory than a reader may take."""
+
+
+@dataclass
+class Room:
+    """Memory, in bytes, that the files of one table may still take."""
+
+    left: float = inf
 
 
 @dataclass(frozen=True)
@@ -82,10 +98,18 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending of the name that tells the format: ``.tsv`` for ``study.TSV.gz``."""
+        """The ending of the name that tells the format: ``.tsv`` for ``study.TSV.gz``.
+
+        A zip archive whose name has no other ending has that of its only file.
+        """
         name = self.path.name.lower()
         ending = next((end for end in _COMPRESSED if name.endswith(end)), "")
-        return PurePosixPath(name.removesuffix(ending)).suffix
+        suffix = PurePosixPath(name.removesuffix(ending)).suffix
+        if suffix or ending != ".zip" or not zipfile.is_zipfile(self.path):
+            return suffix
+        with zipfile.ZipFile(self.path) as archive:
+            members = _members(archive)
+        return PurePosixPath(members[0].lower()).suffix if len(members) == 1 else ""
 
     @contextmanager
     def raw(self) -> Iterator[BinaryIO]:
@@ -180,7 +204,7 @@ class Source:
 
     def _only_member(self, file: BinaryIO) -> BinaryIO:
         archive = zipfile.ZipFile(file)
-        names = [info.filename for info in archive.infolist() if not _is_clutter(info)]
+        names = _members(archive)
         if len(names) != 1:
             held = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
             raise FileError(f"{self} is a zip archive of {held}; one alone can be read from it.")
@@ -269,8 +293,8 @@ def readable(source: Source) -> Iterator[None]:
         raise FileError(f"{source} is damaged or cut off: {error}.") from error
     except OSError as error:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise FileError(f"{source} does not fit into the memory of this computer.") from error
+    except MemoryError:
+        raise does_not_fit(source) from None
     except (NotImplementedError, RuntimeError, ModuleNotFoundError) as error:  # odd, locked; no xz
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
 
@@ -285,9 +309,32 @@ def listable(folder: Path) -> Iterator[None]:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
 
 
-def _is_clutter(info: zipfile.ZipInfo) -> bool:
-    """Say whether a member is a folder, or what a Mac adds to an archive."""
-    return info.is_dir() or info.filename.startswith("__MACOSX/")
+def memory_of_computer() -> int:
+    """Return the bytes of memory that the computer has; 16 GiB if the system does not state it."""
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows
+        n_bytes = 0
+    return n_bytes if n_bytes > 0 else 2**34
+
+
+def does_not_fit(what: object) -> FileError:
+    """Return the error of data for which the memory of the computer is too small."""
+    return FileError(f"{what} does not fit into the memory of this computer. {in_pieces()}")
+
+
+def in_pieces() -> str:
+    """Return the remedy for a table that does not fit into memory, as a sentence."""
+    way = python_or_command(
+        "setagree.tally(path, memory_limit='2GB')", "'setagree score' with --memory-limit 2GB"
+    )
+    return f"If it is CSV, TSV, JSON lines or Parquet, use {way}, which reads it in pieces."
+
+
+def _members(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the files in an archive, except those that a Mac adds."""
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    return [info.filename for info in infos if not info.filename.startswith("__MACOSX/")]
 
 
 def file_names(files: Sequence[Path]) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from setagree.files.records import read_json
 from setagree.files.streams import (
     SQLITE,
     Paths,
+    Room,
     Source,
     check_columns,
     file_names,
@@ -53,6 +55,7 @@ def read_table(
     sheet: str | int | None = None,
     sql: str | None = None,
     queued: str | None = None,
+    most: float = inf,
 ) -> pd.DataFrame:
     r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
@@ -85,6 +88,8 @@ def read_table(
         table.
     queued : str, optional
         The one column that some of several files may lack: their cells are missing.
+    most : float
+        Bytes of memory that text and JSON may need until a study is built of them.
 
     Returns
     -------
@@ -95,7 +100,8 @@ def read_table(
     Raises
     ------
     FileError
-        The file is absent, is no table, or has a row that does not fit.
+        The file is absent, is no table, or has a row that does not fit; `LargeError` if it needs
+        more memory than `most`, or unpacks to more than the computer has.
     MissingDependencyError
         It needs pyarrow or openpyxl, which are not installed.
 
@@ -111,7 +117,8 @@ def read_table(
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
     with find_sources(path, encoding, sheet=sheet, sql=sql) as sources:
-        frames = [_read_one(one, sep) for one in sources]
+        room = Room(most)
+        frames = [_read_one(one, sep, room) for one in sources]
         frame = _stack(sources, frames, queued)
         if source is None:
             return frame
@@ -158,7 +165,7 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     return read_sqlite(source, limit=limit)
 
 
-def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
+def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
     # Only folders need their reader. Path's method raises for a name that is too long.
     if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
         from setagree.files.saved_datasets import is_dataset, read_dataset
@@ -184,8 +191,8 @@ def _read_one(source: Source, sep: str | None) -> pd.DataFrame:
                 raise FileError(f"{source} is {what}.")
         if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
             with no_collection():
-                return read_json(source)
-        return read_delimited(source, sep)
+                return read_json(source, room)
+        return read_delimited(source, sep, room)
 
 
 def _refuse_options(source: Source, *names: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
+from math import inf
 from os import PathLike
 from typing import Any, TypeAlias, TypeGuard, cast
 
@@ -41,8 +43,8 @@ Paths: TypeAlias = "Path | Sequence[Path]"
 Data: TypeAlias = "Study | Frame | Paths"
 Note: TypeAlias = Callable[[str], None]
 
-LARGE = 2**30
-"""Files of more bytes than this together are reduced, not read into memory."""
+LARGE = 2**32
+"""Files that would need more bytes of memory than this together are reduced in DuckDB."""
 
 _BUILD = (
     "Where columns have other names, build the study first: "
@@ -119,8 +121,14 @@ def open_study(
         if useless := [*how.asked, *plan.asked]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         return source
+    with _within_memory(source):
+        return _open(source, how, plan, say, is_asked=reading is not None)
+
+
+def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
+    """Return the study of a table, or of files."""
     if is_files(source) and not plan.asked:
-        return _of_path(source, how, plan, say, is_asked=reading is not None)
+        return _of_path(source, how, plan, say, is_asked=is_asked)
     if not is_files(source) and how.format not in ("auto", "table"):
         raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
     if not is_files(source):
@@ -133,7 +141,19 @@ def open_study(
         if plan.asked or is_lazy(source, how):
             _check_reducible(how, plan)
             return reduce_table(source, how, plan, say)
-    return _of_table(source, how, say, is_asked=reading is not None)
+    return _of_table(source, how, say, is_asked=is_asked)
+
+
+@contextmanager
+def _within_memory(source: object) -> Iterator[None]:
+    """Raise `FileError` with a remedy if the memory of the computer runs out."""
+    try:
+        yield
+    except MemoryError:
+        from setagree.files.streams import does_not_fit  # loads the readers of files
+
+        what = repr(str(source)) if isinstance(source, str | PathLike) else "The table"
+        raise does_not_fit(what) from None
 
 
 def open_sampled(
@@ -169,6 +189,11 @@ def open_table(source: Any, reading: Reading) -> pd.DataFrame:
     """Return all columns of a long table, of which more is to be known than who answered what."""
     if not is_files(source):
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
+    with _within_memory(source):
+        return _file_table(source, reading)
+
+
+def _file_table(source: Paths, reading: Reading) -> pd.DataFrame:
     was_seen = False
     if not reading.is_table:
         from setagree.large import recognition  # loads the readers of all formats
@@ -210,13 +235,18 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
                 say(f"Read as {found.title} ({option('format', found.name)})")
             return recognition.read_export(path, found, how)
     _refuse_of_exports(how)
-    if not plan.in_memory and _is_large(path, how):
-        from setagree.large.reduce import reduce_table  # loads what speaks to engines
+    frame = None
+    if not plan.in_memory and _is_reducible(how):
+        frame = _read_unless_large(path, how, was_seen=was_seen)
+        if frame is None and _is_read_in_pieces(path, how):
+            from setagree.large.reduce import reduce_table  # loads what speaks to engines
 
-        _check_reducible(how, plan)
-        say(f"{str(path)!r} is over 1 GiB and is reduced in DuckDB.")
-        return reduce_table(path, how, plan, say)
-    frame = _read_table(path, how, was_seen=was_seen)
+            _check_reducible(how, plan)
+            large = f"{LARGE / 2**30:,.3g} GiB of memory"
+            say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
+            return reduce_table(path, how, plan, say)
+    if frame is None:
+        frame = _read_table(path, how, was_seen=was_seen)
     try:
         return _of_table(frame, how, say, is_asked=is_asked)
     except RepeatsError as error:
@@ -240,19 +270,31 @@ def _refuse_of_exports(how: Reading) -> None:
             )
 
 
-def _is_large(path: Paths, how: Reading) -> bool:
-    """Say whether files are reduced without being asked for, which takes long tables alone."""
-    from setagree.files.streams import n_bytes  # loads the readers of files
+def _is_reducible(how: Reading) -> bool:
+    """Return whether files may be reduced without being asked for: long tables alone."""
+    is_long = not how.in_memory_only and not isinstance(how.labels, list)
+    return is_long and find_spec("duckdb") is not None
 
-    no_flags = not isinstance(how.labels, list)
-    if n_bytes(path) <= LARGE or how.in_memory_only or not no_flags or not find_spec("duckdb"):
-        return False
+
+def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame | None:
+    """Return the table in files, or None if it needs more memory than `LARGE`."""
+    from setagree.files.streams import BYTE_MEMORY, LargeError, n_bytes  # the readers of files
+
+    if BYTE_MEMORY * n_bytes(path) > LARGE:
+        return None
+    try:
+        return _read_table(path, how, was_seen=was_seen, most=LARGE)
+    except LargeError:
+        return None
+
+
+def _is_read_in_pieces(path: Paths, how: Reading) -> bool:
     from setagree.large.files import find_files  # loads what reads files piece by piece
 
     return find_files(path, encoding=how.encoding) is not None
 
 
-def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
+def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf) -> pd.DataFrame:
     """Return the table in files; where nobody said that it is one, a tool's export is refused."""
     from setagree.files.tables import read_table  # loads the readers of files
 
@@ -264,6 +306,7 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame:
         sheet=how.sheet,
         sql=how.sql,
         queued=how.queued,
+        most=most,
     )
     if not (was_seen or how.is_table):
         from setagree.large.recognition import refuse_export  # loads the readers of all formats

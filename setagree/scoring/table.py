@@ -105,9 +105,10 @@ def agreement(
 
     Notes
     -----
-    Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files of
-    more than 1 GiB together (Parquet, CSV, TSV, JSON lines), and smaller ones where `memory_limit`
-    or another option of `tally` is given, are not read into memory: their engine, for files
+    Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files
+    that would need more than 4 GiB of memory together (about 1 GiB of CSV, TSV, JSON lines or
+    Parquet; text counts as it is once unpacked), and smaller ones where `memory_limit` or another
+    option of `tally` is given, are not read into memory: their engine, for files
     DuckDB, finds the patterns of the units, and the table is computed from these. It is the same
     table. Where a coefficient asks who gave which answer (`conger_kappa`, `cohen_kappa`), patterns
     keep their raters and are more (`setagree.large` says how many). Repeats other than

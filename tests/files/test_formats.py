@@ -29,6 +29,8 @@ from setagree.errors import (
 from setagree.files import binary, delimited, records, streams
 from setagree.files import tables as files
 from setagree.files.tables import read_table
+from setagree.large import opening
+from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_wide_unit
 
 RECORDS = [
@@ -651,21 +653,51 @@ class TestBounds:
     @pytest.mark.parametrize("name", ["bomb.csv.packed", "bomb.tsv"])
     def test_packed_text(self, write, monkeypatch, pack, name):
         """Packed CSV and TSV have a limit, too; a plain file is as large as it is."""
-        monkeypatch.setattr(delimited, "_MOST_UNPACKED", 100)
+        monkeypatch.setattr(delimited, "_MEMORY", 100)
         text = CSV + "u4,ana,joy\n" * 1000
         assert len(read_table(write(text, "plain.csv"))) == len(FRAME) + 1000
         sentence = refusal(write(pack(text.encode()), name))
-        assert re.search(rf"{name}' unpacks to more than [\d,]+ bytes, .* memory_limit=", sentence)
+        assert re.search(rf"{name}' needs more than [\d.]+ GB of memory once it is unp", sentence)
+        assert "setagree.tally(path, memory_limit='2GB')" in sentence
+
+    def test_packed_workbook(self, tmp_path, monkeypatch):
+        """A workbook is refused by the size of what it unpacks to."""
+        pytest.importorskip("openpyxl", reason="it writes Excel")
+        path = tmp_path / "study.xlsx"
+        FRAME.to_excel(path, index=False)
+        assert len(read_table(path)) == len(FRAME)
+        monkeypatch.setattr(binary, "_MOST_XML", 100)
+        assert "unpacks to more than 100 bytes of XML" in refusal(path)
 
     def test_packed_text_in_pieces(self, write, monkeypatch):
-        """What is read in pieces needs no limit."""
+        """Compressed text is reduced by the size of its content, and refused if that is no way."""
         pytest.importorskip("duckdb", reason="engines need the files extra")
-        monkeypatch.setattr(delimited, "_MOST_UNPACKED", 100)
-        text = "unit,rater,labels\n" + "".join(f"u{k},{who},a\n" for k in range(99) for who in "xy")
-        packed = write(gzip.compress(text.encode()), "a.csv.gz")
-        with pytest.raises(FileError, match="unpacks to more than"):
-            sa.agreement(packed)
-        assert sa.tally(packed, memory_limit="1GB").n_units == 99
+        rows = [f"u{k},{who},{'ab'[k % 2]}\n" for k in range(99) for who in "xy"]
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packing:
+            packing.writestr("a.csv", "".join(["unit,rater,labels\n", *rows]))
+        lines = [
+            json.dumps(dict(zip(["unit", "rater", "labels"], row.strip().split(","), strict=True)))
+            for row in rows
+        ]
+        files = [
+            write(archive.getvalue(), "a.zip"),
+            write(gzip.compress("\n".join(lines).encode()), "a.jsonl.gz"),
+        ]
+        # Two halves, each of which is small enough.
+        halves = [
+            write(gzip.compress("".join(["unit,rater,labels\n", *half]).encode()), f"{k}.csv.gz")
+            for k, half in enumerate([rows[:100], rows[100:]])
+        ]
+        monkeypatch.setattr(delimited, "_MEMORY", 20_000)
+        monkeypatch.setattr(opening, "LARGE", 20_000)
+        for path in [*files, halves]:
+            assert next(iter(sa.agreement(path))).study is None
+        assert next(iter(sa.agreement(halves[0]))).study is not None
+        assert sa.read(halves).n_units == 99
+        with pytest.raises(FileError, match=r"needs more than 0\.0 GB of memory once"):
+            sa.read(files[0])
+        assert sa.tally(files[0], memory_limit="1GB").n_units == 99
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit addresses")
     @pytest.mark.parametrize("name", ["a.parquet", "a.json", "a.jsonl", "tool.json", "a.csv.gz"])
@@ -698,3 +730,16 @@ class TestBounds:
         monkeypatch.setattr(files, "read_json", full)
         with pytest.raises(FileError, match=r"does not fit into the memory of this computer"):
             read_table(write(b"[]", "large.json"))
+
+    @pytest.mark.parametrize("read", [sa.read, sa.agreement])
+    def test_memory_of_the_study(self, write, monkeypatch, read):
+        """So does a file whose cells are read, but of which no study can be built."""
+
+        def full(*_):
+            raise MemoryError
+
+        monkeypatch.setattr(Annotations, "from_reading", full)
+        path = write(CSV, "large.csv")
+        sentence = r"large.csv' does not fit into the memory of this computer\. .* setagree\.tally"
+        with pytest.raises(FileError, match=sentence):
+            read(path)
