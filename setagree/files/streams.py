@@ -325,9 +325,7 @@ def does_not_fit(what: object) -> FileError:
 
 def in_pieces() -> str:
     """Return the remedy for a table that does not fit into memory, as a sentence."""
-    way = python_or_command(
-        "setagree.tally(path, memory_limit='2GB')", "'setagree score' with --memory-limit 2GB"
-    )
+    way = python_or_command("setagree.tally(path)", "'setagree score' with --memory-limit 2GB")
     return f"If it is CSV, TSV, JSON lines or Parquet, use {way}, which reads it in pieces."
 
 
