@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from setagree.errors import (
     option,
     python_or_command,
     shorten,
+    warn,
 )
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
@@ -32,7 +35,11 @@ from setagree.study.reading import Reading
 _WHOLE_AT_MOST = 2.0**61
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _ZONED = re.compile(r"\d[T ]\d.*(Z|[+-]\d\d(?::?\d\d)?)$")
-_COUNT = re.compile(r"(?:(?<=\s)-)?[0-9]+")
+_NUMERAL = re.compile(r"(?:(?<!\S)[-\u2212])?[0-9]+(?:[.,][0-9]+)*")
+_FRACTION = re.compile(r"([+-]?[0-9]*)\.([0-9]+)")
+_VERSION = re.compile(r"\b(v|ver|version|rel|release|rev|revision)\.?\s*0", re.IGNORECASE)
+_QUANTITY = re.compile(r"0\s?[^\W\d_]+")
+_DAY_AND_MONTH = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])")
 _CLOCK = re.compile(r"\d:\d")
 _DATE_WORDS = {
     *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
@@ -107,7 +114,9 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
     Numbers are ordered by size and dates by time, also if they are text. Dates are those of
     ISO 8601 (2026-01-31), or have a year of four digits and read alike with the day or the month
     first. An ordered categorical has its own order. Names are ordered by the one number in which
-    they differ ("batch 2" before "batch 10"), or if they begin with a year, by all.
+    they differ ("batch 2" before "batch 10", "0.25 mm" before "0.5 mm"), or if they begin with a
+    year, by all. Versions are ordered by their parts ("v1.9" before "v1.10"). Numbers that are
+    equal and written differently (1 and 1.0) are one time, with a warning.
 
     Parameters
     ----------
@@ -121,12 +130,13 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
     Raises
     ------
     DataError
-        A cell is blank or missing, or the order of the cells is not known.
+        A cell is blank or missing, or the order of the cells is not known, also because they may
+        be decimals or versions (1.9 and 1.10).
 
     Examples
     --------
-    >>> read_times(pd.Series(["10", "9.5", "1e1"]), "at=").ranks.tolist()
-    [1, 0, 1]
+    >>> read_times(pd.Series(["10", "9.5", "1e2"]), "at=").ranks.tolist()
+    [1, 0, 2]
     >>> read_times(pd.Series(["batch 10", "batch 9"]), "at=").ranks.tolist()
     [1, 0]
     >>> read_times(pd.Series(["05.01.24", "06.01.24"]), "at=")  # doctest: +ELLIPSIS
@@ -144,12 +154,17 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
             f"{said}: {counted(n, 'row')} of {len(cells):,} {'has' if n == 1 else 'have'} nothing "
             "in that column."
         )
-    found = _numbers(distinct) or _dates(distinct)
     if is_ordered(cells.dtype) and not are_spans:
         return Times(np.asarray(cells.cat.codes, dtype=np.int64), None)
-    found = found or (None if are_spans else _names(distinct))
+    texts = [tidied(one) for one in distinct if isinstance(one, str)]
+    if (found := _numbers(distinct)) is not None:
+        _refuse_unclear(texts, said, are_decimals=True)
+    elif (found := _dates(distinct)) is None:
+        found = None if are_spans else _names(distinct, said)
     if found is None:
         raise _no_order(distinct, said, are_spans=are_spans)
+    if not are_spans and len(texts) == len(distinct):
+        _warn_equal(texts, found, np.bincount(codes), said)
     values = None if found.values is None else found.values[codes]
     return Times(found.ranks[codes], values, found.zone)
 
@@ -218,20 +233,85 @@ def _unambiguous(text: str) -> pd.Timestamp | None:
     return read[0] if same and read[0].tzinfo is None else None
 
 
-def _names(cells: pd.Series[Any]) -> Times | None:
+def _names(cells: pd.Series[Any], said: str) -> Times | None:
     """Return distinct names by the number in which they differ, or by a year and what follows."""
     if len(cells) == 1:
         return Times(np.zeros(1, dtype=np.int64), None)
     texts = [tidied(str(one)) for one in cells]
-    templates = {_COUNT.sub("0", text) for text in texts}
+    templates = {_NUMERAL.sub("0", text) for text in texts}
     words = {word.casefold() for text in templates for word in re.findall(r"[^\W\d_]+", text)}
-    counts = [tuple(map(int, _COUNT.findall(text))) for text in texts]
-    if len(templates) == 1 and words - _DATE_WORDS and not _CLOCK.search(texts[0]):
-        n_varying = sum(len({*field}) > 1 for field in zip(*counts, strict=True))
-        if n_varying < 2 or all(map(_YEAR.match, texts)):
-            place = {key: k for k, key in enumerate(sorted({*counts}))}
-            return Times(np.array([place[key] for key in counts], dtype=np.int64), None)
-    return None
+    if len(templates) > 1 or not words - _DATE_WORDS or _CLOCK.search(texts[0]):
+        return None
+    template = min(templates)
+    is_version, has_years = bool(_VERSION.search(template)), all(map(_YEAR.match, texts))
+    is_quantity = bool(_QUANTITY.fullmatch(template)) and not has_years
+    fields: list[list[tuple[Any, ...]]] = []
+    n_varying = 0
+    for found in zip(*map(_NUMERAL.findall, texts), strict=True):
+        numerals = [one.replace(",", ".").replace("\u2212", "-") for one in found]
+        keys: list[tuple[Any, ...]] = [tuple(map(int, one.split("."))) for one in numerals]
+        if not is_version and all(len(key) < 3 for key in keys):
+            are_decimals = is_quantity or not any(key[0] for key in keys)
+            are_decimals &= not all(map(_DAY_AND_MONTH.fullmatch, numerals))
+            _refuse_unclear(numerals, said, are_decimals=are_decimals)
+            if are_decimals:
+                keys = [(Fraction(one),) for one in numerals]
+        n_varying += sum(len({*part}) > 1 for part in zip_longest(*keys))
+        fields.append(keys)
+    if n_varying > 1 and not (has_years or is_version):
+        return None
+    names = list(zip(*fields, strict=True))
+    place = {key: k for k, key in enumerate(sorted({*names}))}
+    return Times(np.array([place[key] for key in names], dtype=np.int64), None)
+
+
+def _refuse_unclear(numerals: Sequence[str], said: str, *, are_decimals: bool) -> None:
+    """Raise if numerals have one order as decimals and another one as versions: 1.9 and 1.10.
+
+    Those that are known to be decimals have an order, unless the longer one ends in zero.
+    """
+    fractions: dict[str, list[str]] = {}
+    for match in filter(None, map(_FRACTION.fullmatch, numerals)):
+        fractions.setdefault(match[1], []).append(match[2])
+    for whole, digits in fractions.items():
+        least = ""  # of the shortest fractions so far, the least
+        for one in sorted({*digits}, key=lambda text: (text.rstrip("0"), -len(text)), reverse=True):
+            may_be_version = not are_decimals or (one[-1] == "0" and one[0] != "0")
+            if least and len(one) > len(least) and int(one) >= int(least) and may_be_version:
+                shorter, longer = f"{whole}.{least}", f"{whole}.{one}"
+                relation = "equal to" if Fraction(shorter) == Fraction(longer) else "less than"
+                raise DataError(
+                    f"{said}: {longer} and {shorter} cannot be put in order, because {longer} is "
+                    f"{relation} {shorter} as a decimal, but not as a version or month. Use "
+                    "numbers with equally many digits after the point, or dates as in 2026-01-31"
+                    + python_or_command(
+                        ", or give the order as an ordered categorical: "
+                        "pandas.Categorical(cells, categories=[...], ordered=True).",
+                        ".",
+                    )
+                )
+            if not least or len(one) <= len(least):
+                least = one
+
+
+def _warn_equal(texts: Sequence[str], times: Times, n_cells: Codes, said: str) -> None:
+    """Warn if numbers, or names by their numbers, are written in several ways and read as one."""
+    if times.values is not None and times.values.dtype.kind == "M":
+        return
+    spellings: dict[int, dict[str, int]] = {}
+    for text, rank, n in zip(texts, times.ranks.tolist(), n_cells.tolist(), strict=True):
+        spelled = spellings.setdefault(rank, {})
+        spelled[text] = spelled.get(text, 0) + n
+    equal = [[*one.items()] for one in spellings.values() if len(one) > 1]
+    if equal:
+        (first, n), (second, m) = equal[0][:2]
+        more = f" So are {counted(len(equal) - 1, 'other time')}." if len(equal) > 1 else ""
+        warn(
+            f"{said}: {first!r} ({counted(n, 'cell')}) and {second!r} ({counted(m, 'cell')}) are "
+            f"equal as numbers and are read as one time.{more} If they differ, give the order by "
+            "numbers or dates that differ.",
+            SetagreeWarning,
+        )
 
 
 def _no_order(cells: pd.Series[Any], said: str, *, are_spans: bool) -> DataError:

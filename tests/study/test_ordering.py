@@ -1,5 +1,7 @@
 """Answers of a rater to one unit in the order of their times."""
 
+import re
+
 import pandas as pd
 import pytest
 from cli_support import refusal, rows
@@ -107,6 +109,21 @@ NAMES = [
     ["week -2", "week -1", "week 0"],
     ["2025-Q4", "2026-Q1"],
     ["v1.9", "v1.10"],
+    ["-3 days", "-2 days", "-1 days"],
+    ["−10 days", "−9 days", "0 days"],
+    ["0.25 mm", "0.5 mm", "0.75 mm"],
+    ["0,25 mm", "0,5 mm", "1 mm"],
+    ["dose 0.25", "dose 0.5"],
+    ["build 1.2.9", "build 1.2.10"],
+    ["version 1.9", "version 1.10", "version 2.0"],
+    ["batch 1.1", "batch 1.2"],
+]
+UNCLEAR = [
+    ["2024.1", "2024.10"],
+    ["2024.9", "2024.10"],
+    ["batch 1.9", "batch 1.10"],
+    ["batch 1.25", "batch 1.5"],
+    ["1.9 mm", "1.10 mm"],
 ]
 UNORDERED = [
     ["05.01.24", "06.01.24"],
@@ -121,6 +138,9 @@ UNORDERED = [
     ["1", "2026-01-01"],
     ["2026-01-01T10:00+02:00", "2026-01-01T09:00"],
     ["True", "False"],
+    ["15.01 run", "14.02 run"],
+    ["run 05.01.24", "run 04.02.24"],
+    ["batch 1.25", "batch 2.5"],
 ]
 
 
@@ -189,6 +209,32 @@ def test_what_has_no_known_order_is_refused(times, tmp_path, monkeypatch):
         ("--over-time", ("diagnose", "batches.csv", "--over-time", "at", "--window", "1")),
     ):
         assert f"{option} 'at': " in refusal(*words)
+
+
+@pytest.mark.parametrize("times", UNCLEAR)
+def test_numbers_that_may_be_decimals_or_versions_are_refused(times, tmp_path):
+    """Their order depends on what they mean; an ordered categorical gives it."""
+    path = batches(times, tmp_path / "batches.csv")
+    said = "cannot be put in order, because .* as a decimal, but not as a version"
+    with pytest.raises(DataError, match=f"^at='at': .*{said}"):
+        sa.monitor(path, "at", threshold=0.667)
+    with pytest.raises(DataError, match=f"^order_by='at': .*{said}"):
+        sa.read(path, duplicates="last", order_by="at")
+    table = pd.read_csv(path, dtype=str)
+    table["at"] = pd.Categorical(table["at"], categories=times, ordered=True)
+    assert sa.monitor(table, "at", threshold=0.667).frame["at"].tolist() == times
+
+
+@pytest.mark.parametrize(
+    "times", [["1", "1.0"], ["10", "1e1"], ["batch 1", "batch 01"], ["0.5 mm", "0,5 mm"]]
+)
+def test_equal_numbers_are_one_time_with_a_warning(times, tmp_path):
+    """The warning names both spellings and counts their cells."""
+    path = batches(times, tmp_path / "batches.csv")
+    message = f"at='at': '{times[1]}' (40 cells) and '{times[0]}' (40 cells) are equal as numbers"
+    with pytest.warns(sa.SetagreeWarning, match=re.escape(message)):
+        found = sa.monitor(path, "at", threshold=0.667)
+    assert found.frame["n_units"].tolist() == [80]
 
 
 def test_one_batch_needs_no_order(tmp_path):
