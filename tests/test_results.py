@@ -72,7 +72,7 @@ def kinds(kind=Result):
         yield from kinds(each)
 
 
-BASES = {"Resampled", "Replicated", "ResultRows"}
+BASES = {"Resampled", "Replicated", "ResultRows", "ResultPerModel"}
 
 
 def test_every_result_is_here():

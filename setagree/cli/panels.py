@@ -9,19 +9,19 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli import panel_tables as tables
 from setagree.cli.grouping import grouped
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import row_a_label
-from setagree.cli.tables import paragraphs
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
 from setagree.large.joining import model_files
 from setagree.study.rater_columns import marked_models
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
+from setagree.wording.result_base import paragraphs, wrapped
+from setagree.wording.sentences import cut, visible
 
 if TYPE_CHECKING:
     from setagree.panels.alt_test import AltTestTable
@@ -73,8 +73,8 @@ def panel(
         _refuse_margin(margin)
         compared = _distance(distance, by_label, reading)
         found = _by_facet(files, reading, facets, model, humans, compared)
-        text = tables.facets(found, named=humans is not None)
-        deliver(found.to_frame(), text, reasons=found.frame["reason"])
+        taken = "" if humans or not found.people else _people(found.people)
+        deliver(found.to_frame(), paragraphs(taken, _counts(found.study), str(found)))
         return
     if model is None and not reading.predictions:
         raise OptionError(
@@ -94,16 +94,16 @@ def panel(
         say("No alt-test: with two humans, nothing is left to call the others' common view.")
     else:
         ranked = [row.model for row in table]
-        scores = sa.score_against_consensus(study, raters=ranked, panel=people).to_frame()
-        frame, why = _panel_frame(table, scores), {row.model: row.reason for row in table}
+        scores = sa.score_against_consensus(study, raters=ranked, panel=people)
+        frame, why = _panel_frame(table, scores.table), {row.model: row.reason for row in table}
         reasons = frame["model"].map(why.__getitem__)
-        text = tables.panels(study, list(table), scores)
+        text = paragraphs(_counts(study), str(table), str(scores))
     if margin is not None:
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
-        text = paragraphs(*filter(None, [text, tables.replacements(list(tests), alone=not text)]))
-    deliver(frame, text if humans else paragraphs(tables.people(people), text), reasons=reasons)
+        text = paragraphs(text, str(tests), wrapped(_BESIDE) if text else "")
+    deliver(frame, paragraphs("" if humans else _people(people), text), reasons=reasons)
 
 
 @grouped
@@ -133,12 +133,36 @@ def agree(
     written = row_a_label(frame, sep) if reading.degree is not None else frame
     if study.kind == "labels":
         frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
-    deliver(written, tables.agreed(study, found, frame))
+    deliver(written, paragraphs(_counts(study), str(found)))
     if deliver.form in {"csv", "json"} and study.kind == "labels":
         _say_undecided(int((found.codes < 0).sum()))
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+_BESIDE = "The test above asks how often the model is the nearer of the two, this one by how much."
+
+_MAX_PEOPLE = 20
+"""Raters that are named."""
+
+
+def _people(raters: Sequence[object]) -> str:
+    """Return a sentence on the raters that a command took for people."""
+    shown = ", ".join(cut(visible(str(rater))) for rater in raters[:_MAX_PEOPLE])
+    rest = len(raters) - _MAX_PEOPLE
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return wrapped(f"People: {shown}{more}; name them with --humans if one is a model.")
+
+
+def _counts(study: sa.Annotations) -> str:
+    """Return the line that counts units, raters and ratings of a study."""
+    n = study.unanswered.size
+    unanswered = f" ({n:,} more that nobody answered)" if n else ""
+    return (
+        f"{counted(study.n_units, 'unit')}{unanswered}, {counted(study.n_raters, 'rater')}, "
+        f"{counted(study.n_ratings, 'rating')}"
+    )
 
 
 def _refuse_margin(margin: float | None) -> None:

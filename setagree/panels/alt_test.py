@@ -46,8 +46,10 @@ from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-from setagree.wording.result_base import Result, ResultRows
-from setagree.wording.sentences import Name, Sentence, Words, enumeration, in_message
+from setagree.wording.number_format import four
+from setagree.wording.result_base import Result, ResultPerModel
+from setagree.wording.sentences import Name, Sentence, Words, cut, enumeration, in_message, visible
+from setagree.wording.tables import Column
 
 MOST_HUMANS = 1_000
 """Humans whose outcomes are set against each other, pair by pair."""
@@ -202,6 +204,27 @@ class AltTest(Result):
     human_alpha: float = float("nan")
     products: Floats | None = None
 
+    columns = (
+        Column("human", "name"),
+        Column("n_units", "count", "units"),
+        Column(
+            "advantage",
+            head="model wins",
+            meaning="the share of units on which the model is at least as near to the other humans "
+            "as the human is; its interval is about these raters",
+        ),
+        Column(("low", "high"), "interval"),
+        Column("human_advantage", head="human wins"),
+        Column("p_adjusted", "p", "p (BY)"),
+        Column(
+            "rejected",
+            "yes",
+            "beaten",
+            "the human is better by less than epsilon, p corrected for the number of humans "
+            "(Benjamini-Yekutieli)",
+        ),
+    )
+
     @property
     def winning_rate(self) -> float:
         """The share of the humans over whom the model wins; nan where none could be tested."""
@@ -336,6 +359,24 @@ class AltTest(Result):
         """Return the row of each human."""
         return self.humans.copy()
 
+    def _heading(self) -> str:
+        return f"{cut(visible(str(self.model)))} [{self.distance}]"
+
+    def _notes(self) -> list[str]:
+        few = listing(self.skipped.index.tolist())
+        skipped = f"Too few shared units: {few}." if len(self.skipped) else ""
+        if not len(self.humans):
+            return [f"{self.verdict} {skipped}".rstrip()]
+        rates = ", ".join(
+            f"{rate:.2f} at {epsilon:g}"
+            for epsilon, rate in self.by_epsilon((0.1, 0.15, 0.2))["winning_rate"].items()
+        )
+        means = (
+            f"Average advantage {four(self.average_advantage_probability)}. Winning rate {rates} "
+            "(epsilon for a crowd, skilled annotators, experts)."
+        )
+        return [" ".join(filter(None, [self.verdict, means, skipped, self.power_note]))]
+
     def __repr__(self) -> str:
         return (
             f"<AltTest of {shorten(self.model)} [{self.distance}], epsilon {self.epsilon:g}: "
@@ -346,17 +387,10 @@ class AltTest(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AltTestTable(ResultRows[AltTest]):
+class AltTestTable(ResultPerModel[AltTest]):
     """Several models against the same humans, the one with the largest advantage first."""
 
     rows: tuple[AltTest, ...]
-
-    def __getitem__(self, model: object) -> AltTest:
-        """Return the test of a model."""
-        for row in self.rows:
-            if row.model == model:
-                return row
-        raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each model, ranked by the average advantage probability.
@@ -372,10 +406,6 @@ class AltTestTable(ResultRows[AltTest]):
             power=[row.power() for row in self.rows],
             units_for_80=pd.array([row.units_for() for row in self.rows], dtype="Int64"),
         )
-
-    def __str__(self) -> str:
-        said = (" ".join(filter(None, [row.verdict, row.power_note])) for row in self.rows)
-        return "\n".join([repr(self), *said])
 
     def __repr__(self) -> str:
         best = self.rows[0]

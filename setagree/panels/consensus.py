@@ -41,6 +41,7 @@ from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
@@ -406,6 +407,17 @@ class Consensus(Result):
     doubts: Codes
     error_rates: pd.DataFrame | None = None
 
+    max_rows = 20
+    columns = (
+        Column("unit", "name"),
+        Column("labels", "name", "agreed"),
+        Column("value", "name", "agreed"),
+        Column("support"),
+        Column("confidence"),
+        Column("n_ratings", "count", "raters"),
+        Column("why", "text"),
+    )
+
     @property
     def adjudicate(self) -> Flags:
         """Which units should be looked at again."""
@@ -444,6 +456,14 @@ class Consensus(Result):
                 "why": as_objects(texts)[self.doubts],
             }
         )
+
+    def _to_print(self) -> pd.DataFrame:
+        return self.to_frame().iloc[np.argsort(~self.adjudicate, kind="stable")]
+
+    def _notes(self) -> list[str]:
+        again = f"{int(self.adjudicate.sum()):,} of {counted(len(self), 'unit')} to look at again"
+        why = "for the reason why. {} is the empty set, - no answer."
+        return [f"By {self.method}; {again}, {why}"]
 
     def __len__(self) -> int:
         return len(self.units)

@@ -45,7 +45,8 @@ from setagree.study.reading import Reading
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, four_interval, level_text
 from setagree.wording.result_base import Result
-from setagree.wording.sentences import Name, Sentence, in_message, named
+from setagree.wording.sentences import Name, Sentence, cut, in_message, named, visible
+from setagree.wording.tables import Column
 
 WITH_PEOPLE, PEOPLE = "models with people", "people with one another"
 ALL = "all"
@@ -90,9 +91,27 @@ class FacetAgreement(Result):
     people: tuple[Any, ...] = ()
     alone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for each kind of pairs, and for each model and prompt."""
-        return self.frame.copy()
+    columns = (
+        Column("pairs of", "text"),
+        Column("n_units", "count", "units"),
+        Column(
+            "estimate",
+            head="agreement",
+            meaning="1 - D / De, D the mean distance of such pairs, De that of any two ratings",
+        ),
+        Column(("low", "high"), "interval"),
+        Column(
+            "at_most", meaning="what the agreement of both sides with themselves leaves room for"
+        ),
+        Column("lost", meaning="how far the sides differ beyond that"),
+    )
+
+    def _to_print(self) -> pd.DataFrame:
+        pairs = self.frame["pairs"].where(self.frame["who"] == ALL, self.frame["who"])
+        return self.frame.assign(**{"pairs of": [cut(visible(x), 48) for x in pairs]})
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
 
     def difference(self, first: str, second: str, *, who: str = ALL) -> tuple[float, float, float]:
         """Return the agreement of a kind of pairs less that of another, with its interval.
@@ -249,10 +268,6 @@ class FacetAgreement(Result):
     def _is_with_people(self, row: int) -> bool:
         one = self.frame.loc[row]
         return bool(one["pairs"] in (WITH_PEOPLE, PEOPLE) and one["who"] == ALL)
-
-    def __str__(self) -> str:
-        table = self.frame.drop(columns="reason").round(4).to_string(index=False)
-        return f"{table}\n\n{self.verdict}"
 
 
 _ALL_ALIKE: Sentence = (

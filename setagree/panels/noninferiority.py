@@ -42,8 +42,9 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import four, p_four, p_phrase
-from setagree.wording.result_base import Result, ResultRows
-from setagree.wording.sentences import Name, Sentence, enumeration, in_message, named
+from setagree.wording.result_base import Result, ResultPerModel
+from setagree.wording.sentences import Name, Sentence, cut, enumeration, in_message, named, visible
+from setagree.wording.tables import Column
 
 Against: TypeAlias = Literal["mean", "all"]
 
@@ -171,6 +172,21 @@ class Replacement(Result):
     human_alpha: float
     equivalence: bool = False
     p_adjusted: float = float("nan")
+
+    columns = (
+        Column("human", "name"),
+        Column("n_shared", "count", "shared"),
+        Column("alpha"),
+        Column("alpha_with_model", head="with model"),
+        Column("scale", meaning="1 over twice the human's share of the ratings"),
+        Column(
+            "change",
+            meaning="the agreement of the model with the other humans less that of the human, "
+            "which is scale times the difference of the two alphas",
+        ),
+        Column(("low", "high"), "interval", "90% interval"),
+        Column("p_value", "p", "p", "of a loss of the margin or more"),
+    )
 
     @cached_property
     def defined(self) -> tuple[Change, ...]:
@@ -364,6 +380,12 @@ class Replacement(Result):
         """Return the row of each human."""
         return self.humans.copy()
 
+    def _heading(self) -> str:
+        return f"{cut(visible(str(self.model)))} in the place of a human [{self.distance}]"
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
+
     def __repr__(self) -> str:
         return (
             f"<Replacement of a human by {shorten(self.model)} [{self.distance}], margin "
@@ -381,7 +403,7 @@ def _whose(changes: Sequence[Change]) -> Sentence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReplacementTable(ResultRows[Replacement]):
+class ReplacementTable(ResultPerModel[Replacement]):
     """Several models in the place of the same humans, the best first."""
 
     rows: tuple[Replacement, ...]
@@ -397,13 +419,6 @@ class ReplacementTable(ResultRows[Replacement]):
         corrected = [replace(one, p_adjusted=each) for one, each in both]
         return cls(tuple(sorted(corrected, key=lambda one: -np.nan_to_num(one.change, nan=-9.0))))
 
-    def __getitem__(self, model: object) -> Replacement:
-        """Return the test of a model."""
-        for row in self.rows:
-            if row.model == model:
-                return row
-        raise KeyError(f"no model {model!r}; the models are {[row.model for row in self.rows]}.")
-
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each model: the mean change, its 90 % interval, p, and the decision."""
         ends = [row.interval() for row in self.rows]
@@ -414,9 +429,6 @@ class ReplacementTable(ResultRows[Replacement]):
         frame.insert(len(names) + 1, "low", [low for low, _ in ends])
         frame.insert(len(names) + 2, "high", [high for _, high in ends])
         return frame
-
-    def __str__(self) -> str:
-        return "\n".join([repr(self), *(row.verdict for row in self.rows)])
 
     def __repr__(self) -> str:
         best = self.rows[0]

@@ -39,6 +39,7 @@ from setagree.study.codes import Codes, have_degrees
 from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
 
@@ -68,9 +69,21 @@ class ConsensusScores(Result):
         """Return the rows, the best first."""
         return self.table.sort_values(by, ascending=False, kind="stable")
 
+    columns = (
+        Column("rater", "name"),
+        Column("n_units", "count", "units"),
+        Column("exact"),
+        Column("jaccard", head="Jaccard"),
+        Column("micro_f1", head="micro F1"),
+        Column("macro_f1", head="macro F1"),
+    )
+
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater."""
         return self.table.copy()
+
+    def _heading(self) -> str:
+        return f"Against the consensus of the others ({self.method}):"
 
     def __repr__(self) -> str:
         return f"<ConsensusScores of {counted(len(self.table), 'rater')} against {self.method}>"

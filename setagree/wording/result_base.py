@@ -62,8 +62,8 @@ class Result:
         """Return the paragraphs that are printed below the table."""
         return ()
 
-    def _printed(self) -> tuple[TextTable, list[str]]:
-        """Return the table as text, and the paragraphs below it."""
+    def _printed(self) -> tuple[TextTable, str]:
+        """Return the table as text, and a paragraph on its columns and the rows left out."""
         frame, level = _flat(self._to_print()), getattr(self, "level", 0.95)
         columns = self.columns or columns_for(frame)
         table = TextTable.of(frame.head(self.max_rows), columns, level)
@@ -72,14 +72,17 @@ class Result:
         if (n := len(frame) - self.max_rows) > 0:
             where = python_or_command("to_frame() returns", "-o FILE writes")
             last.append(f"{n:,} more rows; {where} all.")
-        return table, [*filter(None, [*self._notes(), " ".join(last)])]
+        return table, " ".join(last)
+
+    def _parts(self) -> tuple[str, str]:
+        """Return what is printed, and its last paragraph."""
+        table, last = self._printed()
+        shown = str(table) if any(table.cells.values()) else ""
+        notes = map(wrapped, filter(None, self._notes()))
+        return paragraphs(self._heading(), shown, *notes), wrapped(last)
 
     def __str__(self) -> str:
-        if not self.columns:
-            return repr(self)
-        table, notes = self._printed()
-        shown = str(table) if any(table.cells.values()) else ""
-        return "\n\n".join(filter(None, [self._heading(), shown, *map(wrapped, notes)]))
+        return paragraphs(*self._parts()) if self.columns else repr(self)
 
     def to_latex(self) -> str:
         """Return the table that is printed, in LaTeX for the package booktabs."""
@@ -120,9 +123,15 @@ class Result:
         line = html.escape(repr(self).removeprefix("<").removesuffix(">"))
         if not self.columns:
             return f"<p>{line}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
-        table, notes = self._printed()
+        table, last = self._printed()
+        notes = filter(None, [*self._notes(), last])
         below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
         return f"<p>{line}</p>{table.to_html()}{below}"
+
+
+def paragraphs(*parts: str) -> str:
+    """Return the parts that are not blank, with a blank line between them."""
+    return "\n\n".join(filter(None, parts))
 
 
 def wrapped(text: str) -> str:
@@ -155,6 +164,22 @@ class ResultRows(Result, Generic[R]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+class ResultPerModel(ResultRows[R]):
+    """A result per model, the best model first."""
+
+    def __getitem__(self, model: object) -> R:
+        """Return the result of a model."""
+        models: list[object] = [row.model for row in self.rows]  # type: ignore[attr-defined]
+        if model not in models:
+            raise KeyError(f"no model {model!r}; the models are {models}.")
+        return self.rows[models.index(model)]
+
+    def __str__(self) -> str:
+        rows: Any = self.rows
+        parts = [row._parts() for row in rows]  # noqa: SLF001 - a method of the base class
+        return paragraphs(*(text for text, _ in parts), parts[0][1])
 
 
 _NO_REASON = object()

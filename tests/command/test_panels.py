@@ -11,6 +11,8 @@ import pytest
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
+from setagree.cli.options import CALLED
+from setagree.errors import spelling
 from setagree.large.joining import with_models
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
@@ -144,8 +146,24 @@ class TestPanel:
         assert "'near' may replace a human: it wins over 3 of 3 humans" in text
         assert "'far' may not replace a human: it wins over 0 of 3 humans" in text
         assert "Winning rate 1.00 at 0.1, 1.00 at 0.15, 1.00 at 0.2" in text
-        assert "Against the humans' consensus:" in text
+        assert "Against the consensus of the others (label_majority):" in text
         assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
+
+    @pytest.mark.filterwarnings("ignore:The margin")
+    def test_results_print_the_same(self):
+        """The command prints what `print` of each result prints, one after the other."""
+        study = sa.read("models.csv")
+        given = {"model": ["near", "far"], "humans": ["ann", "ben", "cem"]}
+        shown = ok("panel", "models.csv", "--model", "near,far", "--margin", "0.1")
+        for made in (
+            sa.alt_test(study, **given),
+            sa.score_against_consensus(study, raters=["near", "far"], panel=given["humans"]),
+            sa.noninferiority_test(study, margin=0.1, **given),
+        ):
+            assert str(made) in shown
+        with spelling(CALLED):
+            assert str(sa.consensus(study)) in ok("consensus", "models.csv")
+        assert "nan" not in shown
 
     @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
     def test_whom_it_took_for_people(self):
@@ -339,7 +357,7 @@ class TestConsensus:
     def test_long_tables_are_cut(self):
         """People see 20 units and how many more there are; programs see all."""
         text = " ".join(ok("consensus", "models.csv").split())
-        assert "20 more units: write them with -o gold.csv." in text
+        assert "20 more rows; -o FILE writes all." in text
         assert len(rows("consensus", "models.csv")) == 40
 
     def test_options(self):
