@@ -373,7 +373,9 @@ class TestSeveral:
         study = annotations(text(" / ".join(["a a a b", "b b b c"] * 20)))
         one, listed = alt_test(study, model="r3"), alt_test(study, model=["r3"])
         assert type(one) is type(listed) is AltTestTable
-        assert str(one).splitlines() == [repr(one), f"{one['r3'].verdict} {one['r3'].power_note}"]
+        shown = " ".join(str(one).split())
+        assert one["r3"].verdict in shown
+        assert one["r3"].power_note in shown
         pd.testing.assert_frame_equal(one.to_frame(), listed.to_frame())
 
     def test_ranked(self):
