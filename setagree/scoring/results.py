@@ -21,7 +21,7 @@ from setagree.coefficients.sums import Estimate, UnitSums
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.table_notes import design_of, how_drawn, in_a_word, remarks, unrated
+from setagree.scoring.table_notes import design_of, how_drawn, in_a_word, left_out, remarks
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, four_interval, level_text, p_four
@@ -529,7 +529,7 @@ class AgreementTable(ResultRows[Agreement]):
                 one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
             ),
         ]
-        return "\n".join(filter(None, [", ".join(parts), unrated(one)]))
+        return "\n".join([", ".join(parts), *left_out(one)])
 
     def _shown(self) -> pd.DataFrame:
         frame = self.to_frame()

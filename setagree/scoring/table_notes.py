@@ -64,13 +64,21 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
     return [" ".join(said)] if said else []
 
 
-def unrated(row: Agreement) -> str:
-    """Return a sentence on the units that nobody rated, whose cells count as missing ratings."""
-    units = [] if row.study is None else row.study.unanswered.tolist()
-    if not units:
-        return ""
-    was = "was" if len(units) == 1 else "were"
-    return f"{counted(len(units), 'unit')} that nobody rated {was} left out: {listing(units)}."
+def left_out(row: Agreement) -> list[str]:
+    """Return sentences on units and raters without ratings, whose cells count as missing."""
+    if row.study is None:
+        return []
+    silent = row.study.silent_raters
+    kinds = [
+        ("unit", " that nobody rated", row.study.unanswered.tolist(), ""),
+        ("rater", " without any rating", [*silent], f" ({sum(silent.values()):,} missing)"),
+    ]
+    return [
+        f"{counted(len(names), kind)}{which} {'was' if len(names) == 1 else 'were'} left out"
+        f"{cells}: {listing(names)}."
+        for kind, which, names, cells in kinds
+        if names
+    ]
 
 
 def design_of(row: Agreement) -> dict[str, Any]:

@@ -116,6 +116,12 @@ class Annotations(ReadOnlyArrays):
         """How many distinct answers there are."""
         return len(self.values)
 
+    @property
+    def silent_raters(self) -> Mapping[Any, int]:
+        """The raters without any annotation, who are not counted, and their missing cells."""
+        rated = {*self.raters.tolist()}
+        return {who: n for who, n in self.missing_by_rater.items() if who not in rated}
+
     @cached_property
     def labels(self) -> tuple[Label, ...]:
         """The labels in use, sorted; empty where the values are scalars."""

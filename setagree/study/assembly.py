@@ -216,7 +216,11 @@ def _settle_duplicates(coded: Annotations, policy: Duplicates, *, is_long: bool)
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
-    kept = replace(coded.take(~repeated.to_numpy()), n_repeated=int(repeated.sum()))
+    kept = replace(
+        coded.take(~repeated.to_numpy()),
+        n_repeated=int(repeated.sum()),
+        missing_by_rater=coded.missing_by_rater,
+    )
     return replace(kept, repeats=_kept_apart(coded, keys)) if policy == "repeats" else kept
 
 

@@ -29,6 +29,10 @@ def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
     if (left := study.unobserved) is not None:
         here = left["unit"].isin({*units}) & left["rater"].isin({*raters})
         left = left[here].reset_index(drop=True)
+    missing = study.missing_by_rater
+    if missing:
+        rated = {*raters.tolist()}
+        missing = {who: n for who, n in missing.items() if who in rated}
     return replace(
         study,
         units=units,
@@ -37,6 +41,7 @@ def take(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
         rater_codes=rater_codes,
         value_codes=study.value_codes[rows],
         unanswered=as_objects([]),
+        missing_by_rater=missing,
         unobserved=left,
         repeats=None,
         with_queued=None,
@@ -61,12 +66,13 @@ def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotat
 def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     """Return the annotations of all raters but these, as if these had never answered.
 
-    Values that nobody else gave are forgotten; units that nobody else has are unanswered.
+    Values that nobody else gave are forgotten; units that nobody else has are unanswered. A rater
+    whose cells are all missing may be named.
 
     Raises
     ------
     DataError
-        One of them gave no answer in this study, or nobody is left.
+        One of them is not in this study, or nobody is left.
 
     Examples
     --------
@@ -77,12 +83,12 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     """
     check_list("raters", raters, "raters")
     place = {rater: k for k, rater in enumerate(study.raters.tolist())}
-    names = [*map(tidied, raters)]
+    names, silent = [*map(tidied, raters)], study.silent_raters
     for rater in names:
-        if not isinstance(rater, Hashable) or rater not in place:
+        if not isinstance(rater, Hashable) or not (rater in place or rater in silent):
             hint = did_you_mean(rater, place) or f" The raters are {listing([*place])}."
             raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
-    kept = ~np.isin(study.rater_codes, [place[rater] for rater in names])
+    kept = ~np.isin(study.rater_codes, [place[rater] for rater in names if rater in place])
     if not kept.any():
         raise DataError("every rater is named, so that nobody is left.")
     missing = {who: n for who, n in study.missing_by_rater.items() if who not in names}

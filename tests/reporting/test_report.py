@@ -348,6 +348,19 @@ class TestTables:
         assert rows["Units that nobody answered"] == (1, "left out, of the grid below too: 4")
         assert rows["Units that only models rated"] == (1, "left out with them")
 
+    def test_raters_without_any_rating(self):
+        """They are named, and the missing ratings are those of the grid and theirs."""
+        study = sa.Annotations.from_triples(
+            [(who, unit, "ab"[unit - 1]) for who in ("ann", "ben") for unit in (1, 2)]
+            + [("cem", 1, None), ("cem", 2, None), ("ann", 3, "a"), ("ben", 3, None)]
+        )
+        rows = {what: (n, fate) for what, n, fate in contents(study, sa.krippendorff_alpha(study))}
+        words = "left out, of the grid below too: 'cem'"
+        assert rows["Raters without any rating"] == (1, words)
+        assert rows["Ratings"] == (5, "83\N{NO-BREAK SPACE}% of the unit × rater grid is filled")
+        n, fate = rows["Missing ratings"]
+        assert (n, "2 of them of raters without any rating" in fate) == (3, True)
+
     def test_fate_of_singles(self):
         """Alpha leaves units with one rating out; kappa uses them for chance."""
         study = annotations(text("a a / b b / a ."))

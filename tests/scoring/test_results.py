@@ -331,6 +331,15 @@ class TestTable:
         assert f"{named}</p>" in table._repr_html_()
         assert "nobody rated" not in str(sa.agreement(study.take(study.unit_codes >= 0)))
 
+    def test_raters_without_any_rating_are_named(self):
+        """Their cells count as missing, so the table names them and counts these."""
+        cells = {"x": ["a", "b", "a"], "y": ["", "", None], "z": ["a", None, "b"]}
+        study = sa.read(pd.DataFrame(cells), wide=True, blank="missing")
+        counts, named, blank = str(sa.agreement(study)).splitlines()[:3]
+        assert counts.startswith("3 units (1 with one rating), 2 raters, 5 ratings (4 missing)")
+        assert (named, blank) == ("1 rater without any rating was left out (3 missing): 'y'.", "")
+        assert "without any" not in str(sa.agreement(study.without_raters(["y"])))
+
     def test_scalars_and_unknown_raters(self):
         """Scalars are values, not sets; of a tally the raters are unknown."""
         tally = sa.Tally.from_counts(pd.DataFrame({1: [2, 1], 2: [0, 1]}), kind="value")

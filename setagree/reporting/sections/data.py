@@ -95,6 +95,9 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
     if n := study.unanswered.size:
         fate = f"left out, of the grid below too: {listing(study.unanswered.tolist())}"
         yield "Units that nobody answered", n, fate
+    if silent := study.silent_raters:
+        fate = f"left out, of the grid below too: {listing([*silent])}"
+        yield f"{people} without any rating", len(silent), fate
     yield people, study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
     filled = study.n_ratings / (study.n_units * study.n_raters)
     grid = f"{share(filled)} of the unit × rater grid is filled"
@@ -103,7 +106,10 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
         kept = _KEPT.get(study.reading.duplicates if study.reading else "", "left out")
         yield "Repeated ratings", study.n_repeated, f"a rater rated a unit again: {kept}"
     if study.n_missing:
-        yield "Missing ratings", study.n_missing, "cells without an answer: left out, never counted"
+        n = sum(study.silent_raters.values())
+        raters = f", {n:,} of them of {people.lower()} without any rating" if n else ""
+        fate = f"cells without an answer{raters}: left out, never counted"
+        yield "Missing ratings", study.n_missing, fate
     if study.kind == "labels":
         yield from _label_counts(study)
     else:
