@@ -61,11 +61,12 @@ _PROBED = 5_000
 
 
 class LongColumns(NamedTuple):
-    """One annotation a row."""
+    """One annotation per row; `is_array` for a wide table whose columns are only numbered."""
 
     unit: Column
     rater: Column
     answer: Column
+    is_array: bool = False
 
 
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
@@ -124,7 +125,8 @@ def assemble(
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)
         _doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
-    doubt_exchanged(kept.n_units, n_raters=kept.n_raters, n_ratings=kept.n_ratings)
+    n = {"n_raters": kept.n_raters, "n_ratings": kept.n_ratings}
+    doubt_exchanged(kept.n_units, **n, is_array=long.is_array)
     if kept.n_units < len(units):
         rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
         kept = replace(kept, unanswered=units[~rated])
@@ -132,15 +134,24 @@ def assemble(
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 
 
-def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int) -> None:
-    """Warn where there are far more raters than units, or where every rater gave one rating."""
+def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int, is_array: bool = False) -> None:
+    """Warn if there are far more raters than units, or if every rater gave one rating.
+
+    `is_array` is whether the answers are a wide table whose columns are only numbered.
+    """
     one_each = n_raters == n_ratings
-    if n_raters >= _MANY_RATERS and n_raters > n_units and (one_each or n_raters >= 4 * n_units):
-        warn(
-            f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}: are the unit and "
-            "the rater column exchanged?",
-            SwappedColumnsWarning,
+    is_odd = n_raters > n_units and (one_each or n_raters >= 4 * n_units)
+    is_odd = is_odd and n_raters >= _MANY_RATERS
+    way = "are the unit and the rater column exchanged?"
+    if is_array:
+        is_odd = n_raters >= max(2 * n_units, 5)
+        way = (
+            "rows are read as units and columns as raters. If each row is a rater, as in a "
+            "reliability matrix, pass table.T."
         )
+    if is_odd:
+        count = f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}"
+        warn(f"{count}: {way}", SwappedColumnsWarning)
 
 
 def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:

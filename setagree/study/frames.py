@@ -196,7 +196,18 @@ def _no_table(data: object, also: str) -> NoTableError:
     wanted, take = "a table", f"a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}"
     if type(data).__module__.startswith("setagree.") and hasattr(data, "to_frame"):
         wanted, take = "annotations", "the study that it was computed from"
+    elif isinstance(data, list | tuple) and data and all(_is_triple(one) for one in data):
+        take = "Annotations.from_triples(data), which reads (rater, unit, answer)"
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        take = (
+            "Annotations.from_wide(pandas.DataFrame(data)), with one row per unit and one column "
+            "per rater (data.T if each row is a rater)"
+        )
     return NoTableError(f"Expected {wanted}, got {a_type(data)}; pass {take}.")
+
+
+def _is_triple(row: object) -> bool:
+    return isinstance(row, list | tuple) and len(row) == 3
 
 
 def _kind(data: object) -> str:

@@ -87,6 +87,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         pd.Series(np.tile(as_objects(ids), len(columns))),
         pd.Series(np.repeat(as_objects(names), len(data))),
         _stack(columns),
+        is_array=unit is None and raters is None and isinstance(data.columns, pd.RangeIndex),
     )
 
 

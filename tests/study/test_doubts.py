@@ -256,6 +256,20 @@ def test_raters_and_units_swapped():
     assert sa.krippendorff_alpha(study).estimate == 1
 
 
+def test_a_reliability_matrix():
+    """An array with a rater in each row is doubted, and its transpose or a table with names not."""
+    matrix = pd.DataFrame(np.random.default_rng(1).integers(1, 4, (4, 12)))
+    words = r"12 raters and only 4 units: rows are read as units .* pass table\.T\.$"
+    for table in (matrix, matrix.set_axis([*"abcd"])):
+        with pytest.warns(SwappedColumnsWarning, match=words):
+            sa.Annotations.from_wide(table, kind="number")
+    named = matrix.set_axis([*"abcdefghijkl"], axis="columns")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sa.Annotations.from_wide(matrix.T, kind="number").n_raters == 4
+        assert sa.Annotations.from_wide(named, kind="number").n_raters == 12
+
+
 def test_a_separator_with_spaces_misses_labels_without():
     """Of "joy | fear" and "joy|fear" one is a single label under ' | ', and it is said."""
     match = r"1 distinct cell with '\|' that is not ' \| ', such as 'joy\|fear', .* say sep='\|'"

@@ -30,7 +30,7 @@ def refusal(function, *arguments, error=DataError):
 
 def rows(long):
     """Return (unit, rater, answer) of each row, None where the answer is missing."""
-    zipped = zip(*(column.tolist() for column in long), strict=True)
+    zipped = zip(*(column.tolist() for column in long[:3]), strict=True)
     return [(unit, rater, None if is_missing(one) else one) for unit, rater, one in zipped]
 
 
@@ -80,7 +80,7 @@ class TestColumns:
         frame = pd.DataFrame({"d": [1, 2], "w": ["x", "y"], "t": ["a", "b"], "more": [0, 0]})
         assert rows(assembly.from_long(frame, "d", "w", "t")) == [(1, "x", "a"), (2, "y", "b")]
 
-    @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.eye(2)])
+    @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.ones(2)])
     def test_no_table(self, data):
         """What is no DataFrame is refused by its type."""
         known = "(pandas, Polars, Arrow, DuckDB, ...)"
@@ -88,6 +88,15 @@ class TestColumns:
         long = (data, "unit", "rater", "labels")
         assert refusal(assembly.from_long, *long, error=NoTableError) == words
         assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
+
+    def test_triples_and_arrays(self):
+        """Data of another layout is refused with the function that reads it."""
+        for data in ([("ann", 1, "a"), ("bob", 1, {"b"})], [["ann", 1, "a"]]):
+            with pytest.raises(NoTableError, match=r"got a list; pass Annotations\.from_triples"):
+                sa.agreement(data)
+        words = r"from_wide\(pandas\.DataFrame\(data\)\), with one row per unit .*data\.T if"
+        with pytest.raises(NoTableError, match=words):
+            sa.krippendorff_alpha(np.eye(2))
 
 
 class TestWide:
