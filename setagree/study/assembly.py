@@ -74,7 +74,8 @@ def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongC
     frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
     if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
         _check_named(list(frame.columns), (unit, rater, answer))
-    return LongColumns(*(pick_column(frame, name) for name in (unit, rater, answer)))
+    units, raters, answers = (pick_column(frame, name) for name in (unit, rater, answer))
+    return LongColumns(units, raters, answers)
 
 
 def _check_named(columns: list[Any], named: Sequence[object]) -> None:
