@@ -69,9 +69,8 @@ class Weights(ABC):
         said = f"<p>{html.escape(repr(self)[1:-1])}</p>"
         if self.n_values > _IN_A_NOTEBOOK:
             return f"{said}<p>to_frame() returns the matrix.</p>"
-        return said + html_table(
-            self.to_frame().rename_axis("value").reset_index(allow_duplicates=True)
-        )
+        frame = self.to_frame().rename(index=str).rename_axis("value")  # no value is rounded
+        return said + html_table(frame.reset_index(allow_duplicates=True))
 
     @property
     def n_values(self) -> int:

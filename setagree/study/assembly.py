@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -180,7 +181,7 @@ def code_answers(
     """Code a column of answers; `times` says how many rows each of its cells stands for."""
     syntax = reading.syntax
     if reading.answers == "labels":
-        way = _way_to_scalars(reading, is_long=is_long)
+        way = partial(_way_to_scalars, reading, is_long=is_long)
         coded = code_label_sets(column, syntax, place=place, times=times, scalars=way)
     else:
         cells: dict[str, Any] = {"case": syntax.case, "markers": syntax.markers}

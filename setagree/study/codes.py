@@ -275,21 +275,21 @@ def code_label_sets(
     *,
     place: Callable[[int], str],
     times: Codes | None = None,
-    scalars: str = "",
+    scalars: Callable[[], str] = str,
 ) -> Answers:
     """Return the coded label sets of a column; each distinct cell is parsed once.
 
     `place` words where a row is, for error sentences. `times` says how many cells of the study each
-    row stands for, where it is not one. `scalars` is the option that reads one value per cell, for
-    messages on numbers.
+    row stands for, where it is not one. `scalars` returns the option that reads one value per cell,
+    for messages on numbers.
     """
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _refuse_flags(cells)
     _refuse_numbers(column, scalars)
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
-        hint = scalars and any(is_number(cells[code]) for code in failures)
-        way = f" For one value per cell, use {scalars}." if hint else ""
+        way = scalars() if any(is_number(cells[code]) for code in failures) else ""
+        way = way and f" For one value per cell, use {way}."
         raise LabelError(f"{worded(failures, codes, place, times)}{way}")
     if have_degrees(sets):
         sets = [None if one is None else Degrees.of(one) for one in sets]
@@ -491,13 +491,12 @@ def _count_blanks(
     return how_many(np.array([*is_blank, False])[codes], times), spells_empty
 
 
-def _refuse_numbers(column: Column, scalars: str) -> None:
+def _refuse_numbers(column: Column, scalars: Callable[[], str]) -> None:
     if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         name = "the table" if column.name is None else f"column {column.name!r}"
+        way = f"use {way} for one value per cell, or " if (way := scalars()) else ""
         raise LabelError(
-            f"{name} holds {column.dtype} numbers where labels are due; "
-            f"{f'use {scalars} for one value per cell, or ' if scalars else ''}make the labels "
-            "text."
+            f"{name} holds {column.dtype} numbers where labels are due; {way}make the labels text."
         )
 
 

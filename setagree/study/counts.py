@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,7 +40,9 @@ def read_counts(
 
     if kind == "labels":
         syntax = LabelSyntax(sep=sep, blank="empty", case=case)
-        answers = code_label_sets(names, syntax, place=place, scalars=option("kind", "value"))
+        answers = code_label_sets(
+            names, syntax, place=place, scalars=partial(option, "kind", "value")
+        )
     else:
         answers = code_scalars(names, "error", case=case, place=place, kind=kind)
     rows, columns = np.nonzero(counts)

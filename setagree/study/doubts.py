@@ -307,15 +307,16 @@ def doubt_alike(what: str, names: Sequence[object]) -> None:
         )
 
 
-def doubt_numeric_labels(values: Sequence[LabelSet], scalars: str) -> None:
-    """Warn if every answer is one number; `scalars` is the option that reads numbers."""
+def doubt_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str]) -> None:
+    """Warn if every answer is one number; `scalars` returns the option that reads numbers."""
     alone = [next(iter(value)) for value in values if len(value) == 1]
     if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
         return
     if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
+        way = f"; use {way} if they are numbers on a scale" if (way := scalars()) else ""
         warn(
             f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label"
-            f"{f'; use {scalars} if they are numbers on a scale' if scalars else ''}.",
+            f"{way}.",
             MixedScaleWarning,
         )
 

@@ -32,7 +32,7 @@ TERMINAL = 80
 """Columns of a terminal, where nobody knows how many it has."""
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
-_NEVER_ROUNDED = {"unit", "rater", "value"}
+_NEVER_ROUNDED = {"unit", "rater"}
 
 _SHOWN = 20
 """Rows that a notebook shows."""

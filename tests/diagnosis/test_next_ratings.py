@@ -210,3 +210,17 @@ def test_a_rater_who_has_not_answered_yet_is_asked_first():
     part = replace(study.take(study.rater_codes < 2), raters=study.raters)
     queue = sa.next_ratings(part, budget=2, goal="agreement", rng=1)
     assert queue.frame["raters"].tolist() == ["r3", "r3"]
+
+
+def test_printed_numbers_are_rounded():
+    """A queue has four decimals in Markdown and in a notebook, and all digits in its frame."""
+    rows = [(f"r{k}", unit, "ab"[k * unit % 2]) for unit in (1, 2, 3) for k in range(2 + unit)]
+    queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=4, raters=["x", "y", "z"])
+    value = queue.frame["value"].max()
+    for text in (queue.to_markdown(), queue._repr_html_()):
+        assert f"{value:.4f}" in text
+        assert f"{value:.6f}" not in text
+    weights = sa.weights(
+        sa.Annotations.from_triples([("x", 1, 0.123456), ("y", 1, 0.5)], kind="number"), "interval"
+    )
+    assert "0.123456<" in weights._repr_html_()
