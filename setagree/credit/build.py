@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -205,17 +205,11 @@ class WeightBuilder:
         return self._overlap(self.geometry, distance.of_sets)
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
-        # What passed is remembered with the distance: small studies would spend more time on this
-        # than on all else.
-        sizes = np.flatnonzero(np.bincount(sets.sizes))
-        passed, key = vars(distance).setdefault("_passed", set()), tuple(sizes.tolist())
-        if not self.checked and key not in passed:
-            if check_overlap_function(distance, sizes):
-                vars(distance)["_rounds"] = True
-            passed.add(key)
+        if not self.checked:
+            _check_once(distance, tuple(np.flatnonzero(np.bincount(sets.sizes)).tolist()))
         if sets.n_values > BLOCK:
             return OverlapWeights(self.values, sets, distance)
-        function = zeroed(distance) if "_rounds" in vars(distance) else distance.function
+        function = zeroed(distance)
         if sets.n_values < _FEW_SETS:
             distances = sets.distances(function)
         else:
@@ -233,7 +227,7 @@ class WeightBuilder:
                 positions = np.argsort(np.argsort(numbers)).astype(float)
             case _:
                 positions = numbers
-        if distance.name == "ratio" and (numbers < 0).any():
+        if distance.from_zero and (numbers < 0).any():
             raise DistanceError(
                 f"{distance.name!r} needs amounts of zero or more; the smallest value is "
                 f"{numbers.min():g}."
@@ -309,6 +303,15 @@ class WeightBuilder:
             "equal; 'nominal' and 'ordinal' tell them apart.",
             SetagreeWarning,
         )
+
+
+@lru_cache(maxsize=256)
+def _check_once(distance: OverlapDistance, sizes: tuple[int, ...]) -> None:
+    """Check a distance at the sizes of a study; the cache saves small studies most of their time.
+
+    A check that fails is not cached.
+    """
+    check_overlap_function(distance, np.array(sizes))
 
 
 def _check_range(numbers: Floats, values: Sequence[Number], distance: Distance) -> None:

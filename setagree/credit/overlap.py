@@ -268,20 +268,20 @@ class OverlapWeights(BlockWeights):
 
 
 def zeroed(distance: OverlapDistance) -> OverlapFunction:
-    """Return the function of a distance that was checked, with its rounding taken as 0."""
-    if vars(distance).get("_rounds"):
-        return partial(_without_rounding, distance.function)
-    return distance.function
+    """Return the function of a checked distance, 0 between equal sets and where it is below 0.
+
+    Rounding alone could make it another number there.
+    """
+    return partial(_without_rounding, distance.function)
 
 
 def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floats:
-    """Return the distances of a function, with rounding below zero and between equal sets as 0."""
     d = np.asarray(function(a, b, i), dtype=np.float64)
     return np.where((d < 0) | ((a == b) & (b == i)), 0.0, d)
 
 
-def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
-    """Say whether the function of a distance rounds where it is to be 0; refuse what is none.
+def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
+    """Raise `DistanceError` unless the function of a distance is one between sets.
 
     All sizes up to 40 are tried, below the largest, and 40 of those above at most.
     """
@@ -293,7 +293,6 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
     a, b, i = a[possible], b[possible], i[possible]
     d, swapped = _tried(distance, a, b, i), _tried(distance, b, a, i)
     same = (a == b) & (b == i)
-    rounds = bool(((d < 0) | (same & (d != 0))).any())
     slack = ROUNDING * float(d.max(initial=0.0, where=np.isfinite(d)))
     rules = {
         "is finite": ~np.isfinite(d),
@@ -311,7 +310,6 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> bool:
                 f"a distance {rule}; {distance.name!r} gives {shown} for |A|={a[k]}, |B|={b[k]}, "
                 f"|A ∩ B|={i[k]}."
             )
-    return rounds
 
 
 def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:

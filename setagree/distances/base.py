@@ -30,6 +30,9 @@ class Distance:
     bounded : bool
         Whether 1 is the largest distance there is. Else the largest distance among the observed
         values scales the credit: w = 1 - d / d_max.
+    is_squared : bool
+        Whether its square roots can be distances between points, which variance components
+        require. False if they cannot for some values.
     title, formula, source : str, optional
         What papers call it, how they write it, and who proposed it: a key of the list of
         references, or a reference in full.
@@ -43,6 +46,7 @@ class Distance:
 
     name: str
     bounded: bool = field(default=True, kw_only=True)
+    is_squared: bool = field(default=True, kw_only=True, compare=False)
     title: str | None = field(default=None, kw_only=True, compare=False)
     formula: str | None = field(default=None, kw_only=True, compare=False)
     source: str | None = field(default=None, kw_only=True, compare=False)
@@ -102,7 +106,7 @@ class OverlapDistance(Distance):
     """
 
     name: str = field(kw_only=True)
-    function: OverlapFunction
+    function: OverlapFunction = field(hash=False)
 
     def __post_init__(self) -> None:
         check_type("function", self.function, Callable, "a function of three arrays")
@@ -137,6 +141,10 @@ class ScaleDistance(Distance):
         Whether a closed form exists for the chance term: of \|x - y\| or of (x - y)².
     takes_order : bool
         Whether the places of ordered categories may stand for numbers.
+    needs_ends : bool
+        Whether the function uses the ends of the scale.
+    from_zero : bool
+        Whether the numbers must be 0 or more.
     """
 
     name: str
@@ -144,13 +152,15 @@ class ScaleDistance(Distance):
     position: Literal["value", "mid_rank", "rank"] = "value"
     form: Form = "points"
     takes_order: bool = False
+    needs_ends: bool = field(default=False, kw_only=True)
+    from_zero: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.function.__doc__)
 
     def __call__(self, x: float, y: float) -> float:
         """Return the distance between two numbers, where the scale need not be known."""
-        if self.position != "value" or self.name in {"bipolar", "circular"}:
+        if self.position != "value" or self.needs_ends:
             raise DistanceError(
                 f"{self.name!r} depends on the whole scale, not on two values alone."
             )

@@ -19,6 +19,8 @@ def scale_distance(
     position: Literal["value", "mid_rank", "rank"] = "value",
     form: Form = "points",
     takes_order: bool = False,
+    needs_ends: bool = False,
+    from_zero: bool = False,
 ) -> Callable[[ScaleFunction], ScaleDistance]:
     """Turn a function of (x, y, low, high) into the distance of its name."""
 
@@ -28,6 +30,8 @@ def scale_distance(
         function.__qualname__ = f"{name}.function"
         return ScaleDistance(
             *(name, function, position, form, takes_order),
+            needs_ends=needs_ends,
+            from_zero=from_zero,
             bounded=False,
             formula=formula,
             source=source,
@@ -100,7 +104,7 @@ def ordinal(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: A
     return np.asarray((x - y) ** 2)
 
 
-@scale_distance(formula="((x − y) / (x + y))²", source="Krippendorff 2011")
+@scale_distance(formula="((x − y) / (x + y))²", source="Krippendorff 2011", from_zero=True)
 def ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG001
     """((x - y) / (x + y))²; for counts and amounts with a true zero.
 
@@ -116,7 +120,11 @@ def ratio(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: ARG
     return np.asarray(share**2)
 
 
-@scale_distance(formula="(x − y)² / ((x + y − 2 min)(2 max − x − y))", source="Krippendorff 2011")
+@scale_distance(
+    formula="(x − y)² / ((x + y − 2 min)(2 max − x − y))",
+    source="Krippendorff 2011",
+    needs_ends=True,
+)
 def bipolar(x: Floats, y: Floats, low: float, high: float) -> Floats:
     """(x - y)² / ((x + y - 2 min)(2 max - x - y)); for scales with two ends.
 
@@ -140,7 +148,9 @@ def radical(x: Floats, y: Floats, low: float, high: float) -> Floats:  # noqa: A
     return np.sqrt(np.abs(x - y))
 
 
-@scale_distance(formula="sin²(π(x − y) / (max − min + 1))", source="Krippendorff 2011")
+@scale_distance(
+    formula="sin²(π(x − y) / (max − min + 1))", source="Krippendorff 2011", needs_ends=True
+)
 def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
     """sin²(pi (x - y) / U), U = max - min + 1; for hours and directions.
 

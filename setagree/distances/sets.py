@@ -12,7 +12,12 @@ nominal = NominalDistance("nominal", formula="0 for the same answer, else 1")
 
 
 def overlap_distance(
-    *, formula: str, title: str | None = None, source: str | None = None, bounded: bool = True
+    *,
+    formula: str,
+    title: str | None = None,
+    source: str | None = None,
+    bounded: bool = True,
+    is_squared: bool = True,
 ) -> Callable[[OverlapFunction], OverlapDistance]:
     """Turn a function of (a, b, i) into the distance of its name."""
 
@@ -21,7 +26,13 @@ def overlap_distance(
         name = function.__name__
         function.__qualname__ = f"{name}.function"
         return OverlapDistance(
-            function, name=name, bounded=bounded, title=title, formula=formula, source=source
+            function,
+            name=name,
+            bounded=bounded,
+            is_squared=is_squared,
+            title=title,
+            formula=formula,
+            source=source,
         )
 
     return wrap
@@ -93,7 +104,7 @@ def dice(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _ratio(2 * i, a + b)
 
 
-@overlap_distance(formula="1 − |A∩B| / min(|A|, |B|)")
+@overlap_distance(formula="1 − |A∩B| / min(|A|, |B|)", is_squared=False)
 def overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / min(a, b): nested sets do not differ.
 
@@ -128,7 +139,9 @@ def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(one_empty, 1.0, 1 - _ratio(i, np.sqrt(a * b)))
 
 
-@overlap_distance(title="Kulczyński", formula="1 − (|A∩B| / |A| + |A∩B| / |B|) / 2")
+@overlap_distance(
+    title="Kulczyński", formula="1 − (|A∩B| / |A| + |A∩B| / |B|) / 2", is_squared=False
+)
 def kulczynski(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - (i / a + i / b) / 2, one minus the mean of precision and recall.
 
@@ -168,7 +181,7 @@ def augmented(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(equal, 0.0, 1 - i / np.maximum(np.asarray(a) * b, 1))
 
 
-@overlap_distance(formula="0 where the sets share a label, else 1")
+@overlap_distance(formula="0 where the sets share a label, else 1", is_squared=False)
 def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 where the sets share a label, else 1; two empty sets do not differ.
 
@@ -224,6 +237,7 @@ def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:
     title="MASI as in DKPro",
     formula="(1 − Jaccard) times 0, 1/3, 2/3 or 1",
     source="Passonneau 2006",
+    is_squared=False,
 )
 def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
     """(1 - J) times 0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint.
@@ -245,6 +259,7 @@ def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
     title="Passonneau's distance of 2004",
     formula="0 for equal, 1/3 nested, 2/3 overlapping, 1 disjoint sets",
     source="Passonneau 2004",
+    is_squared=False,
 )
 def passonneau_2004(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 equal, 1/3 nested, 2/3 overlapping, 1 disjoint; the empty set is nested in every set.

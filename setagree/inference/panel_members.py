@@ -43,6 +43,7 @@ class Compared:
 
     name: str
     bounded: bool
+    is_squared: bool
     weights: Weights
     case: Case
 
@@ -51,7 +52,7 @@ def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
     """Return the study under one distance; where none is named, under the default of its kind."""
     found = get_distance(default_distances(study)[0] if distance is None else distance)
     case = Scorer(study).case(found)
-    return Compared(found.name, found.bounded, case.weights, case)
+    return Compared(found.name, found.bounded, found.is_squared, case.weights, case)
 
 
 def rater_code(study: Annotations, name: object, role: str = "rater") -> int:

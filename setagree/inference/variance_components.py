@@ -12,10 +12,9 @@ import pandas as pd
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.components import Components, PairSums
-from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted
-from setagree.inference.panel_members import case_of, check_least, known_plain
+from setagree.inference.panel_members import Compared, case_of, check_least, known_plain
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import interval, level_text, number, share
@@ -25,7 +24,6 @@ from setagree.wording.tables import Column, TextTable
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
 _LOOKED_THROUGH = 500
 """Values up to which it is looked whether distances are squared ones of points."""
-NOT_SQUARED = {"overlap", "any_overlap", "passonneau_2004", "masi_dkpro", "kulczynski"}
 
 
 _MEANS = (
@@ -310,13 +308,14 @@ def variance_components(
     if absent:
         raise DataError(f"no two ratings are {absent[0]}, so that variances cannot be told apart.")
     without = sums.without_units(), sums.without_raters()
-    remark = _remark(compared.name, compared.weights)
+    remark = _remark(compared)
     return VarianceComponents(study, compared.name, level, whole, *without, remark)
 
 
-def _remark(name: str, weights: Weights) -> str | None:
-    """Return what to know of a distance that is no squared distance of points; None of others."""
-    off = f"{name} distances are not squared distances of points"
+def _remark(compared: Compared) -> str | None:
+    """Return a remark if the distance is not a squared distance of points, else None."""
+    weights = compared.weights
+    off = f"{compared.name} distances are not squared distances of points"
     if weights.n_values <= _LOOKED_THROUGH:
         every = np.arange(weights.n_values)
         D = weights.block(every, every)
@@ -329,6 +328,6 @@ def _remark(name: str, weights: Weights) -> str | None:
             f"{off} here (their smallest eigenvalue is {number(-ratio)} of the largest): the "
             "components are variances approximately."
         )
-    if name in NOT_SQUARED:
+    if not compared.is_squared:
         return f"{off}: read the components with care."
     return None

@@ -34,7 +34,6 @@ from setagree.inference.panel_members import (
     plain_units,
     rater_codes,
 )
-from setagree.inference.variance_components import NOT_SQUARED
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
@@ -577,7 +576,7 @@ def facet_agreement(
     compared = case_of(part, distance)
     kinds = Kinds.of(part, names, is_model[np.unique(study.rater_codes[rows])])
     pairs = PairTable(part, compared.weights, kinds)
-    frame, without = _table(kinds, pairs, level, has_room=compared.name not in NOT_SQUARED)
+    frame, without = _table(kinds, pairs, level, has_room=compared.is_squared)
     humans = tuple(part.raters[~kinds.is_model].tolist())
     alone = _alone(kinds, pairs)
     return FacetAgreement(

@@ -1,5 +1,6 @@
 """Weights of overlap distances: every road gives what the definition gives."""
 
+import dataclasses
 from functools import cache
 from itertools import combinations
 from math import comb
@@ -455,3 +456,36 @@ class TestCheck:
         naive = OverlapDistance(lambda a, b, i: 1 - i / (a + b - i), name="naive")
         with pytest.raises(DistanceError, match=r"'naive' gives nan for \|A\|=0, \|B\|=0"):
             check_overlap_function(naive, np.array([3]))
+
+    def test_studies_leave_nothing_in_a_distance(self):
+        """Many studies add nothing to a distance, and each gives the same before and after them."""
+        shrunk = OverlapDistance(  # 1e-17 between equal sets, which counts as 0
+            lambda a, b, i: 1 - (i + 1) / (np.maximum(a, b) + 1) + 1e-17 * (a == b), name="shrunk"
+        )
+        families = [tuple(frozenset(range(n)) for n in range(k, k + 4)) for k in range(1, 30)]
+        before, first = dict(vars(shrunk)), WeightBuilder(families[0], "labels", np.ones(4))
+        every = np.arange(4)
+        D = first.build(shrunk).block(every, every)
+        assert (np.diag(D) == 0).all()
+        for family in families:
+            WeightBuilder(family, "labels", np.ones(4)).build(shrunk)
+        assert vars(shrunk) == before
+        np.testing.assert_array_equal(first.build(shrunk).block(every, every), D)
+
+    def test_a_function_without_a_hash(self):
+        """An object that can be called but not hashed is a function, too."""
+
+        @dataclasses.dataclass
+        class Unequal:
+            """A function with an option."""
+
+            largest: float
+
+            def __call__(self, a, b, i):
+                """Return 0 for equal sets, else the same number."""
+                return np.where((a == b) & (b == i), 0.0, self.largest)
+
+        own = OverlapDistance(Unequal(1.0), name="unequal")
+        study = sa.simulate(20, 3, rng=1)
+        alpha, nominal = (sa.krippendorff_alpha(study, distance=d) for d in (own, "nominal"))
+        assert alpha.estimate == pytest.approx(nominal.estimate)

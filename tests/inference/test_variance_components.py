@@ -187,6 +187,17 @@ def test_distances_that_are_no_squared_ones_are_remarked():
     assert "not squared distances of points here" in remark
 
 
+@pytest.mark.parametrize(("name", "is_squared"), [("overlap", True), ("own", False)])
+def test_a_distance_declares_whether_it_is_squared(monkeypatch, name, is_squared):
+    """Of too many values to look through, the declaration decides, not the name."""
+    monkeypatch.setattr("setagree.inference.variance_components._LOOKED_THROUGH", 0)
+    function = sa.distances.jaccard.function
+    distance = sa.distances.OverlapDistance(function, name=name, is_squared=is_squared)
+    remark = sa.variance_components(sa.simulate(30, 3, rng=1), distance=distance).remark
+    assert (remark is None) == is_squared
+    assert is_squared or "own distances are not squared" in remark
+
+
 def test_studies_that_cannot_tell_are_refused():
     """One rating each, one rater, or one unit: the kind of pair that lacks is named."""
     one_each = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 2, "b")])
