@@ -12,15 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from setagree.coefficients.chance import NOTHING, Case, Floats, Rated, reach
+from setagree.coefficients.chance import Case, Codes, Floats, Rated
 from setagree.coefficients.chance_models import Model, beyond_rounding, quadratic
-from setagree.coefficients.within_raters import spread_within_raters
+from setagree.coefficients.within_raters import spread_within_groups, spread_within_raters
 from setagree.credit.base import neighbours
-
-_CANCELLATION_TOL = 1e-6
-"""Share of a sum below which a difference from it is recomputed, because its digits cancelled."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +55,50 @@ class UrnOfEachRater(Model):
         z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only; nan for one
         rater.
         """
-        rated, weights, n = case.rated, case.weights, float(case.mass.sum())
-        r, g, v = rated.n_raters, rated.rater_codes, rated.value_codes
+        rated, n = case.rated, float(case.mass.sum())
+        r, g = rated.n_raters, rated.rater_codes
         if r < 2:
             return float("nan"), np.full(len(rated.row_times), np.nan)
-        one = (1 / rated.ratings)[g]
-        each = rated.times * one
-        shares = np.bincount(v, each, weights.n_values).astype(np.float64)
-        spread = weights.distance_dot(shares)
-        z = (spread[v] - spread_within_raters(rated, weights)) / weights.max_distance
+        each, z = self._to_others(case)
         z_mean = np.asarray(np.bincount(g, z * each, r), dtype=np.float64)
         y = float(z_mean.sum()) / (r * (r - 1))
         # Linearised: sum_g n/n_g 1[g rated i] (z_g(v_ig) - mean of z_g), around the mean.
         if rated.strata is None:
-            gap = (z - z_mean[g]) * n * one
+            gap = (z - z_mean[g]) * n / rated.ratings[g]
             moves = np.asarray(np.bincount(rated.row_codes, gap, len(rated.row_times)), dtype=float)
         else:
             moves = _stratified_moves(rated, z, z_mean, n)
         return y, y + moves / (r * (r - 1))
+
+    def _to_others(self, case: Case) -> tuple[Floats, Floats]:
+        """Return t_ig / n_g of each rating, and z_g = sum_{h != g} D p_h / d_max at its value."""
+        rated, weights = case.rated, case.weights
+        each = rated.times * (1 / rated.ratings)[rated.rater_codes]
+        shares = np.bincount(rated.value_codes, each, weights.n_values).astype(np.float64)
+        z = weights.distance_dot(shares)[rated.value_codes] - spread_within_raters(rated, weights)
+        return each, z / weights.max_distance
+
+    def in_parts(self, case: Case, of_row: Codes, n_parts: int) -> tuple[Floats, Floats]:
+        """Return 1 - pe of parts of the rows, and share_i c_i' F X of each row up to a constant.
+
+        As in `linearised`, with the raters of each part.
+        """
+        rated, weights = case.rated, case.weights
+        part, values = of_row[rated.row_codes], rated.value_codes
+        keys = part.astype(np.int64) * rated.n_raters + rated.rater_codes
+        people, who = np.unique(keys, return_inverse=True)
+        one = 1 / np.bincount(who)[who]
+        r = np.bincount((people // rated.n_raters).astype(np.intp), minlength=n_parts)
+        pairs = np.where(r > 1, r * (r - 1.0), np.nan)
+        z = r[part] * spread_within_groups(
+            part, values, n_groups=n_parts, weights=weights, times=one
+        )
+        z -= spread_within_groups(who, values, n_groups=len(people), weights=weights)
+        z /= weights.max_distance
+        y = np.bincount(part, z * one, n_parts) / pairs
+        gap = (z - np.bincount(who, z * one)[who]) * one
+        n = np.bincount(of_row, minlength=n_parts)
+        return y, np.bincount(rated.row_codes, gap, len(of_row)) * (n**2 / pairs)[of_row]
 
     def of_values(self, case: Case) -> Floats:
         """Return 1 - pe of a row whose answers are all k, of shape (K,).
@@ -98,15 +120,15 @@ class UrnOfEachRater(Model):
 
         return self.chance(case, totals())
 
-    def without_units(self, case: Case) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Return 1 - pe without one unit of each row, and where digits cancelled.
+    def without_units(self, case: Case) -> Floats:
+        """Return 1 - pe without one unit of each row.
 
         A rater g of the unit moves from p_g to p_g + (p_g - e_v) / (n_g - 1), with e_v the value
         given; one without another rating moves to 0, and leaves one rater less.
         """
         rated, r, n = case.rated, case.rated.n_raters, len(case.rated.row_times)
         if r < 2 or case.tally.n_units <= 2:
-            return np.full(n, np.nan), np.zeros(n, dtype=bool)
+            return np.full(n, np.nan)
         g, v, u, ratings = rated.rater_codes, rated.value_codes, rated.row_codes, rated.ratings
         shares = np.zeros((case.weights.n_values, r))
         np.add.at(shares, (v, g), rated.times * (1 / ratings)[g])
@@ -122,8 +144,17 @@ class UrnOfEachRater(Model):
         raters = r - np.bincount(u, only, n)
         left = np.where(raters > 1, total + np.bincount(u, 2 * toward, n) + joint, np.nan)
         pairs = np.maximum(raters * (raters - 1), 1) * case.weights.max_distance
-        rounding = NOTHING * reach(case.weights, shares.sum(axis=1)) * r**2
-        return left / pairs, left <= max(_CANCELLATION_TOL * total, rounding)
+        return np.asarray(left / pairs)
+
+    def without_raters(self, case: Case) -> Floats:
+        """Return 1 - pe without each rater; the shares p_g of the others remain.
+
+        sum_{g != h} p_g' D p_h less twice the part of the rater. NaN for fewer than three raters.
+        """
+        r, (each, z) = case.rated.n_raters, self._to_others(case)
+        of_rater = np.bincount(case.rated.rater_codes, each * z, r)
+        pairs = (r - 1) * (r - 2) if r > 2 else np.nan
+        return np.asarray((of_rater.sum() - 2 * of_rater) / pairs)
 
 
 def _stratified_moves(rated: Rated, z: Floats, z_mean: Floats, n: float) -> Floats:

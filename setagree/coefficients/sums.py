@@ -43,7 +43,7 @@ from setagree.coefficients.conger import UrnOfEachRater
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
-_CANCELLATION_TOL = 1e-6
+CANCELLATION_TOL = 1e-6
 """Share of a sum below which a difference from it is recomputed, because its digits cancelled."""
 
 _BLOCK_CELLS = 2_000_000
@@ -62,6 +62,21 @@ class Sums(NamedTuple):
     def minus(self, other: Sums) -> Sums:
         """Return the sums without those of others."""
         return Sums(*(a - b for a, b in zip(self, other, strict=True)))
+
+    def weighted(self, w: Floats, v: Floats) -> Sums:
+        """Return what units add that have sampling weights: w_i, and v_i among rated units."""
+        return Sums(self.n, w * self.M, w * self.O, v * self.P, w**2 * self.own)
+
+
+class Left(NamedTuple):
+    """A study without each of several parts: sums, form (X - z)' F (X - z), and y.
+
+    The form is y itself if the chance model has no single urn.
+    """
+
+    sums: Sums
+    form: Floats
+    y: Floats
 
 
 @dataclass(frozen=True)
@@ -203,7 +218,7 @@ def estimate(case: Case, model: Model) -> Estimate:
     a, b, c, d = slopes(model, S, y, whole.rbar, varies=y_i is not None)
     influence = a + b * M + c * O
     if y_i is not None:
-        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)
+        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)  # d share_i c_i' F X
     return Estimate(
         alpha, *shown, influence, counted, by_unit=by_unit, pairable_only=by_ratings, sums=whole
     )
@@ -250,8 +265,14 @@ def standard_error(parts: Estimate) -> float:
     if n < 2 or parts.undefined is not None or not parts.influence.size:
         return float("nan")
     mean = dot(parts.counted, parts.influence) / n
-    error = float(np.sqrt(dot(parts.counted, (parts.influence - mean) ** 2) / (n * (n - 1))))
-    return error if error > ROUNDING else 0.0
+    squares = dot(parts.counted, (parts.influence - mean) ** 2)
+    return float(root(np.asarray(squares / (n * (n - 1)))))
+
+
+def root(variance: Floats) -> Floats:
+    """Return the standard error of a variance, or 0 if it is rounding."""
+    error = np.sqrt(variance)
+    return np.where(error > ROUNDING, error, 0.0 * error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +314,12 @@ class UnitSums:
         masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
         return Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
 
+    @property
+    def unit_weights(self) -> tuple[Floats, Floats]:
+        """The sampling weights of each unit: in M and O, and in P and the urn."""
+        w = self.case.pairable_weights
+        return w, w if self.model.weigh == "ratings" else self.case.unit_weights
+
     @cached_property
     def rbar(self) -> float:
         """rbar, the mean of M_i over pairable units."""
@@ -306,8 +333,11 @@ class UnitSums:
 
     @cached_property
     def chance(self) -> tuple[float, Floats | None]:
-        """Y, and y_i of each row; None if no unit moves y, or not in closed form."""
-        return self.model.linearised(self.case)
+        """Y, and y_i of each row, or None if no unit moves y, or not in closed form.
+
+        Y is NaN if no answer is in the urn.
+        """
+        return self.model.linearised(self.case) if self.sums.P else (float("nan"), None)
 
     @cached_property
     def counts(self) -> Any:
@@ -349,23 +379,16 @@ class UnitSums:
         return isinstance(self.model, Fixed | Urn | UrnOfEachRater)
 
     def without_units(self) -> Floats:
-        """Return the coefficient without one unit of each row.
-
-        A unit gives s c to the urn, s = share_i. Without it, the form is
-        (X - s c)' F (X - s c) = X' F X - 2 s c' F X + s² c' F c.
-        """
+        """Return the coefficient without one unit of each row; it adds share_i c_i to the urn."""
         f, share = self.rows
         if not self.has_closed_form:
             return self._recomputed(np.arange(len(share)))
-        if self._is_nothing:
-            return np.full(len(share), np.nan)
         if isinstance(self.model, UrnOfEachRater):
-            y, cancelled = self.model.without_units(self.case)
-            left = self.sums.minus(f)
-            out, lost = self._left(left, y)
-            lost |= cancelled & (left.n != 1)
+            y = self.model.without_units(self.case)
+            left = Left(self.sums.minus(f), y, y)
         else:
-            out, lost = self._without(f, *self._moved(share, slice(None)))
+            left = self.left(f, *self._taken(share, slice(None)))
+        out, lost = self.of_left(left)
         out[lost] = self._recomputed(np.flatnonzero(lost))
         return out
 
@@ -385,28 +408,40 @@ class UnitSums:
 
         NaN if digits cancelled. Only for a fixed chance model or an urn.
         """
-        if self._is_nothing:
-            return np.full(self.case.tally.n_units, np.nan)
-        at, w = self.case.tally.unit_patterns, self.case.pairable_weights
-        v = w if self.model.weigh == "ratings" else self.case.unit_weights
-        n, M, O, P, own = (each[at] for each in self.of_patterns[0])
-        gone = Sums(n, w * M, w * O, v * P, w**2 * own)
-        out, lost = self._without(gone, *self._moved(v * self.of_patterns[1][at], at))
+        at, (w, v) = self.case.tally.unit_patterns, self.unit_weights
+        gone = Sums(*(each[at] for each in self.of_patterns[0])).weighted(w, v)
+        taken = self._taken(v * self.of_patterns[1][at], at)
+        out, lost = self.of_left(self.left(gone, *taken))
         return np.where(lost, np.nan, out)
 
-    def _moved(self, s: Floats, at: Any) -> tuple[Floats, Floats]:
+    def _taken(self, s: Floats, at: Any) -> tuple[Floats, Floats]:
         """Return s c' F X and s² c' F c for units of the patterns `at`; 0 if y is fixed."""
-        y_i = self.chance[1]
-        if not isinstance(self.model, Urn) or y_i is None:
+        if not isinstance(self.model, Urn):
             return np.zeros(len(s)), np.zeros(len(s))
-        r = self.case.tally.pattern_ratings
-        to_urn = y_i * r * self.sums.P  # c' F X
-        return s * to_urn[at], s**2 * self.model.within(self.case)[at]
+        return s * self.to_urn[at], s**2 * self.model.within(self.case)[at]
 
     @cached_property
-    def _form(self) -> float:
-        """X' F X."""
-        return float(self.chance[0] * (self.sums.P**2 - self.sums.own))
+    def to_urn(self) -> Floats:
+        """c_i' F X of each pattern; 0 if y is fixed."""
+        r, y_i = self.case.tally.pattern_ratings, self.chance[1]
+        if y_i is None or not isinstance(self.model, Urn):
+            return np.zeros(len(r))
+        return y_i * r * self.sums.P
+
+    def spread(self, x: Floats) -> Floats:
+        """Return F x for totals x of shape (K,) or (K, B); 0 if y is fixed."""
+        return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
+
+    @cached_property
+    def to_values(self) -> Floats:
+        """F X of shape (K,); 0 if y is fixed."""
+        return self.spread(self.urn) * float(self.sums.P / self.urn.sum())
+
+    @cached_property
+    def form(self) -> float:
+        """X' F X, or y if the chance model has no single urn."""
+        y = self.chance[0]
+        return float(y * (self.sums.P**2 - self.sums.own)) if isinstance(self.model, Urn) else y
 
     @cached_property
     def _rounding(self) -> float:
@@ -418,28 +453,30 @@ class UnitSums:
     @property
     def _is_nothing(self) -> bool:
         """Whether the study leaves no chance disagreement, and so no study without a part of it."""
-        if not self.sums.M:
-            return True
-        whole = self._form if isinstance(self.model, Urn) else self.chance[0]
-        return not whole > self._rounding
+        return not self.sums.M or not self.form > self._rounding
 
-    def _without(self, gone: Sums, to_urn: Floats, own_form: Floats) -> tuple[Floats, Flags]:
-        """Return the coefficient without what adds such sums, and where it must be recomputed.
+    def left(self, gone: Sums, to_urn: Floats, own_form: Floats) -> Left:
+        """Return the study without parts that add `gone` to the sums and z to the urn.
 
-        `to_urn` is z' F X, and `own_form` z' F z, for what it gives to the urn, z.
+        (X - z)' F (X - z) = X' F X - 2 z' F X + z' F z. `to_urn` is z' F X, `own_form` z' F z.
         """
-        left = self.sums.minus(gone)
+        sums = self.sums.minus(gone)
         if isinstance(self.model, Fixed):
-            return self._left(left, np.full(len(to_urn), self.chance[0]))
-        form = self._form - 2 * to_urn + own_form
-        pairs = left.P**2 - left.own
-        out, lost = self._left(left, form / np.where(pairs > 0, pairs, np.nan))
-        least = max(_CANCELLATION_TOL * self._form, self._rounding)
-        return out, lost | ((form <= least) & (left.M > 0) & (left.n != 1))
+            y = np.full(len(to_urn), self.chance[0])
+            return Left(sums, y, y)
+        form = self.form - 2 * to_urn + own_form
+        pairs = sums.P**2 - sums.own
+        return Left(sums, form, form / np.where(pairs > 0, pairs, np.nan))
 
-    def _left(self, left: Sums, y: Floats) -> tuple[Floats, Flags]:
-        """Return the coefficient of sums that are left, and where their digits cancelled."""
-        lost = (left.O <= _CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
-        lost |= left.M <= _CANCELLATION_TOL * self.sums.M
-        counts = (left.M > 0) & ((left.n != 1) | self.model.fixed)
-        return coefficient(self.model, left, y), lost & counts
+    def of_left(self, left: Left) -> tuple[Floats, Flags]:
+        """Return the coefficient of what is left, and where its digits cancelled.
+
+        NaN if the study itself leaves no chance disagreement.
+        """
+        if self._is_nothing:
+            return np.full(len(left.y), np.nan), np.zeros(len(left.y), dtype=bool)
+        lost = (left.sums.O <= CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
+        lost |= left.sums.M <= CANCELLATION_TOL * self.sums.M
+        lost |= left.form <= max(CANCELLATION_TOL * self.form, self._rounding)
+        counts = (left.sums.M > 0) & ((left.sums.n != 1) | self.model.fixed)
+        return coefficient(self.model, left.sums, left.y), lost & counts

@@ -119,15 +119,15 @@ def own_columns(
     study: Annotations, parts: Parts, own: Estimates, of_rating: npt.NDArray[Any], level: float
 ) -> dict[str, Any]:
     """Return the counts of each part of a study, and the columns of its own coefficient."""
-    n, pairable = parts.n_parts, parts.totals.pairable.astype(np.int64)
+    n = parts.n_parts
     n_raters = _distinct(of_rating, study.rater_codes, n)
     return {
-        "n_units": parts.totals.units.astype(np.int64),
-        "n_pairable_units": pairable,
+        "n_units": parts.n_units,
+        "n_pairable_units": parts.n_pairable,
         "n_raters": n_raters,
         "n_ratings": np.bincount(of_rating, minlength=n),
         "n_values": _distinct(of_rating, study.value_codes, n),
-        **columns_of(own, level, n_pairable=pairable, n_raters=n_raters),
+        **columns_of(own, level, n_pairable=parts.n_pairable, n_raters=n_raters),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.checks import check_cost, public
+from setagree.checks import public
 from setagree.coefficients.chance import (
     ROUNDING,
     Case,
@@ -18,7 +18,7 @@ from setagree.coefficients.chance import (
     pairable_totals,
     summed_weights,
 )
-from setagree.coefficients.leave_rater_out import Absence, without_raters
+from setagree.coefficients.parts import Absences
 from setagree.coefficients.spread import Spread, spread, units_drawn
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
@@ -335,29 +335,19 @@ def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> Weigh
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked, order=tally.order)
 
 
-_STEPS_A_RATING = 20
 _FEWEST = 3
 """Raters that must be there to say how far other raters would agree."""
 
 
 def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
-    """Return the estimate without each rater; nan where nothing is left to compute.
+    """Return the estimate without each rater. NaN if nothing is left to compute.
 
-    In closed form, but for what has lost its digits there, and for units with sampling weights.
+    In closed form, except for estimates whose digits cancelled there.
     """
-    if agreement.case.is_weighted and (sample := agreement.case.sample) is not None:
-        check_cost(
-            f"Leaving out each rater of a study with {sample.said}",
-            n_steps=_STEPS_A_RATING * float(study.n_raters * study.n_ratings),
-            instead="Take part of the raters: without_raters.",
-        )
-        values, anew = np.full(study.n_raters, np.nan), np.ones(study.n_raters, dtype=bool)
-    else:
-        absence = Absence(agreement.case, study)
-        values, anew = without_raters(absence, agreement.definition.model)
     if agreement.reason is not None:
-        values[:] = np.nan
-    for g in np.flatnonzero(anew & np.isfinite(agreement.estimate)).tolist():
+        return np.full(study.n_raters, np.nan)
+    values, lost = Absences(agreement.sums, study).estimates()
+    for g in np.flatnonzero(lost).tolist():
         values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
     return values
 
