@@ -184,9 +184,8 @@ class Parts:
             crossed = np.stack([self._urns.dot(x, n) for x in values.crossed.T], axis=1)
         # A unit has the linearised value 0 in the study without its part.
         change = _Change(np.arange(len(near)), self.of_row, near, 0.0)
-        squares, _ = values.squares(
-            values.slopes(left), crossed, self._squared_near(to_urn), change
-        )
+        nu = _NuSums(crossed, self._squared_near(to_urn))
+        squares, _ = values.squares(values.slopes(left), nu, change)
         left_n, n_pairable = left.sums.n, self.n_pairable.sum() - self.n_pairable
         lost |= (left_n < gone.n) | (n_pairable < 2)
         reasons = np.full(n, None)
@@ -400,13 +399,13 @@ class Absences:
         ratings = self._ratings(whole.unit_weights[1] if whole.case.is_weighted else None)
         at, data, ends = ratings.indices, ratings.data, ratings.indptr
         R, K = self.study.n_raters, whole.case.weights.n_values
-        z = sparse.csr_array((data * after[at], tally.indices[at], ends), (R, K))
+        z = sparse.csr_array((data * after[at], tally.indices[at], ends.copy()), (R, K))
         # s c - s' c = (1 - s' / s) (s c), of the units in which a rating less changes share_i
         before = whole.of_patterns[1][tally.rows]
         moved = np.where(before != after, 1 - after / np.where(before > 0, before, 1), 0.0)
         if moved.any():
             units = sparse.csr_array(
-                (data * moved[at], tally.rows[at], ends), (R, tally.n_patterns)
+                (data * moved[at], tally.rows[at], ends.copy()), (R, tally.n_patterns)
             )
             units.eliminate_zeros()
             check_cost(
@@ -491,13 +490,12 @@ class Absences:
             Left(Sums(*(x[some] for x in left.sums)), left.form[some], left.y[some])
         )
         psi = np.einsum("ij,ij->i", f, slopes_b[who])
+        every_nu: Floats | _NuSums = whole.counts @ F_z.T
         if squared is not None:
-            square = z.multiply(z @ squared).sum(axis=1)
-        else:
-            square = np.einsum("p,pb->b", values.times, (whole.counts @ F_z.T) ** 2)
-        crossed, change = z @ values.crossed, _Change(at, who, nu, psi)
-        own, lost = values.squares(slopes_b, crossed, square, change)
-        gap, _ = values.squares(slopes_b, crossed, square, change, minus=values.of_whole)
+            every_nu = _NuSums(z @ values.crossed, z.multiply(z @ squared).sum(axis=1))
+        change = _Change(at, who, nu, psi)
+        own, lost = values.squares(slopes_b, every_nu, change)
+        gap, _ = values.squares(slopes_b, every_nu, change, minus=values.of_whole)
         return np.stack([root(own), root(gap), lost])
 
 
@@ -508,6 +506,13 @@ class _Change(NamedTuple):
     parts: Codes
     nu: Floats
     psi: Floats | float
+
+
+class _NuSums(NamedTuple):
+    """sum_i f_i nu_ib and sum_i nu_ib² of each part."""
+
+    crossed: Floats
+    square: Floats
 
 
 class _LinearisedValues:
@@ -565,24 +570,22 @@ class _LinearisedValues:
         return v / np.sqrt(n * (n - 1))[:, None]
 
     def squares(
-        self,
-        v: Floats,
-        crossed: Floats,
-        square: Floats,
-        change: _Change,
-        *,
-        minus: Floats | None = None,
+        self, v: Floats, nu: Floats | _NuSums, change: _Change, *, minus: Floats | None = None
     ) -> tuple[Floats, Flags]:
         """Return sum_i psi_ib² of what is left, and where its digits cancelled.
 
-        With v - u for `minus` u: sum_i (psi_ib - u . f_i)².
+        With u as `minus`, sum_i (psi_ib - u . f_i)². `nu` is nu_ib of shape (n_rows, B), or its
+        sums.
         """
-        rows, parts, nu, psi = change
+        rows, parts, of_changed, psi = change
         u = np.zeros(4) if minus is None else minus
         w, d, f = v - u, v[:, 3], self.f[rows]
-        everywhere = np.einsum("bi,ij,bj->b", w, self.squared, w)
-        everywhere += d**2 * square - 2 * d * (crossed * w).sum(axis=1)
-        before = np.einsum("ij,ij->i", f, w[parts]) - d[parts] * nu
+        if isinstance(nu, _NuSums):
+            everywhere = np.einsum("bi,ij,bj->b", w, self.squared, w) + d**2 * nu.square
+            everywhere -= 2 * d * (nu.crossed * w).sum(axis=1)
+        else:
+            everywhere = self.times @ (self.f @ w.T - d * nu) ** 2
+        before = np.einsum("ij,ij->i", f, w[parts]) - d[parts] * of_changed
         changed = _added(parts, (psi - f @ u) ** 2 - before**2, len(v))
         level = (w**2 * np.diag(self.squared)).max(axis=1)
         out = np.maximum(everywhere + changed, 0.0)

@@ -432,10 +432,15 @@ class UnitSums:
         """Return F x for totals x of shape (K,) or (K, B); 0 if y is fixed."""
         return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
 
+    @property
+    def _scale(self) -> float:
+        """What `urn` is multiplied by to be X: P for the kappas, whose `urn` is X / P."""
+        return float(self.sums.P) if self.model.weigh == "units" else 1.0
+
     @cached_property
     def to_values(self) -> Floats:
         """F X of shape (K,); 0 if y is fixed."""
-        return self.spread(self.urn) * float(self.sums.P / self.urn.sum())
+        return self.spread(self.urn) * self._scale
 
     @cached_property
     def form(self) -> float:
@@ -448,7 +453,7 @@ class UnitSums:
         """A form that rounding cannot tell from 0."""
         if not isinstance(self.model, Urn):
             return NOTHING * reach(self.case.weights, self.urn) / self.case.weights.max_distance
-        return self.model.rounding(self.case, self.urn) * float(self.sums.P / self.urn.sum()) ** 2
+        return self.model.rounding(self.case, self.urn) * self._scale**2
 
     @property
     def _is_nothing(self) -> bool:

@@ -10,17 +10,18 @@ import pandas as pd
 
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance_models import Fixed, Urn
+from setagree.coefficients.parts import Absences
 from setagree.credit.base import Weights, sums_to_others
-from setagree.diagnosis.alpha_without import AlphaWithout
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
 from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.inference.comparison import deviations, linearised_difference
+from setagree.inference.comparison import linearised_difference
 from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
 from setagree.progress import track
-from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
+from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -71,9 +72,10 @@ def by_rater(
     DataError
         Who gave what is unknown.
     CostError
-        Raters times ratings are thousands of millions, and the coefficient is another than
-        Krippendorff's alpha, or there are as many distinct values. `jackknife` over raters, which
-        has no change_standard_error, takes one pass for all.
+        Raters times ratings are thousands of millions, and there are as many distinct values, or
+        raters are scored one by one: of Conger's kappa and mv_alpha, and of units that were drawn
+        in clusters or with weights. `jackknife` over raters, which has no
+        change_standard_error, takes one pass for all.
 
     Examples
     --------
@@ -94,10 +96,7 @@ def by_rater(
         "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
         **_distances(study, ratings, far),
     }
-    if whole.definition is krippendorff_alpha and whole.case.sample is None:
-        changes = _alpha_changes(AlphaWithout(ratings, far, whole.weights), study, whole, level)
-    else:
-        changes = _changes(study, whole, level)
+    changes = _changes(study, whole, level)
     changes = changes.assign(**corrected(changes["p_value"]))
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
@@ -105,41 +104,54 @@ def by_rater(
     return frame.sort_values("change", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _alpha_changes(
-    parts: AlphaWithout, study: Annotations, whole: Agreement, level: float
-) -> pd.DataFrame:
-    """Return the changes of alpha, every sum over units made once."""
+def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+    """Return the coefficient without each rater, and its difference from that of all.
+
+    In closed form for one urn, or fixed chance, of units that are drawn one by one; the other
+    coefficients, and raters whose digits cancelled there, are scored.
+    """
+    if whole.case.sample is not None or not isinstance(whole.definition.model, Fixed | Urn):
+        return _scored_changes(study, whole, level, np.arange(study.n_raters))
     from scipy.special import stdtr, stdtrit
 
-    psi = np.nan_to_num(deviations(whole))
-    without = parts.without(study.n_raters, psi, instead=_instead(whole))
-    change = without.estimate - whole.estimate
-    known = np.isfinite(change) & (whole.standard_error > 0) & (without.own > ROUNDING)
-    se = np.where(known, np.where(without.gap <= ROUNDING, 0.0, without.gap), np.nan)
+    raters = Absences(whole.sums, study)
+    check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
+    (estimate, lost), (own, error, lost_squares) = raters.estimates(), raters.deviations()
+    change = estimate - whole.estimate
+    known = np.isfinite(change) & (whole.standard_error > 0) & (own > 0)
+    error = np.where(known, error, np.nan)
     # As in a comparison: without any spread only a change of 0 is known.
     same = known & (np.abs(change) <= ROUNDING)
-    df = max(whole.n_pairable_units - 1, 1)
-    half = np.where((se > 0) | same, float(stdtrit(df, (1 + level) / 2)) * se, np.nan)
-    t = np.divide(np.abs(change), se, out=np.full(len(se), np.nan), where=se > 0)
+    df = max(float(whole.sums.sums.n) - 1, 1)
+    half = np.where((error > 0) | same, float(stdtrit(df, (1 + level) / 2)) * error, np.nan)
+    t = np.divide(np.abs(change), error, out=np.full(len(error), np.nan), where=error > 0)
     p = np.where(same, 1.0, 2 * stdtr(df, -t))
-    numbers = (without.estimate, change, se, change - half, change + half, p)
-    return pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
+    numbers = (estimate, change, error, change - half, change + half, p)
+    frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
+    lost |= lost_squares & np.isfinite(change) & (whole.standard_error > 0)
+    anew = np.flatnonzero(lost)
+    if anew.size:
+        frame.iloc[anew] = _scored_changes(study, whole, level, anew)
+    return frame
 
 
-def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
-    """Return the changes of any coefficient, the others scored anew without each rater."""
-    check_cost("by_rater", n_steps=study.n_raters * steps_to_score(study), instead=_instead(whole))
+def _scored_changes(
+    study: Annotations, whole: Agreement, level: float, raters: npt.NDArray[Any]
+) -> pd.DataFrame:
+    """Return `_changes` of some raters, each scored without the rater."""
+    check_cost("by_rater", n_steps=len(raters) * steps_to_score(study), instead=_instead(whole))
     everyone = np.arange(study.n_units)
-    numbers = np.full((study.n_raters, len(_CHANGES)), np.nan)
-    long = study.n_raters * study.n_ratings > 5_000_000
-    for g in track(range(study.n_raters), total=study.n_raters, what="raters", long=long):
+    numbers = np.full((len(raters), len(_CHANGES)), np.nan)
+    long = len(raters) * study.n_ratings > 5_000_000
+    each = track(enumerate(raters), total=len(raters), what="raters", long=long)
+    for k, g in each:
         kept = study.rater_codes != g
         if not kept.any():
             continue
         part = score_part(whole, study.take(kept))
         places = (np.unique(study.unit_codes[kept]), everyone)
         gap = linearised_difference(part, whole, design="same_units", places=places)
-        numbers[g] = part.estimate, gap.value, gap.standard_error, *gap.interval(level), gap.p_value
+        numbers[k] = part.estimate, gap.value, gap.standard_error, *gap.interval(level), gap.p_value
     return pd.DataFrame(numbers, columns=list(_CHANGES))
 
 

@@ -17,9 +17,9 @@ from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
 from setagree import checks as limits
-from setagree.coefficients import parts
+from setagree.coefficients import parts as parts_module
 from setagree.credit import build
-from setagree.diagnosis import alpha_without, by_group, confusions, grouping
+from setagree.diagnosis import by_group, confusions, grouping
 from setagree.inference.comparison import linearised_difference
 
 
@@ -74,14 +74,18 @@ class TestByRater:
         assert frame["p_holm"].tolist() == pytest.approx(corrected.tolist())
         assert (frame["n_tried"] == study.n_raters).all()
 
-    @settings(max_examples=60, deadline=None)
+    @pytest.mark.parametrize(
+        "coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement"]
+    )
+    @settings(max_examples=30, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
-    def test_alpha_without_each_rater(self, rows, distance):
-        """Alpha's sums over units give what scoring every part anew gives, undefined or not."""
+    def test_without_each_rater(self, coefficient, rows, distance):
+        """Sums over units give what scoring every part does, undefined or not."""
         study = study_of(rows)
-        frame = quietly(sa.by_rater, study, distance=distance)
-        whole = quietly(sa.krippendorff_alpha, study, distance=distance)
-        anew = pd.DataFrame(sys.modules["setagree.diagnosis.by_rater"]._changes(study, whole, 0.95))
+        frame = quietly(sa.by_rater, study, coefficient=coefficient, distance=distance)
+        whole = quietly(getattr(sa, coefficient), study, distance=distance)
+        module = sys.modules["setagree.diagnosis.by_rater"]
+        anew = module._scored_changes(study, whole, 0.95, np.arange(study.n_raters))
         anew.index = pd.Index(study.raters, name="rater")
         frame = frame.set_index("rater").loc[study.raters, anew.columns]
         pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
@@ -175,8 +179,8 @@ def test_too_many_raters_are_refused(monkeypatch):
     monkeypatch.setattr(limits, "MOST_STEPS", 1_000)
     with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 2,000 steps.*jackknife"):
         sa.by_rater(study)
-    with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 385,000 steps.*fleiss"):
-        sa.by_rater(study, coefficient="fleiss_kappa")
+    with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 385,000 steps.*conger"):
+        sa.by_rater(study, coefficient="conger_kappa")
 
 
 def crowd_of_raters(n, kind="labels"):
@@ -195,7 +199,7 @@ class TestByManyRaters:
     @settings(max_examples=60, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
     def test_all_at_once_as_one_by_one(self, rows, distance, lone):
-        """The sums that all absences share give what a pass for each rater gives."""
+        """Products of values give what a pass over all units for each rater does."""
         few = study_of(rows)
         # More raters than values; some stand alone, or with one other.
         more = [(f"lone {k}", f"unit {k // 2}", "a") for k in range(3 + lone)]
@@ -203,8 +207,8 @@ class TestByManyRaters:
         study = sa.Annotations.from_triples([*triples(few), *more])
         each = quietly(sa.by_rater, study, distance=distance)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(alpha_without, "PASSES", -1)
-            patch.setattr(alpha_without, "_ENTRIES_AT_ONCE", 40)
+            patch.setattr(parts_module, "_MAX_DENSE_VALUES", 0)
+            patch.setattr(parts_module, "_BLOCK_CELLS", 40)
             at_once = quietly(sa.by_rater, study, distance=distance)
         one, two = (
             frame.set_index("rater").sort_index(key=lambda k: k.map(str))
@@ -528,7 +532,7 @@ class TestByGroup:
         group = {unit: k // 4 for k, unit in enumerate(study.units)}
         frames = []
         for small in (0, 1):
-            monkeypatch.setattr(parts, "_SMALL", small)
+            monkeypatch.setattr(parts_module, "_SMALL", small)
             frames.append(sa.by_group(study, group, coefficient=coefficient))
         errors = [frame["difference_standard_error"].to_numpy() for frame in frames]
         assert np.nanmax(np.abs(errors[1] / errors[0] - 1)) < 10 * 0.01**3

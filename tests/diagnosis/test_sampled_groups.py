@@ -222,13 +222,10 @@ def test_what_costs_too_much_names_the_design(monkeypatch):
     study = sa.simulate(24, 3, rng=1)
     part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
     sized = study.sampled(strata=part, population_size={"a": 100, "b": 40})
-    alpha = sa.krippendorff_alpha(sized)
     monkeypatch.setattr(limits, "MOST_STEPS", 10)
-    said = "Leaving out each {} of a study with strata of known size would take"
-    with pytest.raises(CostError, match=said.format("unit")):
+    said = "Leaving out each unit of a study with strata of known size would take"
+    with pytest.raises(CostError, match=said):
         sa.by_unit(sized, coefficient="conger_kappa")
-    with pytest.raises(CostError, match=said.format("rater")):
-        alpha.interval(over="both")
 
 
 class TestDomains:

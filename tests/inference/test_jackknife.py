@@ -177,13 +177,19 @@ class TestRaters:
         assert abs(parts[2]) > 0.1
 
     @pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - {"cohen_kappa", "scott_pi"}))
-    def test_thousands_of_raters(self, name):
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_thousands_of_raters(self, name, weighted):
         """1,000 raters: the ratings of all are read a few times, not once for each rater."""
         rng = np.random.default_rng(0)
         answers = [frozenset("a"), frozenset("ab"), frozenset("c"), frozenset()]
         study = sa.Annotations.from_triples(
             [(g, (g * 7 + k) % 300, answers[rng.integers(4)]) for g in range(1_000) for k in (0, 1)]
         )
+        if weighted and name != "mv_alpha":
+            study = study.sampled(
+                sampling_weight=dict.fromkeys(study.units[::2], 3)
+                | dict.fromkeys(study.units[1::2], 1)
+            )
         whole = Scorer(study).score(get_coefficient(name), sa.distances.get_distance("dice"))
         read = []
         with pytest.MonkeyPatch.context() as patch:
