@@ -351,12 +351,22 @@ class Absences:
         return np.searchsorted(keys, patterns * K + self.study.value_codes)
 
     @cached_property
+    def _to_others(self) -> Floats:
+        """sum_l c_l d_vl of each stored count of v: the distances to the others of its unit."""
+        tally = self.whole.case.tally
+        return sums_to_others(tally.rows, tally.indices, tally.counts, self.whole.case.weights)
+
+    @property
+    def distances(self) -> Floats:
+        """Sum of the distances from each rating to the others of its unit."""
+        return self._to_others[self._entries]
+
+    @cached_property
     def _after(self) -> tuple[Sums, Floats]:
         """What a unit adds to the sums without one rating of each stored count, and `share`."""
         case, tally = self.whole.case, self.whole.case.tally
-        to_others = sums_to_others(tally.rows, tally.indices, tally.counts, case.weights)
         r = tally.pattern_ratings[tally.rows] - 1
-        q = case.disagreement[tally.rows] - 2 * to_others
+        q = case.disagreement[tally.rows] - 2 * self._to_others
         d_max, pairs = case.weights.max_distance, np.where(r > 1, r * (r - 1), np.inf)
         return features(self.whole.model, r, r, q / (d_max * pairs))
 
@@ -477,10 +487,16 @@ class Absences:
         F_z = z @ dense if dense is not None else whole.spread(z.toarray().T).T  # (n, K)
         entry, who = self._entries[mine], self.study.rater_codes[mine] - some.start
         at, v = whole.case.tally.rows[entry], self.study.value_codes[mine]
-        # nu_ib = s_i c_i' F z_b of the units of each rater
-        counts = whole.counts[at]
-        row = np.repeat(np.arange(len(at)), np.diff(counts.indptr))
-        nu = _added(row, counts.data * F_z[who[row], counts.indices], len(at))
+        # nu_ib = s_i c_i' F z_b: of all units, or its sums and that of the units of each rater
+        every_nu: Floats | _NuSums
+        if squared is None:
+            every_nu = products = np.asarray(whole.counts @ F_z.T)
+            nu = products[at, who]
+        else:
+            every_nu = _NuSums(z @ values.crossed, z.multiply(z @ squared).sum(axis=1))
+            counts = whole.counts[at]
+            row = np.repeat(np.arange(len(at)), np.diff(counts.indptr))
+            nu = _added(row, counts.data * F_z[who[row], counts.indices], len(at))
         # s'_i (c_i - e_v)' F (X - z_b)
         before, after = whole.of_patterns[1][at], self._after[1][entry]
         ratio = after / np.where(before > 0, before, 1)
@@ -490,9 +506,6 @@ class Absences:
             Left(Sums(*(x[some] for x in left.sums)), left.form[some], left.y[some])
         )
         psi = np.einsum("ij,ij->i", f, slopes_b[who])
-        every_nu: Floats | _NuSums = whole.counts @ F_z.T
-        if squared is not None:
-            every_nu = _NuSums(z @ values.crossed, z.multiply(z @ squared).sum(axis=1))
         change = _Change(at, who, nu, psi)
         own, lost = values.squares(slopes_b, every_nu, change)
         gap, _ = values.squares(slopes_b, every_nu, change, minus=values.of_whole)

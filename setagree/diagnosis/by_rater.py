@@ -12,7 +12,6 @@ from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Absences
-from setagree.credit.base import Weights, sums_to_others
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
 from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
@@ -90,13 +89,13 @@ def by_rater(
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
-    far = _far(ratings, whole.weights)
+    raters = Absences(whole.sums, study)
     columns = {
         "rater": study.raters,
         "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
-        **_distances(study, ratings, far),
+        **_distances(study, ratings, raters.distances[ratings.order]),
     }
-    changes = _changes(study, whole, level)
+    changes = _changes(raters, whole, level)
     changes = changes.assign(**corrected(changes["p_value"]))
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
@@ -104,17 +103,17 @@ def by_rater(
     return frame.sort_values("change", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _changes(study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+def _changes(raters: Absences, whole: Agreement, level: float) -> pd.DataFrame:
     """Return the coefficient without each rater, and its difference from that of all.
 
     In closed form for one urn, or fixed chance, of units that are drawn one by one; the other
     coefficients, and raters whose digits cancelled there, are scored.
     """
+    study = raters.study
     if whole.case.sample is not None or not isinstance(whole.definition.model, Fixed | Urn):
         return _scored_changes(study, whole, level, np.arange(study.n_raters))
     from scipy.special import stdtr, stdtrit
 
-    raters = Absences(whole.sums, study)
     check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
     (estimate, lost), (own, error, lost_squares) = raters.estimates(), raters.deviations()
     change = estimate - whole.estimate
@@ -175,14 +174,6 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
     n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
     sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
     return {"n_shared": n, "mean_distance": _divided(sums, n)}
-
-
-def _far(ratings: SortedRatings, weights: Weights) -> Floats:
-    """Return the sum of distances from each rating to the others of its unit."""
-    keys = ratings.units.astype(np.int64) * weights.n_values + ratings.values
-    distinct, entry, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    units, values = np.asarray(np.divmod(distinct, weights.n_values), dtype=np.intp)
-    return sums_to_others(units, values, counts.astype(np.float64), weights)[entry]
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:

@@ -1,7 +1,8 @@
 """Resamples of raters, or of raters and units.
 
-A resample gives unit i the weight m_i and rater g the weight w_g, how often each was drawn. Copies
-of one rater are not raters who agree: a pair of ratings is compared where its raters differ.
+A resample draws unit i m_i times and rater g w_g times. A unit then has r_i = sum_g w_g ratings and
+r_i² - sum_g w_g² pairs of ratings, because copies of one rater are not compared; it adds m_i times
+its features to the five sums (see `coefficients.sums`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.chance_models import Fixed, Redrawn, Urn, one_minus
+from setagree.coefficients.chance_models import Fixed, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.coefficients.within_units import (
     CountedUnits,
     dense_distances,
@@ -105,43 +107,34 @@ class TwoWay:
 
         Each resample is a column: m has the shape (n_units, B), w (n_raters, B).
         """
-        weight = w[self.study.rater_codes]
-        ratings = _sums(self.study.unit_codes, self.study.n_units) @ weight
-        pairs, disagreement = self._within(w)
-        x = disagreement / np.where(pairs > 0, pairs, 1)
-        counted = m * (pairs > 0)
+        weight, by_unit = w[self.study.rater_codes], _sums(self.study.unit_codes, len(m))
+        r, r2 = by_unit @ weight, by_unit @ weight**2
+        pairs = r**2 - r2
+        x = self._disagreement(w) / np.where(pairs > 0, pairs, 1)
         model = self.agreement.definition.model
-        pooled = model.weigh == "ratings"
-        share = counted * ratings if pooled else counted
-        total = share.sum(axis=0)
-        rated = counted if pooled else m * (ratings > 0)
-        # One unit cannot show what chance would do, unless chance is fixed beforehand.
-        undefined = (total == 0) | ((rated.sum(axis=0) == 1) & (not model.fixed))
-        observed = (share * x).sum(axis=0) / np.where(undefined, np.nan, total)
-        return one_minus(observed, self._expected(m, w, counted, ratings))
+        f, share = features(model, r, r2, x)
+        sums = Sums(*((m * each).sum(axis=0) for each in f))
+        # A rating and the copies of it of its rater are no pair, and so are not one in the urn.
+        return coefficient(model, sums, self._chance(m, w, share, sums.own))
 
-    def _within(self, w: Floats) -> tuple[Floats, Floats]:
-        """Return, by unit, the summed weight of its pairs and their summed distance / d_max."""
+    def _disagreement(self, w: Floats) -> Floats:
+        """Return sum_gh w_g w_h d_gh / d_max over the ordered pairs of ratings of each unit."""
         n, B = self.study.n_units, w.shape[1]
         if self._lists_pairs:
             u, g, h, d = self._pairs
-            both = 2 * w[g] * w[h]
-            return _sums(u, n) @ both, _sums(u, n, d) @ both
+            return np.asarray(_sums(u, n, d) @ (2 * w[g] * w[h]))
         u, g, v = self._by_unit
-        by_unit = _sums(u, n)
-        pairs = (by_unit @ w[g]) ** 2 - by_unit @ w[g] ** 2
         units = (u + n * np.arange(B)[:, None]).ravel()
         q = self._units.disagreement(units, np.tile(v, B), w[g].T.ravel(), n * B)
-        return pairs, q.reshape(B, n).T / self.agreement.weights.max_distance
+        return np.asarray(q.reshape(B, n).T / self.agreement.weights.max_distance)
 
     @cached_property
     def _lists_pairs(self) -> bool:
         return lists_pairs(self._ratings, self.agreement.weights.n_values)
 
-    def _expected(self, m: Floats, w: Floats, counted: Floats, ratings: Floats) -> Floats:
-        """Return the chance disagreement / d_max of the coefficient."""
+    def _chance(self, m: Floats, w: Floats, share: Floats, own: Floats) -> Floats:
+        """Return y = 1 - pe of each resample."""
         study, case, K = self.study, self.agreement.case, self.agreement.weights.n_values
-        weight, own = w[study.rater_codes], np.zeros(1)
         match model := self.agreement.definition.model:
             case Fixed():
                 return np.full(w.shape[1], model.level(case))
@@ -149,15 +142,11 @@ class TwoWay:
                 cells = study.value_codes.astype(np.int64) * study.n_raters + study.rater_codes
                 table = _sums(cells, K * study.n_raters) @ m[study.unit_codes]
                 return model.chance(case, [table.reshape(K, *w.shape)], w)
-            case Urn() | Redrawn() if model.weigh == "ratings":
-                # A rating and its rater's other copies of it are no pair.
-                each = counted[study.unit_codes] * weight
-                own = (each * weight).sum(axis=0)
             case Urn() | Redrawn():
-                each = (m / np.where(ratings > 0, ratings, 1))[study.unit_codes] * weight
-            case _:
-                raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
-        return model.chance(case, _sums(study.value_codes, K) @ each, own)
+                # X_k = sum_i m_i share_i sum_g w_g 1[v_ig = k]
+                each = (m * share)[study.unit_codes] * w[study.rater_codes]
+                return model.chance(case, _sums(study.value_codes, K) @ each, own)
+        raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
 
     @cached_property
     def _ratings(self) -> Floats:
