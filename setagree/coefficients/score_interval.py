@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Floats, dot, squared_share
+from setagree.coefficients.chance import Case, Floats, dot
 from setagree.coefficients.chance_models import Model, Urn
+from setagree.coefficients.sums import UnitSums
 
 _PSEUDO = 0.5
 """How much of a disagreement from the urn is added, and how far the lower root is moved."""
@@ -85,51 +86,54 @@ def _larger_root(b: float, A: float, th: float) -> float:
 
 
 def moments(case: Case, model: Model) -> Moments | None:
-    """Return the moments of a study; None where it is undefined.
+    """Return the moments of a study, or None if it is undefined.
 
-    What one disagreement from the urn weighs rests on the shares of the answers and their
-    distances, whatever the model of chance is.
+    With the features of units (see `sums`), ratio = n' / M (n' the units that count, by weight) and
+    y_i = c_i' F X / (r_i P), the linearised values of x = O / M and of y without its small-sample
+    correction, E = y (1 - own / P²), are
+
+        del_i = x + ratio (O_i - x M_i),
+        psi_i = E + 2 m_i (y_i - E),    m_i = ratio M_i if ratings count, 1 if units do;
+
+    psi_i = E if chance is fixed. What one disagreement from the urn weighs rests on the shares of
+    the answers, pi, and e = F pi, whatever the chance model is.
     """
     tally, urn, by_ratings = case.tally, Urn(model.weigh), model.weigh == "ratings"
     if tally.n_pairable_units < 2:
         return None
-    pi = urn.totals(case)
+    whole = UnitSums(case, urn if by_ratings else model)
+    pi = whole.urn if by_ratings else urn.totals(case)
     pi = pi / pi.sum()
     e = urn.spread(case, pi)
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None
-    mass = case.pairable_mass[tally.pairable]
-    n_pairable = float(mass.sum())
-    rb = dot(mass, tally.pattern_ratings[tally.pairable]) / n_pairable
-    found = _of_ratings(case, e, E=apart, rb=rb) if by_ratings else _of_units(case, model)
-    drawn = _as_drawn(case, found)
+    S, (f, _), (y, y_i) = whole.sums, whole.of_patterns, whole.chance
+    x, E = float(S.O / S.M), float(y * (1 - S.own / S.P**2))
+    ratio = 1 / whole.rbar if by_ratings else S.P / S.M
+    delta, counted = x + ratio * (f.O - x * f.M), tally.multiplicity * f.n
+    share: Floats | float = ratio * f.M if by_ratings else 1.0
+    if model.asks_who and case.study is not None and tally.unit_patterns is not None:
+        delta, counted = delta[tally.unit_patterns], np.ones(tally.n_units)
+    psi = np.full(len(delta), E) if y_i is None else E + 2 * share * (y_i - E)
+    drawn = _as_drawn(case, x, E, delta, psi, counted)
     if drawn is None:
         return None
     delta, psi, m = drawn.delta, drawn.psi, drawn.times
-    n, Do, E = float(m.sum()), found.Do, found.E
-    M2, S2 = case.weights.squares(pi), dot(pi, e * e)
+    n, M2, S2 = float(m.sum()), case.weights.squares(pi), dot(pi, e * e)
+    # s0 = sum del² / sum del, and c0 = sum del psi / sum del, of a unit of rb answers from the urn
+    mass = case.pairable_mass * tally.pairable
+    rb = dot(mass, tally.pattern_ratings) / float(mass.sum())
     pairs = rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * apart**2) / (pairs * apart)
-    s0 *= drawn.pseudo * (1.0 if by_ratings else float(case.mass.sum()) / n_pairable)
-    c0 = dot(pi * e, 2 * e - E if by_ratings else _psi(E, model.of_values(case), model)) / apart
+    s0 *= drawn.pseudo * float(S.P / S.M)
+    psi_k = np.full(len(pi), E) if model.fixed else 2 * whole.model.of_values(case) - E
+    c0 = dot(pi * e, psi_k) / apart
     seen = dot(m, delta) + _PSEUDO * s0
     s = (dot(m, delta * delta) + _PSEUDO * s0**2) / seen
     c = (dot(m, delta * psi) + _PSEUDO * s0 * c0) / seen
     V = dot(m, psi * psi) / n - E * E
-    De = E / (1 - squared_share(case) / (rb * n_pairable)) if by_ratings else E
-    return Moments(n, drawn.df, Do, De, E, s, 1 - 2 * c / E + V / E**2)
-
-
-class _Pieces(NamedTuple):
-    """del_i and psi_i of each row (pattern or unit), whose means are Do and E."""
-
-    delta: Floats
-    psi: Floats
-    Do: float
-    E: float
-    counted: Floats
-    """How many units each row stands for; 0 where it does not count."""
+    return Moments(n, drawn.df, x, y, E, s, 1 - 2 * c / E + V / E**2)
 
 
 class _Drawn(NamedTuple):
@@ -143,19 +147,21 @@ class _Drawn(NamedTuple):
     """What the piece from the urn is multiplied by."""
 
 
-def _as_drawn(case: Case, found: _Pieces) -> _Drawn | None:
-    """Return del and psi of what was drawn; None where all units are in one cluster.
+def _as_drawn(
+    case: Case, Do: float, E: float, delta: Floats, psi: Floats, m: Floats
+) -> _Drawn | None:
+    """Return del and psi of what was drawn, or None if all units are in one cluster.
 
+    `delta` and `psi` are those of patterns or units, of which `m` count.
     del_g = Do + (G/n) sum_{i in g} (del_i - Do) over G clusters, del_i = Do + w_i (del_i - Do) with
     weights of mean 1; psi alike.
     """
-    sample, patterns, m = case.sample, case.tally.unit_patterns, found.counted
+    sample, patterns = case.sample, case.tally.unit_patterns
     if sample is None or patterns is None:
-        return _Drawn(found.delta, found.psi, m, float(m.sum()) - 1, 1.0)
+        return _Drawn(delta, psi, m, float(m.sum()) - 1, 1.0)
     of_unit = slice(None) if len(m) == len(patterns) else patterns
     units = np.flatnonzero(m[of_unit])
-    n, Do, E = len(units), found.Do, found.E
-    delta, psi = found.delta[of_unit][units] - Do, found.psi[of_unit][units] - E
+    n, delta, psi = len(units), delta[of_unit][units] - Do, psi[of_unit][units] - E
     if not sample.is_clustered:
         w = case.unit_weights[units]
         w = w / w.mean()
@@ -170,35 +176,3 @@ def _as_drawn(case: Case, found: _Pieces) -> _Drawn | None:
     sums = [np.asarray(G / n * np.bincount(groups, x)) for x in (delta, psi)]
     pseudo = float(sizes @ sizes) / n * G / n
     return _Drawn(Do + sums[0], E + sums[1], np.ones(G), G - 1.0, pseudo)
-
-
-def _of_ratings(case: Case, e: Floats, *, E: float, rb: float) -> _Pieces:
-    """Return the pieces of each pattern where units count by their ratings, with one urn."""
-    tally, d_max = case.tally, case.weights.max_distance
-    used, r = tally.pairable, tally.pattern_ratings
-    off = (r - rb) / rb
-    q = np.where(used, case.disagreement, 0.0) / (d_max * np.where(used, r - 1, 1))
-    m = case.pairable_mass * used
-    Do = dot(m, q) / dot(m, r)
-    eta = r * tally.pattern_means(e) / rb - E * off
-    return _Pieces(q / rb - Do * off, 2 * eta - E, Do, E, tally.multiplicity * used)
-
-
-def _of_units(case: Case, model: Model) -> _Pieces:
-    """Return the pieces of each pattern, or unit, where units count once."""
-    tally, used, x = case.tally, case.tally.pairable, case.mean_disagreement
-    m = case.pairable_mass[used]
-    Do = dot(m, x[used]) / float(m.sum())
-    delta = Do + float(case.mass.sum() / m.sum()) * np.where(used, x - Do, 0.0)
-    E, each = model.linearised(case)
-    counted, by_unit = tally.multiplicity, model.asks_who and case.study is not None
-    if by_unit and tally.unit_patterns is not None:
-        delta, counted = delta[tally.unit_patterns], np.ones(tally.n_units)
-    return _Pieces(
-        delta, _psi(E, np.full(len(delta), E) if each is None else each, model), Do, E, counted
-    )
-
-
-def _psi(E: float, each: Floats, model: Model) -> Floats:
-    """Return what moves the chance term: twice the distance to it, unless it is fixed."""
-    return each if model.fixed else 2 * each - E
