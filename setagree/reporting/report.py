@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import os
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from urllib.parse import quote
 
 import numpy as np
 
@@ -27,6 +29,22 @@ Format: TypeAlias = Literal["html", "markdown", "pdf"]
 
 _FORMS = {".md": "markdown", ".markdown": "markdown", ".pdf": "pdf"}
 """By the ending of the file; a page is what has none of these."""
+
+if TYPE_CHECKING:
+    _Path = Path
+else:  # Path itself cannot be subclassed before Python 3.12
+    _Path = type(Path())
+
+
+class ReportPath(_Path):
+    """A path that is printed as text, and shown in a notebook as a link."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        link = self.as_uri() if self.is_absolute() else quote(os.fsencode(self.as_posix()))
+        return f'<a href="{html.escape(link)}">{html.escape(str(self))}</a>'
 
 
 @public
@@ -142,7 +160,7 @@ def report(
         rng=rng,
     )
     replace_file(target, rendered(found, named, form))
-    return target
+    return ReportPath(target)
 
 
 def rendered(f: Findings, title: Name, form: str) -> str | bytes:

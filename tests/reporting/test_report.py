@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import pickle
 import re
 import stat
 import sys
@@ -377,6 +378,25 @@ def path(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "study.html"
     assert report(study, path, groups=groups, title="Round 2", n_resamples=99, rng=1) == path
     return path
+
+
+def test_the_path_in_a_notebook(study, tmp_path, monkeypatch):
+    """The result is a path that is printed as text and shown as a link; it remains a path."""
+    monkeypatch.chdir(tmp_path)
+    name = "a & <b> 1.md"
+    relative = report(study, name, n_resamples=19, rng=1)
+    absolute = report(study, tmp_path / name, n_resamples=19, rng=1)
+    assert repr([relative, absolute]) == f"[{name}, {tmp_path / name}]"
+    shown = "a &amp; &lt;b&gt; 1.md</a>"
+    assert relative._repr_html_() == f'<a href="a%20%26%20%3Cb%3E%201.md">{shown}'
+    assert absolute._repr_html_().startswith('<a href="file:///')
+    assert absolute._repr_html_().endswith(f'/a%20%26%20%3Cb%3E%201.md">{tmp_path}/{shown}')
+    for path in (relative, absolute, pickle.loads(pickle.dumps(absolute))):  # noqa: S301 - ours
+        assert isinstance(path, Path)
+        assert path in {Path(name), tmp_path / name}
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - any function takes the path
+            assert file.read() == path.read_text("utf-8")
+        assert os.fspath(path / "x") == str(Path(path, "x"))
 
 
 class TestPage:
