@@ -131,7 +131,9 @@ def report(
             title=", ".join(Path(file).stem for file in files) if title is None else title,
             format=form,  # type: ignore[arg-type]  # checked above
         )
-    say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB, seed {how['rng']})")
+    n = path.stat().st_size
+    size = f"{n / 1e6:.1f} MB" if n >= 1e5 else f"{n / 1e3:.0f} kB"
+    say(f"Written: {path} ({size}, seed {how['rng']})")
 
 
 @grouped

@@ -462,7 +462,7 @@ def _label_rows(frame: pd.DataFrame) -> Rows:
     takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
 )
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
-    """Draw which label stands where another rater put which.
+    """Draw how often one rater gave one label and another rater a different one, or none.
 
     Examples
     --------
@@ -482,7 +482,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     total = np.zeros(len(names) + 1)
     np.add.at(total, codes, np.nan_to_num(pairs)[:, None])
     kept = np.argsort(-total[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
-    heading(ax, "Which label stands where another rater put which", *_how_read(kept, names))
+    heading(ax, "Labels that one rater gave and another rater did not", *_how_read(kept, names))
     if not names:
         return nothing(ax, "No two ratings of a unit differ.")
     shown = [short_text(names[code]) for code in kept]

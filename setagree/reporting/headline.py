@@ -65,8 +65,10 @@ def verdict_sentence(f: Findings) -> str:
 
 
 def caution(f: Findings) -> str:
-    """Return how words for agreement are to be read, without what the verdict states already."""
-    return PARTIAL_CREDIT if _is_judged(f) and f.main.distance != "nominal" else CAUTION
+    """Return how the word of the scale is to be read, without what the verdict states already."""
+    if f.main.reason is not None or not _is_judged(f):
+        return ""
+    return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
 
 
 def quoted_interval(f: Findings) -> tuple[float, float]:

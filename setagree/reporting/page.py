@@ -62,6 +62,9 @@ _MOST_NARROW = 9
 _JOINT = re.compile(r"([_/.:\\-]|\w{24})(?=\w)")
 """Where a long name may break: after a sign inside it, or where a word goes on and on."""
 
+_SHORT = 16
+"""Letters up to which a name never breaks."""
+
 _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
 
@@ -99,6 +102,8 @@ def breakable(text: str) -> Any:
     """Return text that may break inside a long name."""
     from markupsafe import Markup, escape
 
+    if len(text) <= _SHORT:
+        return text
     # The signs that mean something to HTML are escaped before the breaks are put in.
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704
 
@@ -271,7 +276,9 @@ def markdown_report(f: Findings, title: Name, methods: Methods, counts: str) -> 
 def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts, "")
     verdict = "" if f.main.reason is not None else verdict_sentence(f)
-    yield from (f"**{said(headline(f))}** {verdict}", "", f"*{caution(f)}*", "")
+    yield from (f"**{said(headline(f))}** {verdict}", "")
+    if warned := caution(f):
+        yield from (f"*{warned}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
         yield f"- **{finding.about}.** {said(finding.sentence)}"

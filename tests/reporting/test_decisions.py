@@ -29,7 +29,8 @@ def section(f, name):
 
 def answers(f):
     """Return the answers by question, as text."""
-    return [(row[0], plain(row[1], quoted=False)) for row in section(f, "decisions").table.rows]
+    rows = section(f, "decisions").table.rows
+    return [tuple(plain(cell, quoted=False) for cell in row) for row in rows]
 
 
 def unquoted(text):

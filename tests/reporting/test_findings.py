@@ -495,7 +495,7 @@ class TestSentences:
         frame = pd.DataFrame(rows, columns=columns)
         base = "\u00a0% of the pairs that differ"
         swap = (
-            f"“a” against “b” (50{base}, 1.1 times what chance gives). Furthest above chance: in "
+            f"“a” against “b” (50{base}, 1.1 times what chance gives). Most pairs beyond chance: in "
             f"30{base}, one rater says “c” and the other says “d” instead (6.0 times what chance "
             "gives)."
         )
@@ -504,7 +504,7 @@ class TestSentences:
         found.results["confusions"] = frame
         assert plain(confusions.say(found)) == (
             f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
-            f"about what chance gives). Furthest above chance: in 15{base}, “f” is left out (3.0 "
+            f"about what chance gives). Most pairs beyond chance: in 15{base}, “f” is left out (3.0 "
             "times what chance gives)."
         )
         found.results["confusions"] = frame.assign(expected=np.nan, lift=np.nan)[:2]
@@ -525,12 +525,12 @@ class TestSentences:
         part = "30\u00a0% of the pairs that differ"
         assert plain(confusions.say(found)) == (
             f"One of the 3 labels most often left out is “a” ({part}, 2.0 times what chance gives)."
-            f" Furthest above chance, one of 2: in {part}, “b” is left out (6.0 times what chance "
+            f" Most pairs beyond chance, one of 2: in {part}, “b” is left out (6.0 times what chance "
             "gives)."
         )
         found.results["confusions"] = found.results["confusions"][1:]
         assert plain(confusions.say(found)).startswith(
-            f"One of 2 that lie furthest above chance: in {part}, “b” is left out"
+            f"One of 2 with most pairs beyond chance: in {part}, “b” is left out"
         )
 
     def test_too_few_units_to_clear_a_rater(self):
@@ -539,7 +539,7 @@ class TestSentences:
         found = gather(study, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith(
-            "Whether a single rater explains it cannot be told with so few units: leaving out any"
+            "These data do not show whether a single rater explains it: leaving out any"
         )
         reach = number(found.results["raters"]["change_high"].max(), signed=True)
         assert said["Raters"].endswith(f"but the intervals reach {reach}.")
@@ -655,7 +655,9 @@ class TestStandouts:
     def labels(*rows):
         """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
         columns = ["label", "alpha", "low", "high", "share_of_disagreement"]
-        return pd.DataFrame(rows, columns=columns).assign(n_units=100, standard_error=0.05)
+        return pd.DataFrame(rows, columns=columns).assign(
+            n_units=100, n_ratings=300, standard_error=0.05
+        )
 
     def test_worst_label(self):
         """The lowest alpha counts where its interval ends below all others that are known."""
@@ -678,7 +680,9 @@ class TestStandouts:
             ((("d", 0.45, -0.1, 0.9, 0.1),), "those known as surely 0.600 to 0.700."),
         ):
             frame = self.labels(*known, *wide)
-            said = labels.say(SimpleNamespace(frame=lambda _, found=frame: found, study=study))
+            said = labels.say(
+                SimpleNamespace(frame=lambda _, found=frame: found, study=study, results={})
+            )
             assert f"agrees worst: alpha 0.200 (0.100 to 0.300), {others}" in plain(said)
 
     def test_worst_of_labels_in_full_agreement_and_too_few(self):
@@ -715,7 +719,7 @@ class TestStandouts:
         def said(*shares):
             rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
             study = SimpleNamespace(kind="labels", values=())
-            return plain(labels.say(SimpleNamespace(frame=lambda name: rows, study=study)))
+            return plain(labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={})))
 
         assert said(*[0.2] * 5, *[0.0] * 5) == (
             "100\u00a0% of the disagreement is about 5 of 10 labels, 20\u00a0% each, among them "

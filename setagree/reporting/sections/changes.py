@@ -33,6 +33,9 @@ from setagree.wording.sentences import Name, Sentence, capitalised
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
 
+_MANY = 0.8
+"""Share of the pairable units below which a finding states how many a change leaves."""
+
 _NAMING = ("coefficient", "distance")
 _CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
 """What `what_if` calls them."""
@@ -126,20 +129,21 @@ def say(f: Findings) -> Sentence:
     if not len(sure):
         tested = int((of_labels & tried["p_holm"].notna()).sum())
         return _no_gain(tested, f.main.definition.short)
-    among = "" if sure["difference"].iloc[0] == largest else f"{_AMONG},"
-    first = f"{best_of}the gain is largest{among} if you "
+    first = f"{best_of}the gain is largest if you "
+    if sure["difference"].iloc[0] != largest:
+        n_sure = f"{len(sure):,} gains hold after correction; the largest of these is reached"
+        some = n_sure if len(sure) > 1 else "only one gain holds after correction,"
+        first = f"{best_of}{some} if you "
     if sure["change"].iloc[0] != "drop rater":
         return (*_gain(f, sure.iloc[0], first), ".")
     second: Sentence = ()
     if len(rest := sure[sure["change"] != "drop rater"]):
         is_first = rest["difference"].iloc[0] == tried.loc[of_labels, "difference"].max()
-        among = "" if is_first else _AMONG
-        second = _gain(f, rest.iloc[0], f"; of the changes of labels{among}, if you ")
+        some = "" if is_first else " that hold after correction"
+        those = f"the changes of labels{some}"
+        those = f"the changes of labels{some}"
+        second = _gain(f, rest.iloc[0], f". Among {those}, the gain is largest if you ")
     return (*_gain(f, sure.iloc[0], first), *second, ".")
-
-
-_AMONG = ", among those that hold after correction"
-"""What is added where a gain is not the largest of all that were tried."""
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
@@ -170,7 +174,13 @@ def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
     p = change["p_holm"]
     test = "" if np.isnan(p) else f"; {p_phrase(p)}, Holm over {over}"
     end = f"{gain} ({number(change['difference'], signed=True)}{test})"
-    return (said, *change_words(change["change"], change["what"]), end)
+    return (said, *change_words(change["change"], change["what"]), end, _fewer(f, change))
+
+
+def _fewer(f: Findings, change: pd.Series[Any]) -> str:
+    """Return how many units keep two ratings, if clearly fewer do; else nothing."""
+    n, before = int(change["n_pairable_units"]), f.main.n_pairable_units
+    return "" if n > _MANY * before else f", with {n:,} pairable units instead of {before:,}"
 
 
 def _no_gain(n: int, word: str) -> Sentence:
@@ -200,7 +210,7 @@ def show(f: Findings) -> list[Section]:
         estimate_column(f),
         Column("Difference", "signed", "difference"),
         Column("p, Holm", "p", "p_holm"),
-        Column("Units", "count", "n_units"),
+        Column("Pairable units", "count", "n_pairable_units"),
         Column("Ratings", "count", "n_ratings"),
         Column("Distinct answers", "count", "n_values"),
         Column("Why not", "name", "reason"),
@@ -208,7 +218,7 @@ def show(f: Findings) -> list[Section]:
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
         "overstated; and a label system that is easier to agree on is not always the one you need. "
-        f"p is corrected{_families(frame, f)}."
+        f"p is corrected{_families(frame, f)}. Pairable units have two ratings or more."
     )
     if _scored_anew(frame, f.frame("raters")):
         note += (

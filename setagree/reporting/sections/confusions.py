@@ -18,6 +18,7 @@ from setagree.reporting.sections.base import (
     Topic,
     with_sentences,
 )
+from setagree.reporting.sections.patterns import has_pattern
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import is_nothing, share
 from setagree.wording.sentences import Name, Sentence
@@ -27,8 +28,14 @@ MOST_ROWS = 15
 ENOUGH_PAIRS = 5
 """Pairs that a finding needs, observed and expected: below, their ratio is mostly noise."""
 
-_BELOW_CHANCE, _ABOVE_CHANCE = 0.95, 1.05
-"""Times chance from which a confusion is a finding: below, it reads as once or less."""
+_BELOW_CHANCE = 0.95
+"""Times chance below which the most frequent confusion is not reported."""
+
+_CLEARLY = 3.0
+"""Pairs beyond chance that a finding needs, in square roots of the pairs by chance.
+
+The pairs of a unit are not independent, so that this is no test; it keeps noise out.
+"""
 
 
 def find(f: Findings) -> pd.DataFrame | None:
@@ -42,6 +49,8 @@ def say(f: Findings) -> Sentence:
     if confusions is None:
         return ()
     known = confusions[has_enough_pairs(confusions)]
+    if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
+        known = known[known["kind"] != "left out"]
     kinds = [rows for _, rows in known.groupby("kind", sort=False)]
     said = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
     return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
@@ -56,11 +65,12 @@ def has_enough_pairs(confusions: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
-    """Return the confusion of a kind that lies furthest above chance; nothing where none does.
+    """Return the confusion of a kind with most pairs beyond chance; nothing if none has any.
 
     The most frequent one is said before it unless it lies below chance.
     """
-    above = rows[~(rows["lift"] < _ABOVE_CHANCE)]
+    excess = rows["pairs"] - rows["expected"]
+    above = rows[~(excess < _CLEARLY * np.sqrt(rows["expected"]))]
     if not len(above):
         return ()
     excess = (above["pairs"] - above["expected"]).sort_values(ascending=False, kind="stable")
@@ -73,10 +83,10 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
         said = (" ", one, f" is left out{beside}.")
     part = f"n {share(top['share'])} of the pairs that differ,"
     if most.name == top.name or most["lift"] < _BELOW_CHANCE:
-        tied = f"One of {n_tied:,} that lie furthest above chance: i" if n_tied > 1 else "I"
+        tied = f"One of {n_tied:,} with most pairs beyond chance: i" if n_tied > 1 else "I"
         return (f"{tied}{part}", *said)
     tied = f", one of {n_tied:,}" if n_tied > 1 else ""
-    return (*_most_frequent(rows, alone=alone), f" Furthest above chance{tied}: i{part}", *said)
+    return (*_most_frequent(rows, alone=alone), f" Most pairs beyond chance{tied}: i{part}", *said)
 
 
 def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
@@ -129,8 +139,8 @@ def show(f: Findings) -> list[Section]:
         "the other only the second. Left out: one has the label, the other has nothing that the "
         "first lacks. A pair can count in several rows. By chance: how many there would be if the "
         "pairs that differ were pairs of answers drawn at random. The main findings name those "
-        f"furthest above chance, of those with at least {ENOUGH_PAIRS} pairs observed and "
-        f"{ENOUGH_PAIRS} by chance."
+        "with most pairs beyond chance (pairs less those by chance), if there are at least "
+        f"{ENOUGH_PAIRS} pairs observed and {ENOUGH_PAIRS} by chance."
     )
     if have_degrees(f.study.values):
         note += (

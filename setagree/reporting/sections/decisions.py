@@ -37,15 +37,15 @@ class Decided:
 
     Attributes
     ----------
-    question : str
-        What was asked.
+    question : tuple
+        What was asked, the names that a user wrote apart.
     answer : tuple
         The verdict in pieces, the names that a user wrote apart.
     result : object
         What it follows from; None where the data do not allow an answer.
     """
 
-    question: str
+    question: Sentence
     answer: Sentence
     result: Any
 
@@ -59,7 +59,7 @@ def find(f: Findings) -> list[Decided]:
     if asked.threshold is not None:
         test = at_least(f.main, asked.threshold, level=f.level)
         question = f"Is {f.main.definition.short} at least {asked.threshold:g}?"
-        found.append(Decided(question, (test.verdict,), test))
+        found.append(Decided((question,), (test.verdict,), test))
     if asked.margin is not None:
         found += _in_the_place_of_humans(f, asked.margin)
     if asked.facets is not None:
@@ -74,14 +74,14 @@ def find(f: Findings) -> list[Decided]:
 
 def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
     """Yield what each model in the place of a human costs."""
-    question = f"Does a model in the place of a human lower agreement by {margin:g} or more?"
+    asked = f" in the place of a human lower agreement by {margin:g} or more?"
     try:
         tests = noninferiority_test(f.everyone, model=f.models, margin=margin, distance=f.distance)
     except DataError as error:
-        yield Decided(question, (f"No verdict: {error}",), None)
+        yield Decided((f"Does a model{asked}",), (f"No verdict: {error}",), None)
         return
     for test in tests:
-        yield Decided(question, test.verdict_words, test)
+        yield Decided(("Does ", Name.of(test.model), asked), test.verdict_words, test)
 
 
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
@@ -113,9 +113,9 @@ def _answered(
     try:
         found = function(study, distance=f.distance, level=f.level, **given)
     except DataError as error:
-        return Decided(question, (f"No verdict: {error}",), None)
+        return Decided((question,), (f"No verdict: {error}",), None)
     is_of_facets = isinstance(found, FacetAgreement)
-    return Decided(question, found.verdict_words if is_of_facets else (found.verdict,), found)
+    return Decided((question,), found.verdict_words if is_of_facets else (found.verdict,), found)
 
 
 def say(f: Findings) -> Sentence:

@@ -97,9 +97,9 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
         return (f"The test does not show that the groups differ ({test}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
-    ends = large if len(large) > 1 else known
     apart = groups_apart(known)
-    apart = apart[apart["group"].isin(ends["group"])]
+    # A small group that differs clearly is named; it may be why the test rejects.
+    ends = large if len(large) > 1 and apart["group"].isin(large["group"]).all() else known
     if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
         return _groups_apart(apart, ends[~ends["group"].isin(apart["group"])])
     low, high = ends.iloc[0], ends.iloc[-1]

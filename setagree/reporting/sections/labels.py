@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
@@ -12,6 +13,7 @@ from setagree.diagnosis.by_label import by_label, doubt_of_rare, rare_labels
 from setagree.diagnosis.common import score_whole
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import Column, Findings, Listing, Section, Topic, list_picture
+from setagree.reporting.sections.patterns import has_pattern
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import interval, number, share
 from setagree.wording.sentences import Name, Sentence, enumeration, named
@@ -32,6 +34,10 @@ _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
 
+_RARE = 0.1
+"""Share of the mean number of ratings of a label below which a label is rare."""
+
+
 def find(f: Findings) -> pd.DataFrame | None:
     """Return the agreement about each label; numbers have none."""
     return None if f.study.kind == "number" else by_label(f.study, level=f.level)
@@ -42,6 +48,8 @@ def say(f: Findings) -> Sentence:
     labels = f.frame("labels")
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
         return ()
+    if has_pattern(f, "empty", "rater"):  # shares of labels follow from that pattern
+        return _worst(labels)
     worst, held = _worst(labels), _shares(labels, f.study.kind)
     if have_degrees(f.study.values):
         held = (*held, " That is about which labels were given, whatever their degrees.")
@@ -92,7 +100,8 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
     n = _untied(shares, min(int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1, _MOST_NAMED))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
     if evenly_spread(labels, n):
-        held = shares[shares > 0]
+        held = shares[_common(labels) & (shares > 0)]
+        held = held if len(held) else shares[shares > 0]
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
@@ -108,19 +117,29 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
 
 
 def _untied(shares: Floats, n: int) -> int:
-    """Return how many labels to count where the last of ``n`` may tie with those after it.
+    """Return how many labels to count if the last of ``n`` may tie with those after it.
 
-    All that tie with it; or those before the tie where they would be too many to name, if any.
+    Shares tie if they are printed alike. All that tie are counted; or only those before the tie if
+    there are any and all would be too many to name.
     """
-    tied = np.flatnonzero(np.isclose(shares, shares[n - 1], rtol=1e-9, atol=0))
+    tied = np.flatnonzero([share(one) == share(shares[n - 1]) for one in shares])
     before, to = int(tied[0]), int(tied[-1]) + 1
     return before if to > _MOST_NAMED and before else to
 
 
 def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
-    """Say whether the first ``n`` labels hold hardly more of the disagreement than their part."""
+    """Return whether the first ``n`` labels hold hardly more of the disagreement than their part.
+
+    Their part is that of the labels that are not rare: a misspelt one does not make it smaller.
+    """
     held = float(labels["share_of_disagreement"].iloc[:n].sum())
-    return bool(held < _EVEN * n / len(labels))
+    return bool(held < _EVEN * n / max(int(_common(labels).sum()), n))
+
+
+def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which labels are not rare."""
+    n = labels["n_ratings"]
+    return (n >= _RARE * n.mean()).to_numpy(dtype=bool)
 
 
 def show(f: Findings) -> list[Section]:

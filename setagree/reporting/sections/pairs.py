@@ -47,8 +47,9 @@ def show(f: Findings) -> list[Section]:
     """Return the pairs of raters, the lowest agreement first."""
     if f.study.n_raters < 3:
         return []
-    frame, note, picture = f.frame("pairs"), "", None
+    frame, note, picture, n_pairs = f.frame("pairs"), "", None, 0
     if frame is not None:
+        n_pairs = len(frame)
         if f.main.reason is None:
             n = f.study.n_raters
             picture = Picture(partial(diagnosis.pairs, frame), cells_height(n), columns=n)
@@ -67,16 +68,21 @@ def show(f: Findings) -> list[Section]:
     ]
     caption = "Pairs of raters, the lowest agreement first"
     listing = Listing("pairs", "Pairs of raters", caption, "by_pair", 15, note)
-    return listing.section(f, frame, columns, lead=_pair_lead(frame), picture=picture)
+    return listing.section(f, frame, columns, lead=_pair_lead(frame, n_pairs), picture=picture)
 
 
-def _pair_lead(pairs: pd.DataFrame | None) -> Sentence:
+def _pair_lead(pairs: pd.DataFrame | None, n_pairs: int) -> Sentence:
+    """Return the agreement of pairs of raters, of all that share units; nothing surer than that."""
     if pairs is None or not len(pairs):
         return ("No two raters share enough units for a coefficient of their own.",)
+    if not (pairs["n_shared"] >= ENOUGH_SHARED).any():
+        return (f"No two raters share {ENOUGH_SHARED} units or more: a pair alone shows little.",)
     estimates, n = pairs["estimate"], len(pairs)
+    part = f" (of {n_pairs:,} that share units)" if n < n_pairs else ""
     if n == 1:
-        return (f"One pair of raters has an agreement of its own: {number(estimates.iloc[0])}.",)
-    median = f"The median agreement of {n:,} pairs of raters is {number(estimates.median())}"
+        one = f"One pair of raters{part} has an agreement of its own"
+        return (f"{one}: {number(estimates.iloc[0])}.",)
+    median = f"The median agreement of {n:,} pairs of raters{part} is {number(estimates.median())}"
     if n < _MANY_PAIRS:
         return (f"{median}, from {number(estimates.min())} to {number(estimates.max())}.",)
     tenth, last = estimates.quantile(0.1), estimates.quantile(0.9)

@@ -102,6 +102,16 @@ def has_pattern(f: Findings, *kinds: str) -> bool:
     return any(one.kind in kinds for one in f.results.get("patterns") or ())
 
 
+def are_copies_few(f: Findings) -> bool:
+    """Return whether raters with identical answers are known, and no more than the other raters.
+
+    Where they are more, the others are the ones who stand out.
+    """
+    pairs = [one for one in f.results.get("patterns") or () if one.kind == "copies"]
+    raters = {piece for one in pairs for piece in one.what if isinstance(piece, Name)}
+    return 0 < len(pairs) < _NAMED and 2 * len(raters) <= f.study.n_raters
+
+
 def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
     """Yield how many of the pairs that differ have one empty set."""
     if study.kind != "labels":
@@ -119,7 +129,7 @@ def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
 def _one_answer(study: Annotations) -> Iterator[Pattern]:
     """Yield the answer, or else the label, that most ratings have."""
     N, given = study.n_ratings, np.bincount(study.value_codes, minlength=study.n_values)
-    if study.n_values < 2 or N < _ENOUGH:
+    if N < _ENOUGH:
         return
     top = int(given.argmax())
     if given[top] >= _MOST * N:

@@ -19,6 +19,7 @@ from setagree.reporting.sections.base import (
     Topic,
     table_of,
 )
+from setagree.reporting.sections.patterns import are_copies_few
 from setagree.wording.number_format import number, p_phrase
 from setagree.wording.sentences import Sentence
 
@@ -51,7 +52,7 @@ def find(f: Findings) -> RaterMap | None:
 def say(f: Findings) -> Sentence:
     """Say that the raters form camps, or who stands apart, where it is more than noise."""
     found: RaterMap | None = f.results.get("map")
-    if found is None or not found.p_value <= 0.05:
+    if found is None or not found.p_value <= 0.05 or are_copies_few(f):
         return ()
     return map_words(f, found)
 

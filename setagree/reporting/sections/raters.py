@@ -25,6 +25,9 @@ from setagree.wording.sentences import Name, Sentence
 _LOW = 0.25
 """What the middle interval of a rater who agrees with nobody stays below."""
 
+_OFTEN = 0.05
+"""By how much more or less often than the others a rater gives a label that the table names."""
+
 _MUCH = 0.1
 """How far a removal might raise the coefficient before it cannot be ruled out as the cause."""
 
@@ -96,7 +99,7 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
     none = f"no removal raises it significantly (t-tests, {tested(raters)})"
     if (most := raters["change_high"].max()) >= _MUCH:
-        few = "Whether a single rater explains it cannot be told with so few units"
+        few = "These data do not show whether a single rater explains it"
         return (f"{few}: {said}, and {none}, but the intervals reach {number(most, signed=True)}.",)
     return (f"No single rater explains it: {said}, and {none}.",)
 
@@ -160,14 +163,25 @@ def show(f: Findings) -> list[Section]:
         Column("Underuses", "name", "underused_label"),
     ]
     over = f.main.drawn and f" ({f.main.drawn})"
-    note = (
+    changes = (
         f"Change: by how much {word} changes when the rater is left out, with a "
         f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
-        f"({tested(raters)}). Mean distance: to the answers of the others. Labels: per unit, and "
-        "more (+) or fewer (−) than the others give. Overuses, underuses: compared with the "
-        "others, too. A rater who disagrees with the others need not be the one who is wrong."
+        f"({tested(raters)}). "
     )
-    caption = f"Raters, those without whom {word} rises most first"
+    is_known = raters is not None and raters["change"].notna().any()
+    note = (
+        f"{changes if is_known else ''}Mean distance: to the answers of the others. Labels: per "
+        "unit, and more (+) or fewer (−) than the others give. Overuses and underuses: the label "
+        "that the rater gives more or less often than the others, by "
+        f"{100 * _OFTEN:.0f} of 100 units or more. A rater who disagrees with the others need not "
+        "be the one who is wrong."
+    )
+    if raters is not None:
+        raters = raters.assign(
+            overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
+            underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
+        )
+    caption = f"Raters, by how much {word} rises without them" if is_known else "Raters"
     picture = None
     if raters is not None and f.main.reason is None:
         picture = list_picture(f, diagnosis.raters, raters)

@@ -75,6 +75,8 @@ def show(f: Findings) -> list[Section]:
         if f.main.reason is None:
             picture = Picture(partial(diagnosis.units, frame, limit=MOST_DRAWN), 3.6)
         frame = diagnosis.costliest_first(frame)
+        frame = frame[frame["disagreement"] > 0] if (frame["disagreement"] > 0).any() else None
+    if frame is not None:
         worst = list(frame["unit"].iloc[:MOST_ROWS])
         frame = with_sentences(frame, answers(f.study, worst))
     columns = [
