@@ -13,9 +13,9 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.errors import UndefinedAgreementWarning
 from setagree.reporting.findings import gather
-from setagree.reporting.headline import headline, verdict_sentence
+from setagree.reporting.headline import caution, headline, verdict_sentence
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections import chance, changes, confusions, labels
+from setagree.reporting.sections import chance, changes, confusions, labels, patterns
 from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
@@ -495,17 +495,17 @@ class TestSentences:
         frame = pd.DataFrame(rows, columns=columns)
         base = "\u00a0% of the pairs that differ"
         swap = (
-            f"“a” against “b” (50{base}, 1.1 times what chance gives). Most pairs beyond chance: in "
-            f"30{base}, one rater says “c” and the other says “d” instead (6.0 times what chance "
-            "gives)."
+            f"“a” against “b” (50{base}, 1.1 times what chance gives). Most pairs beyond chance: "
+            f"in 30{base}, one rater says “c” and the other says “d” instead (6.0 times what "
+            "chance gives)."
         )
         found.results["confusions"] = frame[:2]
         assert plain(confusions.say(found)) == f"The most frequent difference is {swap}"
         found.results["confusions"] = frame
         assert plain(confusions.say(found)) == (
             f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
-            f"about what chance gives). Most pairs beyond chance: in 15{base}, “f” is left out (3.0 "
-            "times what chance gives)."
+            f"about what chance gives). Most pairs beyond chance: in 15{base}, “f” is left out "
+            "(3.0 times what chance gives)."
         )
         found.results["confusions"] = frame.assign(expected=np.nan, lift=np.nan)[:2]
         assert plain(confusions.say(found)) == (
@@ -525,8 +525,8 @@ class TestSentences:
         part = "30\u00a0% of the pairs that differ"
         assert plain(confusions.say(found)) == (
             f"One of the 3 labels most often left out is “a” ({part}, 2.0 times what chance gives)."
-            f" Most pairs beyond chance, one of 2: in {part}, “b” is left out (6.0 times what chance "
-            "gives)."
+            f" Most pairs beyond chance, one of 2: in {part}, “b” is left out (6.0 times what "
+            "chance gives)."
         )
         found.results["confusions"] = found.results["confusions"][1:]
         assert plain(confusions.say(found)).startswith(
@@ -713,6 +713,19 @@ class TestStandouts:
         odd = even.assign(share_of_disagreement=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
         assert not evenly_spread(odd, 1)
 
+    def test_a_rare_label_changes_no_finding(self):
+        """A misspelt label beside five with equal parts is not counted as a sixth of them."""
+        rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, 0.2) for k in range(5)])
+        typo = pd.concat([rows, rows.iloc[:1].assign(label="typo", n_ratings=1)])
+        typo["share_of_disagreement"] = [0.27, 0.22, 0.19, 0.16, 0.155, 0.005]
+        assert evenly_spread(typo, 2)
+        assert not evenly_spread(typo.assign(n_ratings=300), 2)
+        study = SimpleNamespace(kind="labels", values=())
+        said = labels.say(SimpleNamespace(frame=lambda _: typo, study=study, results={}))
+        assert plain(said) == (
+            "The disagreement is spread over 5 of 6 labels, 16\u00a0% to 27\u00a0% each."
+        )
+
     def test_ties_that_are_too_many_to_name(self):
         """Labels with equal shares are counted together, or stay unnamed beside a larger one."""
 
@@ -780,3 +793,70 @@ def test_depths_of_a_hierarchy():
     for plainly in ("masi", sa.distances.taxonomy({"a/x": "other"})):
         flat = gather(study, distance=plainly, n_resamples=19, rng=1)
         assert ("depths" in [one.id for one in sections(flat)]) == (plainly != "masi")
+
+
+def test_a_change_that_leaves_few_pairable_units_counts_them():
+    """Where one of three raters stopped halfway, leaving out another one leaves half of the units.
+
+    r3 answers by lot, so that leaving out r3 raises alpha; r2 rated the first 30 units alone.
+    """
+    study = sa.simulate(120, 3, skill=[0.95, 0.95, 0.1], rng=4)
+    table = study.to_long()
+    late = table["unit"].isin(study.units[30:]) & (table["rater"] == "r2")
+    half = sa.Annotations.from_long(table[~late])
+    found = gather(half, n_resamples=19, rng=1)
+    said = {one.about: plain(one.sentence) for one in main_findings(found)}["Change"]
+    assert "leave out the rater “r3”" in said
+    assert "with 30 pairable units instead of 120" in said
+    rows = next(one for one in sections(found) if one.id == "changes").table
+    n = [column.head for column in rows.columns].index("Pairable units")
+    assert 30 in [row[n] for row in rows.rows]
+
+
+def test_a_small_group_that_differs_is_named():
+    """Eight units without any agreement are why the groups differ: the finding names them."""
+    good, poor = sa.simulate(60, 3, skill=0.95, rng=1), sa.simulate(8, 3, skill=0.0, rng=2)
+    rows = [good.to_long(), poor.to_long().assign(unit=lambda t: "p" + t["unit"].astype(str))]
+    study = sa.Annotations.from_long(pd.concat(rows))
+    names = {u: "y" if str(u).startswith("p") else "xz"[k % 2] for k, u in enumerate(study.units)}
+    found = gather(study, groups=names, n_resamples=199, rng=1)
+    said = {one.about: plain(one.sentence) for one in main_findings(found)}["Groups"]
+    assert said.startswith("“y” (")
+
+
+def test_full_agreement_is_not_ranked():
+    """Nothing is listed for adjudication, ordered by a change or judged by a scale."""
+    answers = [(r, u, "a" if u % 2 else "b") for u in range(30) for r in "xyz"]
+    found = gather(sa.Annotations.from_triples(answers), n_resamples=19, rng=1)
+    assert caution(found) == ""
+    shown = {one.id: one for one in sections(found)}
+    assert "units" not in shown
+    assert shown["raters"].table.caption == "Raters"
+    assert "Holm" not in shown["raters"].note
+    same = sa.Annotations.from_triples([(r, u, "a") for u in range(30) for r in "xyz"])
+    with pytest.warns(sa.UndefinedAgreementWarning):
+        found = gather(same, n_resamples=19, rng=1)
+    assert plain(patterns.say(found)) == "The answer is “a” in 90 of 90 ratings (100\u00a0%)."
+
+
+def test_identical_raters_leave_no_camps():
+    """Beside two raters who copied, nothing is made of the others' places on the map."""
+    study = sa.simulate(60, 4, skill=0.6, rng=1)
+    table = study.to_long()
+    wide = table.pivot(index="unit", columns="rater", values="labels")
+    wide["r2"] = wide["r1"]
+    rows = [(r, u, wide.loc[u, r]) for u in wide.index for r in wide.columns]
+    found = gather(sa.Annotations.from_triples(rows), n_resamples=99, rng=1)
+    said = {one.about for one in main_findings(found)}
+    assert "Pattern" in said
+    assert found.results["map"].p_value <= 0.05
+    assert "Camps" not in said
+
+
+def test_confusions_near_chance_are_no_finding():
+    """Of errors without any structure no confusion is named, however many pairs there are."""
+    found = gather(sa.simulate(400, 3, n_labels=4, skill=0.5, rng=3), n_resamples=19, rng=1)
+    assert len(found.results["confusions"])
+    above = found.results["confusions"]["lift"].max()
+    assert 1.0 < above < 1.3
+    assert "Confusion" not in {one.about for one in main_findings(found)}
