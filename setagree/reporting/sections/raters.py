@@ -168,8 +168,11 @@ def show(f: Findings) -> list[Section]:
         f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
         f"({tested(raters)}). "
     )
-    is_known = raters is not None and f.main.observed_disagreement > 0
-    is_known = is_known and bool(raters["change"].notna().any())
+    is_known = (
+        raters is not None
+        and f.main.observed_disagreement > 0
+        and bool(raters["change"].notna().any())
+    )
     note = (
         f"{changes if is_known else ''}Mean distance: to the answers of the others. Labels: per "
         "unit, and more (+) or fewer (−) than the others give. Overuses and underuses: the label "
