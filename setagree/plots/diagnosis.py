@@ -27,6 +27,7 @@ from setagree.plots.base import (
     floats,
     heading,
     ink,
+    is_narrow,
     label_x,
     label_y,
     largest,
@@ -121,25 +122,25 @@ def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
 
 
 def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
-    heading(
-        ax,
-        "Disagreement unit by unit, largest share first",
-        measured(frame),
-        *_curve_lines(frame),
-    )
     values = np.nan_to_num(floats(frame, "share_of_disagreement"))
-    n = len(values)
+    n, text = len(values), ""
+    # A frame with a part of the disagreement does not show where half of all of it is.
+    if values.sum() > 0.999:
+        half, lies = half_of(frame)
+        text = f"{lies} in the first {half:,} ({share(half / n)})"
+    title = "Disagreement unit by unit, largest share first"
+    # Narrow axes have no room for the text beside the line.
+    above = [f"Dashed: {text}."] if text and is_narrow(ax) else []
+    heading(ax, title, measured(frame), *_curve_lines(frame), *above)
     at = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(int))
     ax.fill_between(at + 1, values[at], step="mid", color=BLUE, alpha=0.35, linewidth=0)
     ax.plot(at + 1, values[at], color=BLUE, linewidth=1.8, drawstyle="steps-mid")
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(values.max()), 1e-9))
-    # A frame with a part of the disagreement does not show where half of all of it is.
-    if values.sum() > 0.999:
-        half, lies = half_of(frame)
+    if text:
         ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
+    if text and not above:
         right = half < 0.5 * n
-        text = f"{lies} in the first {half:,} ({share(half / n)})"
         shift, side = (5, "left") if right else (-5, "right")
         beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
     ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
@@ -519,14 +520,15 @@ def _matrix(
 
 
 def _confusion_cells(counts: Floats, names: list[str]) -> Cells:
-    """Return the cells, shaded up to the largest confusion of two labels.
+    """Return the cells, shaded up to the largest confusion, and up to the label most left out.
 
-    Labels are left out more often than confused; their column would leave the others pale.
+    Labels are left out more often than confused: one scale would leave the others pale.
     """
     texts = [["" if np.isnan(x) else count(x) for x in row] for row in counts]
-    most = float(np.nanmax(counts[:, 1:], initial=0.0)) or float(np.nanmax(counts, initial=0.0))
-    strength = np.where(counts > 0, np.minimum(rescaled(counts, most), 1), np.nan)
-    return Cells(strength, texts, names, ["left out", *names], (f"{count(most)} or more", "0"))
+    alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
+    scaled = np.hstack([rescaled(counts[:, :1], alone), rescaled(counts[:, 1:], others)])
+    key = (f"{count(others)}, left out {count(alone)}", "0")
+    return Cells(np.where(counts > 0, scaled, np.nan), texts, names, ["left out", *names], key)
 
 
 def _frame_cells(ax: Axes, often: npt.NDArray[np.bool_]) -> None:
