@@ -250,9 +250,3 @@ def reach(weights: Weights, totals: Floats) -> float:
     found = weights.distance_at(np.full_like(used, used[0]), used).max() if used.size else 0.0
     # A value at 0 from all others says nothing of the distances between these.
     return float(found) or weights.max_distance
-
-
-def squared_share(case: Case) -> float:
-    """Return sum_i w_i² r_i / sum_i w_i r_i over pairable units: 1 without weights."""
-    r = case.tally.pattern_ratings * case.tally.pairable
-    return dot(case.squared_mass, r) / dot(case.pairable_mass, r)

@@ -23,11 +23,10 @@ from setagree.coefficients.chance import (
     Floats,
     dot,
     reach,
-    squared_share,
 )
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
-from setagree.coefficients.within_raters import group_spread
 from setagree.credit.base import Weights
+from setagree.credit.within_groups import group_spread
 
 Weigh: TypeAlias = Literal["ratings", "units"]
 
@@ -113,7 +112,8 @@ class Urn(Model):
         x = self.totals(case)
         spread = self.spread(case, x)
         N = float(x.sum())
-        pairs = N * (N - squared_share(case)) if self.weigh == "ratings" else 1.0
+        used = case.tally.pattern_ratings * case.tally.pairable
+        pairs = N**2 - dot(case.squared_mass, used) if self.weigh == "ratings" else 1.0
         mass = N if self.weigh == "ratings" else 1.0
         return dot(x, spread) / pairs, case.tally.pattern_means(spread) / mass
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from setagree.coefficients.chance import Case, Codes, Floats, Rated
 from setagree.coefficients.chance_models import Model, beyond_rounding, quadratic
-from setagree.coefficients.within_raters import spread_within_groups, spread_within_raters
 from setagree.credit.base import neighbours
+from setagree.credit.within_groups import spread_within_groups
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,14 @@ class UrnOfEachRater(Model):
         rated, weights = case.rated, case.weights
         each = rated.times * (1 / rated.ratings)[rated.rater_codes]
         shares = np.bincount(rated.value_codes, each, weights.n_values).astype(np.float64)
-        z = weights.distance_dot(shares)[rated.value_codes] - spread_within_raters(rated, weights)
-        return each, z / weights.max_distance
+        own = spread_within_groups(
+            rated.rater_codes,
+            rated.value_codes,
+            n_groups=rated.n_raters,
+            weights=weights,
+            times=rated.times,
+        )
+        return each, (weights.distance_dot(shares)[rated.value_codes] - own) / weights.max_distance
 
     def in_parts(self, case: Case, of_row: Codes, n_parts: int) -> tuple[Floats, Floats]:
         """Return 1 - pe of parts of the rows, and share_i c_i' F X of each row up to a constant.

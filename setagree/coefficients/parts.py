@@ -39,11 +39,12 @@ from setagree.coefficients.sums import (
     UnitSums,
     coefficient,
     features,
+    is_undefined,
     root,
     slopes,
 )
-from setagree.coefficients.within_raters import distinct_keys
 from setagree.credit.base import sums_to_others
+from setagree.credit.within_groups import distinct_keys
 from setagree.study.annotations import Annotations
 
 _SMALL = 1.3e-4
@@ -234,7 +235,7 @@ class Parts:
         """Return why the estimate of each part is NaN, or None; see `estimate`."""
         n_pairable = self.n_pairable
         enough = y > NOTHING * self._reach / self.case.weights.max_distance
-        bad = (n_pairable == 0) | ((self.sums.n == 1) & (not self.model.fixed)) | ~enough
+        bad = is_undefined(self.model, self.sums) | ~enough
         out = np.full(self.n_parts, None)
         out[bad] = "no chance disagreement"
         out[bad & (n_pairable == 1)] = "one unit"

@@ -137,10 +137,14 @@ def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floa
     return Sums(rated, used, used * x, rated, np.zeros_like(rated)), rated / np.where(r > 0, r, 1)
 
 
+def is_undefined(model: Model, sums: Sums) -> Flags:
+    """Return whether nothing is observed, or one unit would have to show chance."""
+    return np.asarray((sums.M <= 0) | ((sums.n == 1) & (not model.fixed)))
+
+
 def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
-    """Return 1 - (O / M) / y. NaN for one unit, which cannot show chance unless that is fixed."""
-    undefined = (sums.M <= 0) | ((sums.n == 1) & (not model.fixed))
-    return one_minus(sums.O / np.where(undefined, np.nan, sums.M), y)
+    """Return 1 - (O / M) / y, or NaN if it is undefined."""
+    return one_minus(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)
 
 
 class Slopes(NamedTuple):
@@ -197,7 +201,7 @@ def estimate(case: Case, model: Model) -> Estimate:
     fewer = 1.0 if y_i is None else float(1 - S.own / S.P**2)
     shown = (1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max)
     least = NOTHING * reach(case.weights, whole.urn) / d_max
-    if not S.M or not y > least or (S.n == 1 and not model.fixed):
+    if is_undefined(model, S) or not y > least:
         gone = undefined_estimate(case, observed=x * d_max, expected=y * d_max)
         return Estimate(
             np.nan, *shown, gone.influence, gone.counted, undefined=gone.undefined, sums=whole
@@ -483,5 +487,5 @@ class UnitSums:
         lost = (left.sums.O <= CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
         lost |= left.sums.M <= CANCELLATION_TOL * self.sums.M
         lost |= left.form <= max(CANCELLATION_TOL * self.form, self._rounding)
-        counts = (left.sums.M > 0) & ((left.sums.n != 1) | self.model.fixed)
-        return coefficient(self.model, left.sums, left.y), lost & counts
+        lost &= ~is_undefined(self.model, left.sums)
+        return coefficient(self.model, left.sums, left.y), lost

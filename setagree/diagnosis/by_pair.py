@@ -18,7 +18,7 @@ from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, check_drawing, p
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.parts import Parts, are_known
 from setagree.coefficients.shuffler import arrangements
-from setagree.coefficients.within_raters import distinct_keys
+from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
     SCORE_STEPS,
     Row,

@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.parts import Estimates, Parts
-from setagree.coefficients.within_raters import distinct_keys
+from setagree.credit.within_groups import distinct_keys
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import counted

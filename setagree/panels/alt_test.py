@@ -16,8 +16,8 @@ from setagree.checks import public
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
-from setagree.coefficients.within_raters import spread_within_groups
 from setagree.credit.base import Weights
+from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,

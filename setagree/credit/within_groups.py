@@ -1,4 +1,4 @@
-"""The spread of each rater's own answers, which Conger's chance term takes out."""
+"""Distances from answers to the answers of their group: (D p_g)(v) for a value v of group g."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.coefficients.chance import Floats, Rated
-from setagree.credit.base import Weights, sums_to_others
+from setagree.credit.base import Floats, Weights, sums_to_others
 
 FEW_VALUES = 32
 """Distinct values of a group up to which the pairs of all such groups are looked up together."""
 
 _SQUARE, _LARGEST_SQUARE = 32, 2_000
-"""Squares of distances between the values of one group, in the time of a product for each value."""
+"""Largest squares of distances between the values of one group, per value and in all."""
 
 _LOOKUP = 6
-"""Groups with more than one in six of all values pay less by products than by pairs."""
+"""For groups with more than one in six of all values, products are faster than pairs."""
 
 _BLOCK_ENTRIES = 4_000_000
 """Entries of a values x raters block; 32 MB of doubles."""
@@ -51,17 +50,6 @@ def distinct_keys(
     return distinct, place[keys]
 
 
-def spread_within_raters(rated: Rated, weights: Weights) -> Floats:
-    """Return (D p_g)(v) for each rating of value v by rater g, p_g the rater's shares."""
-    return spread_within_groups(
-        rated.rater_codes,
-        rated.value_codes,
-        n_groups=rated.n_raters,
-        weights=weights,
-        times=rated.times,
-    )
-
-
 def spread_within_groups(
     groups: npt.NDArray[Any],
     values: npt.NDArray[Any],
@@ -72,9 +60,9 @@ def spread_within_groups(
 ) -> Floats:
     """Return (D p_g)(v) for each answer of value v in group g, p_g the group's shares.
 
-    `times` says how often each answer was given; default: once. Groups with few distinct values pay
-    by pairs, those with some by a square of distances, the others by one product with D each, in
-    blocks of bounded memory.
+    `times` is the number of times that each answer counts; default: once. Groups with few distinct
+    values are computed from their pairs of values, those with more from a square of distances, and
+    the others from one product with D each, in blocks of bounded memory.
     """
     keys = groups.astype(np.int64) * weights.n_values + values
     distinct, entry = distinct_keys(keys, n_groups * weights.n_values)
@@ -91,17 +79,17 @@ def group_spread(
 ) -> Floats:
     """Return (D x_g)(v) for each entry x of a value v in a group g.
 
-    The values of a group stand side by side, each once; the groups ascend.
+    The groups ascend, and each value of a group has one entry.
     """
     own = np.bincount(owners)[owners] if len(owners) else owners
     alone = _LOOKUP * own < weights.n_values
     few = alone & (own <= FEW_VALUES)
     some = alone & ~few & (own**2 <= min(_SQUARE * weights.n_values, _LARGEST_SQUARE**2))
     out = np.zeros(len(owners))
-    roads = {sums_to_others: few, _by_blocks: some, _by_products: ~(few | some)}
-    for road, mine in roads.items():
-        if mine.any():
-            out[mine] = road(owners[mine], values[mine], x[mine], weights)
+    methods = {sums_to_others: few, _by_blocks: some, _by_products: ~(few | some)}
+    for method, entries in methods.items():
+        if entries.any():
+            out[entries] = method(owners[entries], values[entries], x[entries], weights)
     return out
 
 

@@ -1,11 +1,11 @@
-"""The spread of each rater's own answers."""
+"""Distances from each answer to the answers of the same rater."""
 
 import numpy as np
 import pytest
 from small_studies import annotations, random_rows, sets_of
 
-from setagree.coefficients import within_raters
-from setagree.coefficients.within_raters import spread_within_raters
+from setagree.credit import within_groups
+from setagree.credit.within_groups import spread_within_groups
 from setagree.distances import get_distance
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
@@ -25,24 +25,24 @@ def by_loops(study, distance):
 @pytest.mark.parametrize("few", [0, 8, 128])
 @pytest.mark.parametrize("entries", [1, 40, 4_000_000])
 @pytest.mark.parametrize("name", ["masi", "hamming"])
-def test_both_roads_equal_the_loops(monkeypatch, few, entries, name):
+def test_all_methods_equal_the_loops(monkeypatch, few, entries, name):
     """(D p_g)(v) by pairs, by products, and by both, in blocks of any width."""
-    monkeypatch.setattr(within_raters, "FEW_VALUES", few)
-    monkeypatch.setattr(within_raters, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(within_groups, "FEW_VALUES", few)
+    monkeypatch.setattr(within_groups, "_BLOCK_ENTRIES", entries)
     study, distance = annotations(ROWS), get_distance(name)
     used = [len(set(study.value_codes[study.rater_codes == g])) for g in range(6)]
     assert min(used) <= 10 < max(used)
-    case = Scorer(study).case(distance)
-    actual = spread_within_raters(case.rated, case.weights)
+    weights = Scorer(study).case(distance).weights
+    actual = spread_within_groups(study.rater_codes, study.value_codes, n_groups=6, weights=weights)
     assert actual.tolist() == pytest.approx(by_loops(study, distance))
 
 
 @pytest.mark.parametrize("few", [0, 10])
-def test_conger_takes_either_road(monkeypatch, few):
-    """Conger's kappa and its error do not depend on the road."""
+def test_conger_by_either_method(monkeypatch, few):
+    """Conger's kappa and its error do not depend on the method."""
     study = annotations(ROWS)
     expected = Scorer(study).score(get_coefficient("conger_kappa"), get_distance("masi"))
-    monkeypatch.setattr(within_raters, "FEW_VALUES", few)
+    monkeypatch.setattr(within_groups, "FEW_VALUES", few)
     actual = Scorer(study).score(get_coefficient("conger_kappa"), get_distance("masi"))
     assert actual.estimate == pytest.approx(expected.estimate, rel=1e-12)
     assert actual.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
