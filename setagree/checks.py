@@ -192,12 +192,12 @@ _ALSO = {
 """What an option is called elsewhere, by what it is called here."""
 
 _OF_READ = (
-    "unit rater labels value wide where source sheet sql format question blank roster sep case "
-    "codebook missing duplicates encoding status degree"
+    "unit rater labels value wide where source sheet header_row sql format question blank roster "
+    "sep case codebook missing duplicates encoding status degree"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
-_OF_FILES = "source sheet sql format question roster encoding"
+_OF_FILES = "source sheet header_row sql format question roster encoding"
 """Those of them that only files have."""
 
 _OF_SAMPLED = "cluster sampling_weight strata population_size"

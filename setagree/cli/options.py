@@ -24,7 +24,8 @@ AGREED = "How answers become one"
 _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk cost_rating cost_unit degree delimiter design "
-    "distance duplicates encoding epsilon facets format goal good half_width humans interval "
+    "distance duplicates encoding epsilon facets format goal good half_width header_row "
+    "humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
     "power predictions producer_risk q question queued rater raters roster sampling_weight scheme "
@@ -268,7 +269,8 @@ class Reading:
         ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without"
     )
     encoding: str = member(ANSWERS, "NAME", "Text encoding (default: utf-8).", default="utf-8")
-    delimiter: Text = member(ANSWERS, "CHAR", "Between two columns (default: guessed).")
+    delimiter: Text = member(ANSWERS, "CHAR", "Between columns (guessed); --header-row N.")
+    header_row: int | None = hidden("--header-row")  # which the line above shows
     config: Config = None
 
     def spelled(self) -> AbstractContextManager[None]:

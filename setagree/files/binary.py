@@ -20,7 +20,7 @@ from setagree.errors import (
     missing_package,
     option,
 )
-from setagree.files.delimited import with_header
+from setagree.files.delimited import refuse_title, with_header
 from setagree.files.streams import LargeError, Source
 from setagree.study.frames import as_pandas
 
@@ -129,27 +129,37 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     with source.raw() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
         try:
-            rows = list(_text_rows(source, file, limit))
+            numbered = list(_text_rows(source, file, limit))
         except SetagreeError:
             raise
         except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
             raise FileError(f"{source} is a damaged workbook: {error}.") from error
-    if not rows:
+    if not numbered:
         raise FileError(f"{source} has no cells but blank ones.")
+    if source.header_row is None and limit is None:
+        refuse_title(source, numbered, "row")
+    rows = [texts for _, texts in numbered]
     # One cell far to the right makes thousands of columns, all blank but itself.
     places = sorted({place for row in rows for place, text in enumerate(row) if text})
     cells = [[row[place] if place < len(row) else "" for place in places] for row in rows]
     return with_header(source, pd.DataFrame(cells, columns=places))
 
 
-def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[list[str]]:
-    """Yield the rows that are not blank."""
+def _text_rows(
+    source: Source, file: BinaryIO, limit: int | None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank, with their numbers in the sheet."""
     sheet = _only_sheet(source, _loaded(file))
-    cells = list(islice(_cells(sheet), limit))
+    first = source.n_above
+    rows = slice(first, None if limit is None else first + limit)
+    cells = list(islice(_cells(sheet), rows.start, rows.stop))
     formulas = any(cell.data_type == "f" for row in cells for cell in row)
     # What a formula gave when the workbook was saved stands in a second reading of it.
-    stored = _cells(_loaded(file, data_only=True)[sheet.title]) if formulas else iter(cells)
-    for row, values in zip(cells, stored, strict=limit is None):
+    stored = iter(cells)
+    if formulas:
+        read_again = _cells(_loaded(file, data_only=True)[sheet.title])
+        stored = islice(read_again, rows.start, rows.stop)
+    for n, (row, values) in enumerate(zip(cells, stored, strict=True), start=first + 1):
         for cell, value in zip(row, values, strict=True):
             if cell.data_type == "f" and value.value is None:
                 raise FileError(
@@ -160,7 +170,7 @@ def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[li
                 raise FileError(f"{source}, cell {cell.coordinate} is an error, {value.value}.")
         texts = [_as_text(cell.value) for cell in values]
         if any(text.strip() for text in texts):
-            yield texts
+            yield n, texts
 
 
 def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 import pandas as pd
 
-from setagree.errors import FileError, counted, listing, option
+from setagree.errors import FileError, counted, listing, option, shorten
 from setagree.files.streams import LargeError, Room, Source, in_pieces, memory_of_computer
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ DELIMITERS = (",", ";", "\t", "|")
 _LOST = "Calling read(nbytes) on source failed"
 _SAMPLE = 2**16
 _BLOCK = 2**20
+_FEW_ROWS = 10
+"""Rows among which the names of the columns are looked for below a title."""
+_FEWEST_NAMES = 3
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _LONGEST_LINE = 16 * 2**20
 _PIECE = 2**24
 _MEMORY = memory_of_computer()
@@ -40,13 +46,20 @@ _MOST_MEMORY = 50
 
 def read_delimited(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
-    source = replace(source, delimiter=sep or _delimiter(source))
+    sample = _sample(source)
+    source = replace(source, delimiter=sep or _delimiter(source, sample))
+    if source.header_row is None:
+        # A title without a delimiter does not show what is between the columns below it.
+        is_open = not sep and _widths(sample, source.delimiter)[0] == 1
+        for mark in DELIMITERS if is_open else (source.delimiter,):
+            if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
+                refuse_title(source, _first_records(sample, mark), "line")
     # A file that is not compressed is read however large it is.
     survey = _survey(source, min(room.left, max(_MEMORY, _MOST_MEMORY * source.n_stored())))
     room.left -= survey.memory
     with _parsed(source) as reader:
         cells = reader.read()
-    if survey.doubts(len(cells), _n_blank(cells)):
+    if survey.doubts(len(cells) + source.n_above, _n_blank(cells)):
         _check_records(source)
     return with_header(source, cells)
 
@@ -61,7 +74,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
     FileError
         As `read_delimited` does; when all rows were given, where only then it is seen.
     """
-    source = replace(source, delimiter=_delimiter(source))
+    source = replace(source, delimiter=_delimiter(source, _sample(source)))
     survey = _survey(source)
     with _parsed(source) as reader:
         first = _next_rows(reader, 1)
@@ -80,7 +93,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
 
 def header_names(source: Source) -> list[str]:
     """Return the names of the columns of a CSV or TSV file; ``column 1`` is one without a name."""
-    source = replace(source, delimiter=_delimiter(source))
+    source = replace(source, delimiter=_delimiter(source, _sample(source)))
     with _parsed(source) as reader:
         return _header(source, _next_rows(reader, 1))[1]
 
@@ -107,7 +120,8 @@ def _widths(sample: str, delimiter: str) -> list[int]:
     return [len(cells) for cells in rows if cells] or [0]
 
 
-def _delimiter(source: Source) -> str:
+def _sample(source: Source) -> str:
+    """Return the beginning of a file as text, from the header on."""
     with source.open() as stream:
         start = stream.read(_SAMPLE)
     if not start:
@@ -118,6 +132,10 @@ def _delimiter(source: Source) -> str:
         raise FileError(f"{source} is not {source.encoding} text: {error}.") from error
     if len(start) == _SAMPLE and "\n" in sample:
         sample = sample[: sample.rindex("\n")]
+    return "".join(islice(io.StringIO(sample, newline=""), source.n_above, None))
+
+
+def _delimiter(source: Source, sample: str) -> str:
     tabbed = source.suffix in {".tsv", ".tab"}
     return "\t" if tabbed and _widths(sample, "\t")[0] > 1 else sniff_delimiter(sample)
 
@@ -127,7 +145,8 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
     """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
     try:
         with (
-            source.open() as stream,
+            source.open() as file,
+            _from_header(source, file) as stream,
             # Closed, pandas lets go of what it reads, which stays open.
             pd.read_csv(
                 stream,
@@ -143,7 +162,8 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
         ):
             yield reader
     except pd.errors.EmptyDataError:
-        raise FileError(f"{source} has blank lines and nothing else.") from None
+        where = f" from line {source.header_row:,} on" if source.n_above else ""
+        raise FileError(f"{source} has blank lines and nothing else{where}.") from None
     except pd.errors.ParserError as error:
         if _LOST in str(error):
             raise KeyboardInterrupt from error
@@ -152,6 +172,21 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
     except UnicodeDecodeError:
         _survey(source)  # which tells where
         raise
+
+
+@contextmanager
+def _from_header(source: Source, file: BinaryIO) -> Iterator[BinaryIO | io.TextIOWrapper]:
+    """Yield a stream from the header on; the lines above it may hold quotes."""
+    if not source.n_above:
+        yield file
+        return
+    text = io.TextIOWrapper(file, source.encoding, newline="")
+    try:
+        for _ in islice(text, source.n_above):
+            pass
+        yield text
+    finally:
+        text.detach()  # the file is closed by its owner
 
 
 def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
@@ -165,6 +200,40 @@ def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
 def _n_blank(cells: pd.DataFrame) -> int:
     """Return how many rows have a blank last cell."""
     return int((cells.iloc[:, -1] == "").sum())
+
+
+def _first_records(sample: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records of a sample with the lines where they start."""
+    reader, line = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), 1
+    with suppress(csv.Error):  # reading the whole file gives the error and its line
+        for cells in reader:
+            yield line, cells
+            line = reader.line_num + 1
+
+
+def refuse_title(
+    source: Source, rows: Iterable[tuple[int, Sequence[str]]], what: Literal["line", "row"]
+) -> None:
+    """Raise `FileError` if a title stands above the header: few cells, then a row of names.
+
+    `rows` have their numbers in the file; the first ones are looked at.
+    """
+    filled = [(n, [text for x in row if (text := x.strip())]) for n, row in islice(rows, _FEW_ROWS)]
+    filled = [(n, texts) for n, texts in filled if texts]
+    width = max((len(texts) for _, texts in filled), default=0)
+    if width < _FEWEST_NAMES or 2 * len(filled[0][1]) >= width:
+        return
+    first, title = filled[0]
+    for n, texts in filled[1:]:
+        are_names = len({*texts}) == len(texts) and not any(map(_NUMBER.fullmatch, texts))
+        if are_names and len(texts) >= width - 1:
+            text = shorten(title[0].lstrip("\ufeff"))
+            raise FileError(
+                f"{source}: {what} {first} has text in {counted(len(title), 'cell')}, {text}, and "
+                f"{what} {n} in {len(texts)}. If {what} {n} has the names of the columns, use "
+                f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
+                f"them, use {option('header_row', first)}."
+            )
 
 
 def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
@@ -307,7 +376,9 @@ def _check_records(source: Source) -> None:
         io.TextIOWrapper(stream, source.encoding, newline="") as text,
         _long_cells(),
     ):
+        above = [*islice(text, source.n_above)]
         for line, cells in _records(text, source):
+            line += len(above)
             if len(cells) < 2 and not "".join(cells).strip():
                 continue
             width = width or len(cells)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from setagree.checks import MOST_BYTES, on_this_computer
 from setagree.errors import (
@@ -77,6 +77,8 @@ class Source:
         What stands between two columns, where it is a delimited table.
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1.
+    header_row : int, optional
+        The line of the names of the columns, or their row in a sheet, counted from 1.
     sql : str, optional
         The query whose rows are the table of a database.
     spool : file, optional
@@ -89,6 +91,7 @@ class Source:
     encoding: str = "utf-8"
     delimiter: str = ","
     sheet: str | int | None = None
+    header_row: int | None = None
     sql: str | None = None
     spool: BinaryIO | None = field(default=None, repr=False)
     held: BinaryIO | None = field(default=None, repr=False, compare=False)
@@ -110,6 +113,11 @@ class Source:
         with zipfile.ZipFile(self.path) as archive:
             members = _members(archive)
         return PurePosixPath(members[0].lower()).suffix if len(members) == 1 else ""
+
+    @property
+    def n_above(self) -> int:
+        """The lines or rows above the header, which are not read."""
+        return (self.header_row or 1) - 1
 
     @contextmanager
     def raw(self) -> Iterator[BinaryIO]:
@@ -224,19 +232,20 @@ class _Kept:
 
 
 @contextmanager
-def find_sources(
-    path: Paths, encoding: str, *, sheet: str | int | None = None, sql: str | None = None
-) -> Iterator[list[Source]]:
-    """Give standard input for ``-``, the file of that name, or the files of patterns."""
+def find_sources(path: Paths, encoding: str, **given: Any) -> Iterator[list[Source]]:
+    """Give standard input for ``-``, the file of that name, or the files of patterns.
+
+    `given` are further attributes of each `Source`.
+    """
     check_encoding(encoding)
     encoding = with_mark(encoding)
     if not is_stdin(path):
-        yield [Source(each, encoding, sheet=sheet, sql=sql) for each in matching(path)]
+        yield [Source(each, encoding, **given) for each in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
         stream = cast("BinaryIO", spool)
         _copy_stdin(stream)
-        yield [Source(Path(_STDIN), encoding, sheet=sheet, sql=sql, spool=stream)]
+        yield [Source(Path(_STDIN), encoding, **given, spool=stream)]
 
 
 def is_stdin(path: Paths) -> bool:

@@ -53,6 +53,7 @@ def read_table(
     sep: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
+    header_row: int | None = None,
     sql: str | None = None,
     queued: str | None = None,
     most: float = inf,
@@ -83,6 +84,9 @@ def read_table(
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1. Default: the only one that has
         cells.
+    header_row : int, optional
+        Of text or a workbook: the line or row of the names of the columns, counted from 1. Default:
+        the first that is not blank.
     sql : str, optional
         Of an SQLite database: the query whose rows are the table. Default: all rows of the only
         table.
@@ -116,7 +120,8 @@ def read_table(
     """
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
-    with find_sources(path, encoding, sheet=sheet, sql=sql) as sources:
+    given = {"sheet": sheet, "header_row": header_row, "sql": sql}
+    with find_sources(path, encoding, **given) as sources:
         room = Room(most)
         frames = [_read_one(one, sep, room) for one in sources]
         frame = _stack(sources, frames, queued)
@@ -171,7 +176,7 @@ def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
         from setagree.files.saved_datasets import is_dataset, read_dataset
 
         if is_dataset(source.path):
-            _refuse_options(source, "sheet", "sql")
+            _refuse_options(source, "sheet", "header_row", "sql")
             return read_dataset(source)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
@@ -182,14 +187,17 @@ def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
         with source.open() as stream:
             start = stream.read(_SAMPLE)
         if start.startswith(SQLITE):
+            _refuse_options(source, "header_row")
             return _read_database(source)
         _refuse_options(source, "sql")
         if start.startswith(b"PAR1\x15"):
+            _refuse_options(source, "header_row")
             return read_parquet(source)
         for magic, what in _OTHER_FORMATS.items():
             if start.startswith(magic):
                 raise FileError(f"{source} is {what}.")
         if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
+            _refuse_options(source, "header_row")
             with no_collection():
                 return read_json(source, room)
         return read_delimited(source, sep, room)
@@ -197,7 +205,8 @@ def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
 
 def _refuse_options(source: Source, *names: str) -> None:
     """Refuse options of other kinds of files."""
-    whose = {"sheet": "Excel workbooks", "sql": "SQLite databases"}
+    whose = {"sheet": "Excel workbooks", "header_row": "CSV files and Excel workbooks"}
+    whose["sql"] = "SQLite databases"
     for name in names:
         if (given := getattr(source, name)) is not None:
             raise OptionError(f"{option(name, given)} is for {whose[name]}; {source} is not one.")

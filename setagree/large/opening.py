@@ -304,6 +304,7 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
         sep=how.delimiter,
         source=how.source,
         sheet=how.sheet,
+        header_row=how.header_row,
         sql=how.sql,
         queued=how.queued,
         most=most,

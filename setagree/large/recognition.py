@@ -90,6 +90,7 @@ def read(
     where: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
+    header_row: int | None = None,
     sql: str | None = None,
     unit_columns: list[str] | None = None,
     rater_columns: list[str] | None = None,

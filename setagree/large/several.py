@@ -48,6 +48,7 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
         sep=how.delimiter,
         source=_FILE,
         sheet=how.sheet,
+        header_row=how.header_row,
         sql=how.sql,
     )
     with warnings.catch_warnings():

@@ -117,6 +117,10 @@ class Reading:
         Of several files: the name of a new column, which says what file a row comes from.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
+    header_row : int, optional
+        Of a CSV file or a workbook: the line, or the row of the sheet, with the names of the
+        columns, counted from 1; what stands above it is not read. Default: the first that is not
+        blank; where it looks like a title above the names, that is an error.
     sql : str, optional
         Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
         rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
@@ -181,6 +185,7 @@ class Reading:
     where: str | None = None
     source: str | None = None
     sheet: str | int | None = None
+    header_row: int | None = None
     sql: str | None = None
     wide: bool = False
     people_in_rows: bool = False
@@ -217,6 +222,9 @@ class Reading:
             check_type("source", self.source, str, "the name of a new column")
         if self.sheet is not None:
             check_type("sheet", self.sheet, str | int, "the name of a sheet, or its number")
+        row = self.header_row
+        if row is not None and (isinstance(row, bool) or not isinstance(row, int) or row < 1):
+            raise OptionError(f"{option('header_row', row)} must be a whole number from 1.")
         if self.sql is not None:
             check_type("sql", self.sql, str, "a query, such as 'SELECT * FROM ratings'")
             if not self.sql.strip():
@@ -353,7 +361,7 @@ class Reading:
         """The options that are given and that only tables have."""
         names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows", "sql")
         names += ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
-        names += (*self.drawn,)
+        names += (*self.drawn, "header_row")
         of_source = (None, self.source, [self.source])  # of any files
         return [
             option(name)
@@ -366,7 +374,7 @@ class Reading:
         """The options that are given and that no engine knows, for sentences."""
         names = (
             *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
-            *("source", "sheet", "sql", "unit_columns", "rater_columns", "order_by"),
+            *("source", "sheet", "header_row", "sql", "unit_columns", "rater_columns", "order_by"),
             *("status", "queued", "degree"),
             *self.drawn,
         )

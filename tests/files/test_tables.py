@@ -228,6 +228,83 @@ class TestHeader:
         assert "several columns called" in refusal(write(f"{header}\n1,2,3\n"))
 
 
+BELOW = "id,ann,bob,cem\nu1,a,b,a\nu2,b,,b\nu3,a,a,c\n"
+
+
+class TestTitle:
+    """Rows above the header: they are named, and left out where the header's row is named."""
+
+    @pytest.mark.parametrize(
+        ("above", "mark", "n"),
+        [
+            ("Round 1\n", ",", 2),
+            ("Round 1,,,\n,,,\n", ",", 3),
+            ("\ufeffRound 1\n\n\n", ";", 4),
+            ('"Round 1,\nof two"\n', "\t", 3),
+        ],
+    )
+    def test_seen_and_left_out(self, write, above, mark, n):
+        """The error names the row of the header; with it the table is that of a clean file."""
+        path = write(above.replace(",,", mark * 2) + BELOW.replace(",", mark))
+        words = rf"line 1 has text in 1 cell, 'Round 1.*, and line {n} in 4\. If line {n} has the"
+        with pytest.raises(FileError, match=rf"{words} .* use header_row={n}, or delete the lines"):
+            read_table(path)
+        clean = read_table(write(BELOW, "clean.csv"))
+        pd.testing.assert_frame_equal(read_table(path, header_row=n), clean)
+        study = sa.read(path, header_row=n, wide=True, blank="missing")
+        assert (study.units.tolist(), study.n_ratings) == (["u1", "u2", "u3"], 8)
+
+    def test_lines_are_those_of_the_file(self, write):
+        """An error below the header counts the lines above it."""
+        path = write("Round 1\n\n" + BELOW + "u4,a\n")
+        assert "line 7 has 2 cells, the header 4" in refusal(path, header_row=3)
+        assert "nothing else from line 9 on" in refusal(path, header_row=9)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "unit,rater,labels\nu1,ann,a|b|c\nu2,bob,b|c|d\n",  # signs between labels
+            ",ann,,\nu1,a,b,c\nu2,d,e,f\n".replace(",ann,,", "id,ann,,"),
+            "id,,,\n1,2,3,4\n5,6,7,8\n",
+            "id\nu1\nu2\n",
+        ],
+    )
+    def test_no_title(self, write, text):
+        """Named columns, numbers and a single column are tables as they are."""
+        assert len(read_table(write(text))) == 2
+
+    def test_the_first_row_may_be_the_header(self, write):
+        """It is, if it is named."""
+        frame = read_table(write("id,,,\nx,y,z,w\nu1,a,b,c\n"), header_row=1)
+        assert list(frame) == ["id", "column 2", "column 3", "column 4"]
+
+    def test_in_a_workbook(self, tmp_path):
+        """Rows are those of the sheet, blank ones among them."""
+        openpyxl = pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
+        book = openpyxl.Workbook()
+        rows = [line.split(",") for line in BELOW.splitlines()]
+        for row in [["Round 1"], [], *rows]:
+            book.active.append(row)
+        book.save(path := tmp_path / "round.xlsx")
+        with pytest.raises(FileError, match=r"row 1 has .* and row 3 in 4.* use header_row=3, or"):
+            sa.agreement(path)
+        assert read_table(path, header_row=3).to_numpy().tolist() == [*rows[1:]]
+
+    @pytest.mark.parametrize("row", [0, -1, True, 1.5, "2"])
+    def test_no_row(self, row):
+        """A row is a whole number from 1."""
+        with pytest.raises(OptionError, match=r"header_row=.* must be a whole number from 1"):
+            sa.Reading(header_row=row)
+
+    def test_other_files(self, write):
+        """What has no lines or rows above its columns refuses it."""
+        path = write('[{"unit": "u1", "rater": "ann", "labels": "a"}]', "study.json")
+        with pytest.raises(OptionError, match="header_row=2 is for CSV files and Excel workbooks"):
+            sa.read(path, header_row=2)
+        with pytest.raises(OptionError, match="header_row= is for tables"):
+            sa.read(path, header_row=2, format="label_studio_json")
+
+
 class TestNoTable:
     """Text that is no table."""
 
