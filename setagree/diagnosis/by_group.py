@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -13,8 +13,8 @@ import pandas as pd
 from setagree.checks import MOST_STEPS, Rng, as_generator, check_cost, check_resamples, public
 from setagree.coefficients.chance import Case, Codes, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
+from setagree.coefficients.estimated import Estimated, estimated, units_drawn
 from setagree.coefficients.parts import Estimates, Parts, are_known
-from setagree.coefficients.spread import unit_values, units_drawn, weights_of
 from setagree.diagnosis.by_pair import between_raters, no_raters_compared
 from setagree.diagnosis.common import (
     Row,
@@ -42,7 +42,7 @@ from setagree.diagnosis.grouping import (
 )
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option
-from setagree.inference.comparison import linearised_difference
+from setagree.inference.comparison import Difference, paired_difference
 from setagree.inference.panel_members import known_raters, plain_units
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
@@ -68,24 +68,21 @@ def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[R
     study, of_rating = grouped.study, grouped.of_rating
     masks = [of_rating == g for g in range(len(grouped.names))]
     parts = [score_part(whole, study.take(mask)) for mask in masks]
-    tested: Row = {"homogeneity_p_value": np.nan}
-    tested["no_test"] = "a cluster has units in several of the groups"
-    if not _share_clusters(whole, grouped):
-        sums = [_stratum_sums(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
-        known = np.array([_known_groups(part) for part in parts]).T
-        tested = homogeneity(*known, covariance=_covariance(whole, np.array(sums)))
+    if _share_clusters(whole, grouped):
+        tests: Row = {"homogeneity_p_value": np.nan}
+        tests["no_test"] = "a cluster has units in several of the groups"
+    else:
+        domains = [_domain(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
+        known = [[x.estimate, x.standard_error, x.degrees_of_freedom] for x in parts]
+        tests = homogeneity(*np.array(known).T, covariance=_covariance(whole, domains))
     rows = []
     long = len(parts) * study.n_ratings > LONG_WORK
     pairs = zip(masks, parts, strict=True)
     for mask, part in track(pairs, total=len(parts), what="groups", long=long):
         columns = counts(part) | uncertainty(part, level)
         columns |= _beside(part, whole, mask)
-        rows.append({**columns, **tested, **named(part)})
+        rows.append({**columns, **tests, **named(part)})
     return rows
-
-
-def _known_groups(part: Agreement) -> tuple[float, float, float]:
-    return part.estimate, part.standard_error, part.degrees_of_freedom
 
 
 def _beside(part: Agreement, whole: Agreement, mask: npt.NDArray[np.bool_]) -> Row:
@@ -95,38 +92,38 @@ def _beside(part: Agreement, whole: Agreement, mask: npt.NDArray[np.bool_]) -> R
         return dict.fromkeys(BESIDE, float("nan"))
     others = score_part(whole, whole.study.take(~mask))
     if is_clustered(whole):
-        places = np.arange(part.n_units), part.n_units + np.arange(others.n_units)
-        gap = linearised_difference(part, others, design="same_units", places=places)
-        return dict(zip(BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
-    difference, se = part.estimate - others.estimate, float("nan")
-    if part.standard_error > 0 and others.standard_error > 0:
-        sums = np.array([_stratum_sums(part, mask, whole), _stratum_sums(others, ~mask, whole)])
-        both = _covariance(whole, sums)[0, 1]
-        se = float(np.sqrt(part.standard_error**2 + others.standard_error**2 - 2 * both))
-    p = _welch_p(difference, (part, others), se)
-    return dict(zip(BESIDE, (difference, se, p), strict=True))
+        places = [np.unique(whole.study.unit_codes[rows]) for rows in (mask, ~mask)]
+        gap = paired_difference(part, others, places, whole.case.sample)
+    else:
+        gap = Difference(part.estimate - others.estimate, float("nan"))
+        if part.standard_error > 0 and others.standard_error > 0:
+            domains = [_domain(part, mask, whole), _domain(others, ~mask, whole)]
+            # SE² = SE_1² + SE_2² - 2 cov, with Satterthwaite's degrees of freedom.
+            variances = np.array([part.standard_error, others.standard_error]) ** 2
+            variance = float(variances.sum() - 2 * _covariance(whole, domains)[0, 1])
+            terms = variances**2 / [part.degrees_of_freedom, others.degrees_of_freedom]
+            df = variance**2 / float(terms.sum())
+            gap = replace(gap, standard_error=np.sqrt(variance), degrees_of_freedom=df)
+    return dict(zip(BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
 
 
-def _stratum_sums(part: Agreement, mask: npt.NDArray[np.bool_], whole: Agreement) -> Floats:
-    """Return the sum of u_i = w_i (x_i - mean) / sum w of a part in each stratum of the whole."""
-    sample, study = whole.case.sample, whole.study
-    units, x = unit_values(part.case, part.parts)
-    if study is None or sample is None or sample.groups is None or not len(x):
-        return np.zeros(1 if sample is None else len(sample.names))
-    w, places = weights_of(part.case, part.parts, units), np.unique(study.unit_codes[mask])[units]
-    u = w * (x - w @ x / w.sum()) / w.sum()
-    return np.asarray(np.bincount(sample.groups[places], u, len(sample.names)), dtype=np.float64)
+def _domain(part: Agreement, mask: npt.NDArray[np.bool_], whole: Agreement) -> Estimated:
+    """Return the estimate of a group with its deviations by unit, or by cluster, of the study."""
+    assert whole.study is not None  # noqa: S101 - it was drawn
+    places = np.unique(whole.study.unit_codes[mask])
+    return estimated(part.case, part.parts, places, whole.case.sample)
 
 
-def _covariance(whole: Agreement, sums: Floats) -> Floats:
-    """Return the covariances of groups with such sums (G, n_strata); the variances are left 0.
+def _covariance(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
+    """Return the covariances of groups of units, of shape (G, G). The variances are left 0.
 
     -sum_s (1 - n_s / N_s) (sum u)_gs (sum u)_hs / (n_s - 1): a stratum of which one group has more
     units than chance would have it leaves fewer to the others.
     """
     sample, drawn = whole.case.sample, units_drawn(whole.case, whole.parts)
     if sample is None or drawn is None:
-        return np.zeros((len(sums), len(sums)))
+        return np.zeros((len(domains), len(domains)))
+    sums = np.array([domain.stratum_sums for domain in domains])
     n = np.array([drawn[name] for name in sample.names])
     each = (1 - np.minimum(n / sample.sizes, 1)) / np.maximum(n - 1, 1)
     out = np.asarray(-(sums * each) @ sums.T)
@@ -140,16 +137,6 @@ def _share_clusters(whole: Agreement, grouped: Grouped) -> bool:
     if sample is None or sample.groups is None or not sample.is_clustered:
         return False
     return not is_constant_in(sample.groups[grouped.study.unit_codes], grouped.of_rating)
-
-
-def _welch_p(difference: float, sides: tuple[Agreement, Agreement], se: float) -> float:
-    """Return the two-sided p of Welch's t; nan where one has no standard error above 0."""
-    from scipy.special import stdtr
-
-    if np.isnan(se):
-        return float("nan")
-    terms = [x.standard_error**4 / x.degrees_of_freedom for x in sides]
-    return float(2 * stdtr(se**4 / sum(terms), -abs(difference) / se))
 
 
 def homogeneity(

@@ -16,7 +16,7 @@ from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
 from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
-from setagree.inference.comparison import linearised_difference
+from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
 from setagree.progress import track
@@ -149,7 +149,7 @@ def _scored_changes(
             continue
         part = score_part(whole, study.take(kept))
         places = (np.unique(study.unit_codes[kept]), everyone)
-        gap = linearised_difference(part, whole, design="same_units", places=places)
+        gap = paired_difference(part, whole, places, whole.case.sample)
         numbers[k] = part.estimate, gap.value, gap.standard_error, *gap.interval(level), gap.p_value
     return pd.DataFrame(numbers, columns=list(_CHANGES))
 

@@ -33,7 +33,7 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.inference.comparison import distance_of, linearised_difference
+from setagree.inference.comparison import distance_of, paired_difference
 from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike
@@ -186,7 +186,7 @@ def _row(
     scorer = Scorer(part, checked=change not in {_TO_PARENTS, _TO_DEPTH})
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
-    gap = linearised_difference(changed, whole, design="same_units", places=both)
+    gap = paired_difference(changed, whole, both, whole.case.sample)
     return _columns(changed, change, what, (gap.value, gap.standard_error, gap.p_value), level)
 
 

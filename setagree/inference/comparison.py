@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.estimated import estimated, welch_df
 from setagree.distances import Distance
 from setagree.errors import (
     DataError,
@@ -30,22 +32,20 @@ from setagree.inference.panel_members import known_study
 from setagree.inference.resampling import over_resamples, row_weights
 from setagree.inference.unit_order import (
     Places,
-    cluster_places,
-    clustered_gap,
+    common_sample,
     counted_in,
     on_one_tally,
     refuse_weighted,
     rows_of_units,
     unit_keys,
     unit_places,
-    weighted_gap,
-    welch_df,
 )
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable
 from setagree.scoring.scorer import Scorer, warn_undefined
 from setagree.scoring.table_notes import drawn_beside
+from setagree.study.sampling import Sample
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 
@@ -137,63 +137,32 @@ class Difference:
         }
 
 
-def linearised_difference(
-    one: Agreement,
-    two: Agreement,
-    *,
-    design: Design,
-    places: tuple[Places, Places] | None = None,
+def linearised_difference(one: Agreement, two: Agreement, *, design: Design) -> Difference:
+    """Return one minus two with its standard error; see `compare`."""
+    if design == "same_units":
+        places = unit_places([one, two])
+        return paired_difference(one, two, places, common_sample([one, two], places))
+    se, dfs = [x.standard_error for x in (one, two)], [x.degrees_of_freedom for x in (one, two)]
+    return _known(one, two, math.hypot(*se), welch_df([x**2 for x in se], dfs))
+
+
+def paired_difference(
+    one: Agreement, two: Agreement, places: Sequence[Places], sample: Sample | None
 ) -> Difference:
-    """Return one minus two with its standard error.
-
-    On the same units the linearised values x_i of the two are subtracted unit by unit:
-    Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
-    of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies t = difference / sqrt(SE1² + SE2²) with Welch's degrees of freedom. Where
-    one of the two has a standard error of 0, or none, so has the difference: none.
-
-    Parameters
-    ----------
-    places : pair of int arrays, optional
-        Where each unit of the one and of the two stands in a list of units that is common to
-        both. Default: units are matched by their identifiers.
-    """
-    if design == "independent":
-        se = float(np.hypot(one.standard_error, two.standard_error))
-        variances = [x.standard_error**2 for x in (one, two)]
-        df = welch_df(variances, [x.degrees_of_freedom for x in (one, two)])
-        return _known(one, two, se, df)
-    first, second = unit_places([one, two]) if places is None else places
-    groups = cluster_places([one, two], [first, second])
-    if groups is not None:
-        se, df = clustered_gap((one, two), (first, second), groups)
-    elif one.case.sample is not None or two.case.sample is not None:
-        se, df = weighted_gap((one, two), (first, second))
-    else:
-        psi = np.zeros(1 + max(first.max(initial=-1), second.max(initial=-1)))
-        counts = np.zeros(len(psi), dtype=bool)
-        for sign, agreement, place in ((1, one, first), (-1, two, second)):
-            x = deviations(agreement)
-            counts[place] |= np.isfinite(x)
-            psi[place] += sign * np.nan_to_num(x)
-        se, df = float(np.sqrt(psi @ psi)), int(counts.sum()) - 1
-    return _known(one, two, se, df)
+    """Return one minus two, whose units have these places in a list that was drawn so."""
+    first, second = (
+        estimated(x.case, x.parts, place, sample)
+        for x, place in zip((one, two), places, strict=True)
+    )
+    gap = first - second
+    return _known(one, two, gap.standard_error, gap.degrees_of_freedom)
 
 
 def _known(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
+    """Return one minus two, without a standard error if one of the two has none above 0."""
     known = one.standard_error > 0 and two.standard_error > 0
     se = 0.0 if se <= ROUNDING else se
     return Difference(one.estimate - two.estimate, se if known else float("nan"), df)
-
-
-def deviations(agreement: Agreement) -> Floats:
-    """Return psi_i by unit: (x_i - mean) / sqrt(n (n - 1)); nan for a unit that does not count."""
-    x = np.full(agreement.n_units, np.nan)
-    if agreement.parts.influence.size:
-        rows, _ = rows_of_units(agreement)
-        x = np.where(agreement.parts.counted > 0, agreement.parts.influence, np.nan)[rows]
-    n = np.isfinite(x).sum()
-    return np.asarray((x - np.nanmean(x)) / np.sqrt(n * (n - 1)) if n > 1 else x)
 
 
 Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
@@ -680,9 +649,9 @@ def _resampled(
     for one in agreements:
         refuse_weighted(one, "The bootstrap")
     places = unit_places(agreements)
-    groups = cluster_places(agreements, places)
-    if groups is not None:
-        places = [groups[place] for place in places]
+    sample = common_sample(agreements, places)
+    if sample is not None and sample.groups is not None:
+        places = [sample.groups[place] for place in places]
     places = _in_order(agreements, places)
     n_places = 1 + max(int(place.max(initial=-1)) for place in places)
     of_row = [

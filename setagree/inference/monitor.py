@@ -15,7 +15,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.spread import unit_values
+from setagree.coefficients.estimated import unit_values
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
 from setagree.inference.panel_members import check_least, is_number, plain_units

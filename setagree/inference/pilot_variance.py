@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing, check_level
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.estimated import LEAST_DF, estimated
 from setagree.coefficients.score_interval import Moments, moments
-from setagree.coefficients.spread import LEAST_DF, cluster_deviations, unit_values
 from setagree.errors import (
     DataError,
     OptionError,
@@ -193,12 +193,10 @@ def shape_of(agreement: Agreement) -> tuple[float, float, float]:
 
 def _drawn_values(agreement: Agreement) -> tuple[Floats, Floats]:
     """Return the linearised values, and how often each is there."""
-    parts, sample = agreement.parts, agreement.case.sample
-    if is_clustered(agreement) and sample is not None and sample.groups is not None:
-        units, x = unit_values(agreement.case, parts)
-        _, groups = np.unique(sample.groups[units], return_inverse=True)
-        each, _ = cluster_deviations(groups, x)
-        return np.asarray(each, dtype=np.float64), np.ones(len(each))
+    parts = agreement.parts
+    if is_clustered(agreement):
+        each = estimated(agreement.case, parts).deviations
+        return each, np.ones(len(each))
     if parts.influence.size:
         counted = parts.counted > 0
         return parts.influence[counted], parts.counted[counted]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,15 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Codes
-from setagree.coefficients.spread import (
-    cluster_deviations,
-    stratified_variance,
-    unit_values,
-    weights_of,
-)
+from setagree.coefficients.estimated import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
 from setagree.scoring.results import Agreement
 from setagree.study.keys import Keys, value_numbers
+from setagree.study.sampling import Sample
 
 Places: TypeAlias = npt.NDArray[np.integer[Any]]
 
@@ -34,12 +31,7 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     tally = agreement.tally
     if agreement.definition.asks_who and agreement.study is not None:
         return np.arange(tally.n_units), tally.n_units
-    if tally.unit_patterns is not None:
-        return tally.unit_patterns, tally.n_patterns
-    times = tally.multiplicity.astype(np.intp)
-    if (times != tally.multiplicity).any():
-        raise DataError("units that count by fractions cannot be resampled.")
-    return np.repeat(np.arange(tally.n_patterns), times), tally.n_patterns
+    return patterns_of_units(tally), tally.n_patterns
 
 
 def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
@@ -178,103 +170,53 @@ def _groups(agreement: Agreement) -> tuple[Codes, int]:
     return sample.groups, len(sample.names)
 
 
-def cluster_places(agreements: Sequence[Agreement], places: Sequence[Places]) -> Codes | None:
-    """Return the cluster of each place in a common list of units; None where there are none.
+def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> Sample | None:
+    """Return how the units of a common list were drawn, or None if nothing is given of that.
 
     Raises
     ------
     DataError
-        Some have clusters and others not, or a unit is in two clusters.
+        Some have clusters and others not, or they give a unit two clusters, two strata or two sizes
+        of its population.
     """
-    clustered = [is_clustered(one) for one in agreements]
-    if not any(clustered):
-        return None
-    if not all(clustered):
+    samples = [one.case.sample for one in agreements]
+    kinds = {sample is not None and sample.is_clustered for sample in samples}
+    if len(kinds) > 1:
         raise DataError(
             f"some of the agreements have clusters and others none; say {option('cluster')} of all "
             "of them."
         )
-    named = np.full(1 + max(int(place.max(initial=-1)) for place in places), None, dtype=object)
-    for one, place in zip(agreements, places, strict=True):
-        groups, sample = _groups(one)[0], one.case.sample
-        names = sample.names[groups] if sample is not None else groups
-        before = named[place]
-        moved = [k for k, old in enumerate(before) if old is not None and old != names[k]]
-        if moved:
-            k = moved[0]
-            raise DataError(
-                f"a unit is in one cluster, and one is in {shorten(before[k])} in one study, in "
-                f"{shorten(names[k])} in another."
-            )
-        named[place] = names
-    return np.asarray(pd.factorize(named)[0])
-
-
-def clustered_gap(
-    agreements: tuple[Agreement, Agreement], places: tuple[Places, Places], groups: Codes
-) -> tuple[float, float]:
-    """Return the standard error of a difference, and its degrees of freedom.
-
-    The CR2 deviations of the two are subtracted cluster by cluster. The degrees of freedom are
-    Welch's where no cluster is in both, else the fewer of the two.
-    """
-    psi, seen, dfs = [], [], []
-    n = int(groups.max(initial=-1)) + 1
-    for one, place in zip(agreements, places, strict=True):
-        units, x = unit_values(one.case, one.parts)
-        mine = groups[place[units]]
-        each, df = cluster_deviations(mine, x, n) if len(x) else (np.full(n, np.nan), 0.0)
-        psi.append(each)
-        dfs.append(df)
-        seen.append(np.bincount(mine, minlength=n) > 0)
-    gap = psi[0] - psi[1]
-    se = float(np.sqrt(gap @ gap))
-    if (seen[0] & seen[1]).any():
-        return se, min(dfs)
-    return se, welch_df([float(each @ each) for each in psi], dfs)
-
-
-def weighted_gap(
-    agreements: tuple[Agreement, Agreement], places: tuple[Places, Places]
-) -> tuple[float, float]:
-    """Return the same where units have sampling weights or strata: u_i is subtracted unit by unit.
-
-    u_i = w_i (x_i - mean) / sum w; the degrees of freedom are the fewer of the two.
-
-    Raises
-    ------
-    DataError
-        The two say different strata, or different sizes, of one unit.
-    """
+    first = next((sample for sample in samples if sample is not None), None)
+    if first is None or all(sample is first for sample in samples):
+        return first
     n = 1 + max(int(place.max(initial=-1)) for place in places)
-    u, counts, sizes = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, np.inf)
-    named = np.full(n, None, dtype=object)
-    for sign, one, place in zip((1, -1), agreements, places, strict=True):
-        units, x = unit_values(one.case, one.parts)
-        if not len(x):  # undefined, and so is the difference
-            return float("nan"), float("nan")
-        w, at, sample = weights_of(one.case, one.parts, units), place[units], one.case.sample
-        u[at] += sign * w * (x - w @ x / w.sum()) / w.sum()
-        counts[at] = True
-        names, of_names = np.full(len(units), "", dtype=object), np.full(len(units), np.inf)
+    named, size = np.full(n, None, dtype=object), np.full(n, np.inf)
+    for sample, place in zip(samples, places, strict=True):
+        names, sizes = np.full(len(place), "", dtype=object), np.full(len(place), np.inf)
         if sample is not None:
-            groups = 0 * units if sample.groups is None else sample.groups[units]
-            names, of_names = sample.names[groups], sample.sizes[groups]
-        known = np.array([name is not None for name in named[at]], dtype=bool)
-        if (known & (np.not_equal(named[at], names) | (sizes[at] != of_names))).any():
+            groups = np.zeros(len(place), np.intp) if sample.groups is None else sample.groups
+            names, sizes = sample.names[groups], sample.sizes[groups]
+        before = named[place]
+        known = np.array([name is not None for name in before], dtype=bool)
+        moved = known & (np.not_equal(before, names).astype(bool) | (size[place] != sizes))
+        if moved.any():
             raise DataError(
-                "a unit is drawn from one stratum, or population, of one size; the studies that "
-                "are compared say different ones of the same units. Say the same of both."
+                _said_twice(before[moved][0], names[moved][0], clusters=kinds == {True})
             )
-        named[at], sizes[at] = names, of_names
-    strata, first = pd.factorize(named[counts], use_na_sentinel=False)
-    of_stratum = np.full(len(first), np.inf)
-    of_stratum[strata] = sizes[counts]
-    variance = stratified_variance(u[counts], np.asarray(strata), of_stratum)
-    return float(np.sqrt(variance)), min(one.degrees_of_freedom for one in agreements)
+        named[place], size[place] = names, sizes
+    groups, names = pd.factorize(named, use_na_sentinel=False)
+    size_of = np.full(len(names), np.inf)
+    size_of[groups] = size
+    return replace(first, groups=groups, names=names, sizes=size_of)
 
 
-def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances; nan without any spread."""
-    terms = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if df > 0)
-    return sum(variances) ** 2 / terms if terms > 0 else float("nan")
+def _said_twice(before: object, after: object, *, clusters: bool) -> str:
+    if clusters:
+        return (
+            f"a unit is in one cluster, and one is in {shorten(before)} in one study, in "
+            f"{shorten(after)} in another."
+        )
+    return (
+        "a unit is drawn from one stratum, or population, of one size; the studies that are "
+        "compared say different ones of the same units. Say the same of both."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level, public
-from setagree.coefficients.chance import ROUNDING, Floats
-from setagree.coefficients.spread import unit_values
+from setagree.coefficients.chance import Floats
+from setagree.coefficients.estimated import Estimated, estimated, mean_of
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -79,12 +79,10 @@ class Change:
         Ratings of the human that are replaced, in units with another rating.
     before, after : float
         Alpha of the humans, and with the answers of the model in that place.
-    units : ndarray of int
-        Which units of the study count.
+    delta : Estimated
+        Delta_h = scale (after - before), with the deviations of units of the study.
     scale : float
         N / (2 N_h).
-    psi : ndarray, one entry a unit
-        The centred change of the linearised values; their squares add up to SE².
     one_unit : float
         What a unit costs in which the model is as far from all others as answers can be.
     why : str or None
@@ -95,26 +93,25 @@ class Change:
     n_ratings: int
     before: float
     after: float
-    units: Codes
+    delta: Estimated
     scale: float = float("nan")
-    psi: Floats = field(default_factory=lambda: np.zeros(0))
     one_unit: float = float("nan")
     why: str | None = None
 
     @property
     def change(self) -> float:
         """Delta_h = scale (after - before)."""
-        return self.scale * (self.after - self.before)
+        return self.delta.value
+
+    @property
+    def psi(self) -> Floats:
+        """The deviation of each unit; their squares add up to SE²."""
+        return self.delta.deviations
 
     @property
     def standard_error(self) -> float:
         """SE_h; 0 where the model copies the human."""
-        return float(np.sqrt(self.psi @ self.psi)) if self.why is None else float("nan")
-
-    @property
-    def n_units(self) -> int:
-        """How many units count."""
-        return len(self.units)
+        return self.delta.standard_error if self.why is None else float("nan")
 
     def p_value(self, margin: float) -> float:
         """One-sided p of a loss of the margin: by t, or with Hall's correction if that is larger.
@@ -205,25 +202,25 @@ class Replacement(Result):
             return f"nothing varies where {shorten(self.model)} answers for a human"
         return None
 
+    @cached_property
+    def delta(self) -> Estimated | None:
+        """The mean of Delta_h over the humans for whom it is defined, with its deviations."""
+        return mean_of([one.delta for one in self.defined]) if self.defined else None
+
     @property
     def change(self) -> float:
         """The mean of Delta_h over the humans."""
-        deltas = [one.change for one in self.defined]
-        return float(np.mean(deltas)) if deltas else float("nan")
+        return float("nan") if self.delta is None else self.delta.value
 
-    @cached_property
+    @property
     def psi(self) -> Floats:
-        """The mean over the humans of the units' parts, of the units that count for some human."""
-        if not self.defined:
-            return np.zeros(0)
-        units = np.concatenate([one.units for one in self.defined])
-        total = np.bincount(units, np.concatenate([one.psi for one in self.defined]))
-        return np.asarray(total[np.bincount(units) > 0] / len(self.defined))
+        """The deviation of each unit that counts for some human, of the mean over the humans."""
+        return np.zeros(0) if self.delta is None else self.delta.deviations
 
     @property
     def standard_error(self) -> float:
         """SE of the mean change: the root of the sum of psi_i²."""
-        return float(np.sqrt(self.psi @ self.psi)) if self.defined else float("nan")
+        return float("nan") if self.delta is None else self.delta.standard_error
 
     @property
     def skewness(self) -> float:
@@ -290,13 +287,13 @@ class Replacement(Result):
 
         rows = []
         for one in self.changes:
-            error, df = one.standard_error, one.n_units - 1
+            error, df = one.standard_error, len(one.psi) - 1
             sure = error > 0
             half = float(stdtrit(df, 1 - ALPHA)) * error if sure else float("nan")
             rows.append(
                 {
                     "n_shared": one.n_ratings,
-                    "n_units": one.n_units,
+                    "n_units": len(one.psi),
                     "alpha": one.before,
                     "alpha_with_model": one.after,
                     "scale": one.scale,
@@ -619,21 +616,21 @@ def _change(human: object, panels: list[Agreement], place: Codes, of_human: Flag
     ratings are of the human, or of the model in that place.
     """
     before, after = panels
-    (units, x), (_, y) = (unit_values(one.case, one.parts) for one in panels)
     study = before.study
     assert study is not None  # noqa: S101 - a part of one in memory
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     counts = pairable[study.unit_codes]
-    N, N_h, n = int(counts.sum()), int((counts & of_human).sum()), len(units)
-    if not N_h or n < 2 or not np.isfinite(before.estimate - after.estimate):
+    N, N_h = int(counts.sum()), int((counts & of_human).sum())
+    scale = N / (2 * N_h) if N_h else float("nan")
+    alphas = before.estimate, after.estimate
+    first, second = (estimated(one.case, one.parts, place) for one in panels)
+    delta = (second - first) * scale
+    if len(delta.units) < 2 or not np.isfinite(delta.value):
         why = "shares no unit with the model" if not of_human.any() else "alpha is undefined there"
-        return Change(human, N_h, before.estimate, after.estimate, np.zeros(0, int), why=why)
-    scale = N / (2 * N_h)
-    d = scale * (y - x)
-    psi = (d - d.mean()) / np.sqrt(n * (n - 1))
-    psi[np.abs(psi) * n <= ROUNDING] = 0.0
+        nothing = Estimated(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
+        return Change(human, N_h, *alphas, nothing, why=why)
     one_unit = before.weights.max_distance / (before.expected_disagreement * N_h)
-    return Change(human, N_h, before.estimate, after.estimate, place[units], scale, psi, one_unit)
+    return Change(human, N_h, *alphas, delta, scale, one_unit)
 
 
 def _warn_few(tests: Sequence[Replacement]) -> None:

@@ -15,8 +15,8 @@ from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.estimated import Spread, spread
 from setagree.coefficients.score_interval import score_ends
-from setagree.coefficients.spread import Spread, spread
 from setagree.coefficients.sums import Estimate, UnitSums
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten

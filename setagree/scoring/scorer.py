@@ -18,8 +18,8 @@ from setagree.coefficients.chance import (
     pairable_totals,
     summed_weights,
 )
+from setagree.coefficients.estimated import Spread, spread, units_drawn
 from setagree.coefficients.parts import Absences
-from setagree.coefficients.spread import Spread, spread, units_drawn
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value

@@ -10,7 +10,7 @@ import numpy as np
 from setagree.coefficients.chance import dot
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.spread import units_drawn
+from setagree.coefficients.estimated import units_drawn
 from setagree.credit.base import display_value
 from setagree.errors import (
     AdaptiveRatingsWarning,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import setagree as sa
-from setagree.coefficients.spread import cluster_deviations
+from setagree.coefficients.estimated import cluster_deviations
 from setagree.errors import (
     DataError,
     FewClustersWarning,

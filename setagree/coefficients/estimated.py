@@ -1,0 +1,316 @@
+"""An estimate with its deviations: standard errors, differences and means, as units were drawn.
+
+A unit, or a cluster, has one deviation, made of the linearised values x_i:
+
+    units drawn alike   psi_i = (x_i - mean) / sqrt(n (n - 1))   Gwet (2014)
+    clusters            psi_g = S_g / (n sqrt(1 - h_g))          CR2, Bell & McCaffrey (2002)
+    weights, strata     u_i = w_i (x_i - mean) / sum w           Särndal, Swensson & Wretman (1992)
+
+Var = sum psi², or sum_s (1 - n_s / N_s) n_s s²_u,s over strata. The deviations of a + b and of k a
+are the sums and multiples of those of a and b, unit by unit. What shares units is thereby paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from setagree.coefficients.chance import (
+    ROUNDING,
+    Case,
+    Codes,
+    Floats,
+    dot,
+)
+from setagree.coefficients.sums import Estimate, standard_error
+from setagree.errors import DataError, counted, shorten
+from setagree.study.sampling import Sample
+from setagree.study.tally import Tally
+
+LEAST_DF, _LEAST_WEIGHTED_DF = 2, 1
+"""Degrees of freedom below which an interval of clusters, or of weighted units, is not given. With
+at most one, t has no mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """A number with the deviation of each unit or cluster.
+
+    Attributes
+    ----------
+    value : float
+        The number.
+    units : ndarray of int, shape (n,)
+        Units, or clusters, as codes of one list. Sums are only defined for codes of the same list.
+    deviations : ndarray of shape (n,)
+        The deviation of each.
+    degrees_of_freedom : float
+        Of t.
+    sample : Sample or None
+        How the units of the list were drawn, if anything is given of that.
+    drawn : ndarray of int, shape (n_strata,), or None
+        Number of units of each stratum in the whole sample, if these units are a domain of it.
+    """
+
+    value: float
+    units: Codes
+    deviations: Floats
+    degrees_of_freedom: float
+    sample: Sample | None = None
+    drawn: Codes | None = None
+
+    def __mul__(self, k: float) -> Estimated:
+        return replace(self, value=k * self.value, deviations=k * self.deviations)
+
+    def __add__(self, other: Estimated) -> Estimated:
+        """Return the sum.
+
+        Units drawn alike leave one degree of freedom less than there are units. Otherwise the sum
+        has the fewer degrees of freedom of the two, and Welch's if they share no cluster.
+        """
+        n = 1 + max(int(each.units.max(initial=-1)) for each in (self, other))
+        total, n_of_unit = np.zeros(n), np.zeros(n)
+        for each in (self, other):
+            total[each.units] += each.deviations
+            n_of_unit[each.units] += 1
+        units, dfs = np.flatnonzero(n_of_unit), [self.degrees_of_freedom, other.degrees_of_freedom]
+        df = len(units) - 1.0 if self.sample is None else min(dfs)
+        if self.sample is not None and self.sample.is_clustered and not (n_of_unit > 1).any():
+            df = welch_df([self.variance, other.variance], dfs)
+        return Estimated(self.value + other.value, units, total[units], df, self.sample)
+
+    def __sub__(self, other: Estimated) -> Estimated:
+        return self + other * -1
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance; NaN if a stratum has one unit."""
+        if self.sample is None or self.sample.is_clustered:
+            return dot(self.deviations, self.deviations)
+        # Var = c sum_s (1 - n_s / N_s) n_s s²_u,s over the n_s units drawn of each stratum, with
+        # u = 0 for those outside the domain, which has as many as chance gives (Särndal, Swensson &
+        # Wretman 1992, ch. 10). c = (m - p) / (m - 1) for m units of the domain, the share p of
+        # the units drawn: 1 for a whole sample; of one stratum c makes Var the variance of the
+        # domain's own units times 1 - n / N.
+        n, m = self.n_drawn, float(len(self.units))
+        c = (m - m / float(n.sum())) / max(m - 1, 1)
+        return c * stratified_variance(self.deviations, self._strata[0], self.sample.sizes, n)
+
+    @property
+    def standard_error(self) -> float:
+        """The root of the variance; 0 if that is rounding."""
+        error = float(np.sqrt(self.variance))
+        return 0.0 if error <= ROUNDING else error
+
+    @property
+    def n_drawn(self) -> Codes:
+        """Number of units drawn of each stratum, 0 for a stratum outside the domain."""
+        own = np.bincount(*self._strata)
+        return own if self.drawn is None else np.maximum(own, self.drawn) * (own > 0)
+
+    @property
+    def stratum_sums(self) -> Floats:
+        """The sum of the deviations in each stratum."""
+        strata, _, n = self._strata
+        return np.asarray(np.bincount(strata, self.deviations, n), dtype=np.float64)
+
+    @property
+    def _strata(self) -> tuple[Codes, None, int]:
+        """The stratum of each unit, no weights, and the number of strata, as `bincount` takes."""
+        if self.sample is None or self.sample.groups is None:
+            return 0 * self.units, None, 1
+        return self.sample.groups[self.units], None, len(self.sample.names)
+
+
+def mean_of(estimates: Sequence[Estimated]) -> Estimated:
+    """Return the mean of estimates."""
+    total = estimates[0]
+    for each in estimates[1:]:
+        total = total + each
+    return total * (1 / len(estimates))
+
+
+def estimated(
+    case: Case, parts: Estimate, places: Codes | None = None, sample: Sample | None = None
+) -> Estimated:
+    """Return an estimate with its deviations; without units if there is no analytic variance.
+
+    Parameters
+    ----------
+    case, parts : Case, Estimate
+        The study and its coefficient.
+    places : ndarray of int, shape (n_units,), optional
+        The code of each unit of the case in a list that is common to several. Default: its own.
+    sample : Sample, optional
+        How the units of that list were drawn. Default: those of the case.
+    """
+    sample = case.sample if sample is None else sample
+    units, x = unit_values(case, parts)
+    at, n = units if places is None else places[units], len(x)
+    if not n:
+        return Estimated(parts.estimate, at, x, float("nan"), sample)
+    if sample is None:
+        psi = (x - x.mean()) / np.sqrt(n * (n - 1)) if n > 1 else np.full(1, np.nan)
+        return Estimated(parts.estimate, at, psi, n - 1.0)
+    if sample.is_clustered and sample.groups is not None:
+        clusters, groups = np.unique(sample.groups[at], return_inverse=True)
+        return Estimated(parts.estimate, clusters, *cluster_deviations(groups, x), sample)
+    w = weights_of(case, parts, units)
+    u = w * (x - dot(w, x) / w.sum()) / w.sum()
+    out = Estimated(parts.estimate, at, u, float("nan"), sample)
+    if case.drawn is not None:
+        out = replace(out, drawn=np.array([case.drawn.get(name, 0) for name in sample.names]))
+    # n_Kish - 1 degrees of freedom, less one for each further stratum.
+    df = float(w.sum() ** 2 / dot(w, w) - (out.n_drawn > 0).sum())
+    return replace(out, degrees_of_freedom=df)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Clusters of the units that count: their column, their numbers of units, their names."""
+
+    by: str
+    sizes: Floats
+    names: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def largest_share(self) -> float:
+        """Share of the units in the largest cluster."""
+        return float(self.sizes.max() / self.sizes.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A standard error with its degrees of freedom of t.
+
+    `reason` explains a standard error of NaN, or of 0, by the way the units were drawn.
+    """
+
+    standard_error: float
+    degrees_of_freedom: float
+    reason: str | None = None
+    clusters: Clusters | None = None
+
+
+def spread(case: Case, parts: Estimate) -> Spread:
+    """Return the standard error of an estimate. It is NaN for fewer than two units."""
+    n, sample = float(parts.counted.sum()), case.sample
+    if n < 2 or parts.undefined is not None or not parts.influence.size:
+        return Spread(float("nan"), n - 1)
+    if sample is None:
+        return Spread(standard_error(parts), n - 1)
+    out = estimated(case, parts)
+    df, clusters, reason = out.degrees_of_freedom, None, None
+    if sample.is_clustered and sample.groups is not None:
+        sizes = np.bincount(sample.groups[unit_values(case, parts)[0]])[out.units]
+        clusters = Clusters(sample.by, sizes.astype(np.float64), sample.names[out.units])
+        if clusters.n == 1:
+            reason = f"all units are in one cluster ({sample.by} {shorten(clusters.names[0])})"
+        elif df < LEAST_DF:
+            n_clusters = counted(clusters.n, "cluster")
+            reason = f"{n_clusters} of such sizes leave {df:.2f} degrees of freedom"
+    elif ((drawn := out.n_drawn) == 1).any():
+        alone = shorten(sample.names[drawn == 1][0])
+        reason = f"stratum {alone} has one unit that counts, which shows no spread"
+    elif (drawn >= sample.sizes)[drawn > 0].all():
+        return Spread(0.0, df, "All units of the population were rated, so that none is a sample")
+    elif df <= 0 or (sample.weights is not None and df < _LEAST_WEIGHTED_DF):
+        reason = f"the weights are so unequal that they leave {max(df, 0):.2g} degrees of freedom"
+        if len(out.units) <= (drawn > 0).sum():
+            n_units = counted(len(out.units), "unit")
+            reason = f"{n_units} of as many strata leave no degrees of freedom"
+    return Spread(out.standard_error if reason is None else float("nan"), df, reason, clusters)
+
+
+def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
+    """Return the positions of the units that count, and their linearised values.
+
+    None count if the estimate is undefined.
+    """
+    x, counted_ = parts.influence, parts.counted > 0
+    if not len(x):
+        return np.zeros(0, dtype=np.int64), x
+    if not parts.by_unit:
+        patterns = patterns_of_units(case.tally)
+        x, counted_ = x[patterns], counted_[patterns]
+    units = np.flatnonzero(counted_)
+    return units, x[units]
+
+
+def patterns_of_units(tally: Tally) -> Codes:
+    """Return the pattern of each unit. Units without identifiers are listed pattern by pattern.
+
+    Raises
+    ------
+    DataError
+        The tally has fractional units.
+    """
+    if tally.unit_patterns is not None:
+        return tally.unit_patterns
+    times = tally.multiplicity.astype(np.intp)
+    if (times != tally.multiplicity).any():
+        raise DataError("units that count by fractions cannot be resampled.")
+    return np.repeat(np.arange(tally.n_patterns), times)
+
+
+def weights_of(case: Case, parts: Estimate, units: Codes) -> Floats:
+    """Return the sampling weights of the units that count, in the sums that their values are of."""
+    return (case.pairable_weights if parts.pairable_only else case.unit_weights)[units]
+
+
+def cluster_deviations(groups: Codes, x: Floats) -> tuple[Floats, float]:
+    """Return S_g / (n sqrt(1 - h_g)) of each group, and its degrees of freedom of t.
+
+    S_g sums x_i - mean over cluster g of n_g units, h_g = n_g / n, b_g = n_g² / (1 - h_g) and
+    df = n² / {sum n_g² + [(sum b)² - sum b²] / n²} (Bell & McCaffrey 2002). The squares add up to
+    the CR2 variance.
+    """
+    n, n_g = len(x), np.bincount(groups).astype(np.float64)
+    rest = 1 - n_g / n
+    if not rest.all():
+        return np.full(len(n_g), np.nan), 0.0
+    b = n_g**2 / rest
+    df = n**2 / (n_g @ n_g + (b.sum() ** 2 - b @ b) / n**2)
+    return np.bincount(groups, x - x.mean()) / (n * np.sqrt(rest)), float(df)
+
+
+def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of variances; NaN without any spread."""
+    terms = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if df > 0)
+    return sum(variances) ** 2 / terms if terms > 0 else float("nan")
+
+
+def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
+    """Return how many units of each stratum (or in all) count; None where nothing is said of it."""
+    sample = case.sample
+    if case.drawn is not None or sample is None or sample.is_clustered:
+        return case.drawn
+    units, _ = unit_values(case, parts)
+    strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
+    n = np.bincount(strata, minlength=len(sample.names)).tolist()
+    return dict(zip(sample.names, n, strict=True))
+
+
+def stratified_variance(
+    u: Floats, strata: Codes, sizes: Floats, drawn: Codes | None = None
+) -> float:
+    """Return sum_s (1 - n_s / N_s) n_s s²_u,s of a total of u; nan where a stratum has one unit.
+
+    Of `drawn` units of a stratum those that u does not list are 0.
+    """
+    own = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
+    n = own if drawn is None else drawn.astype(np.float64)
+    means = np.bincount(strata, u, len(n)) / np.maximum(own, 1)
+    inside = np.bincount(strata, (u - means[strata]) ** 2, len(n))
+    squares = inside + own * means**2 * (1 - own / np.maximum(n, 1))
+    each = (1 - np.minimum(n / sizes, 1)) * n / np.where(n == 1, np.nan, n - 1) * squares
+    return float(each[n > 0].sum())

@@ -1,0 +1,65 @@
+"""Sums, multiples and means of estimates with their deviations."""
+
+import numpy as np
+import pytest
+
+import setagree as sa
+from setagree.coefficients.estimated import estimated, mean_of
+
+STUDY = sa.simulate(40, 3, missing=0.2, rng=4)
+DOCUMENT = {unit: k // 2 for k, unit in enumerate(STUDY.units)}
+STRATUM = {unit: "ab"[k % 3 == 0] for k, unit in enumerate(STUDY.units)}
+DESIGNS = {
+    "alike": STUDY,
+    "clusters": STUDY.sampled(cluster=DOCUMENT),
+    "strata": STUDY.sampled(strata=STRATUM, population_size={"a": 60, "b": 30}),
+}
+
+
+def three(study):
+    """Return three coefficients of a study as results and with their deviations."""
+    results = [f(study) for f in (sa.krippendorff_alpha, sa.fleiss_kappa, sa.gwet_ac)]
+    return results, [estimated(one.case, one.parts) for one in results]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+class TestArithmetic:
+    """Variances are those of the deviations, whatever the design."""
+
+    def test_one_estimate(self, design):
+        """A single estimate has the standard error and degrees of freedom of its result."""
+        for result, one in zip(*three(DESIGNS[design]), strict=True):
+            assert one.value == result.estimate
+            assert one.standard_error == pytest.approx(result.standard_error, rel=1e-12)
+            assert one.degrees_of_freedom == pytest.approx(result.degrees_of_freedom)
+
+    def test_difference(self, design):
+        """A difference is that of `compare`, which pairs units; of a number and itself it is 0."""
+        results, (alpha, kappa, _) = three(DESIGNS[design])
+        found = sa.compare(*results[:2])
+        assert (alpha - kappa).value == pytest.approx(found.difference, rel=1e-12)
+        assert (alpha - kappa).standard_error == pytest.approx(found.standard_error, rel=1e-12)
+        assert (kappa - kappa).standard_error == 0
+
+    def test_identities(self, design):
+        """Var(a + b) + Var(a - b) = 2 Var(a) + 2 Var(b), and Var(3 a) = 9 Var(a)."""
+        _, (_, a, b) = three(DESIGNS[design])
+        both = (a + b).variance + (a - b).variance
+        assert both == pytest.approx(2 * a.variance + 2 * b.variance, rel=1e-12)
+        assert (a * 3).variance == pytest.approx(9 * a.variance, rel=1e-12)
+        mean = mean_of([a, b, a, b])
+        assert mean.value == pytest.approx((a.value + b.value) / 2, rel=1e-12)
+        assert mean.variance == pytest.approx((a + b).variance / 4, rel=1e-12)
+
+
+def test_a_mean_of_parts_without_common_units():
+    """Halves of the units share none: the variance of their mean is a quarter of the sum."""
+    halves = [STUDY.take(STUDY.unit_codes % 2 == h) for h in (0, 1)]
+    results = [sa.fleiss_kappa(half) for half in halves]
+    parts = [
+        estimated(one.case, one.parts, np.arange(h, STUDY.n_units, 2))
+        for h, one in enumerate(results)
+    ]
+    expected = sum(one.standard_error**2 for one in results) / 4
+    assert mean_of(parts).variance == pytest.approx(expected, rel=1e-12)
+    assert mean_of(parts).degrees_of_freedom == STUDY.n_units - 1
