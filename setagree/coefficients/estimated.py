@@ -96,9 +96,14 @@ class Estimated:
         # Wretman 1992, ch. 10). c = (m - p) / (m - 1) for m units of the domain, the share p of
         # the units drawn: 1 for a whole sample; of one stratum c makes Var the variance of the
         # domain's own units times 1 - n / N.
-        n, m = self.n_drawn, float(len(self.units))
-        c = (m - m / float(n.sum())) / max(m - 1, 1)
-        return c * stratified_variance(self.deviations, self._strata[0], self.sample.sizes, n)
+        (strata, _, n_strata), u, n = self._strata, self.deviations, self.n_drawn
+        own, m = np.bincount(strata, minlength=n_strata), float(len(u))
+        means = self.stratum_sums / np.maximum(own, 1)
+        inside = np.bincount(strata, (u - means[strata]) ** 2, n_strata)
+        squares = inside + own * means**2 * (1 - own / np.maximum(n, 1))
+        f = np.minimum(n / self.sample.sizes, 1)
+        each = (1 - f) * n / np.where(n == 1, np.nan, n - 1) * squares
+        return (m - m / float(n.sum())) / max(m - 1, 1) * float(each[n > 0].sum())
 
     @property
     def standard_error(self) -> float:
@@ -106,7 +111,7 @@ class Estimated:
         error = float(np.sqrt(self.variance))
         return 0.0 if error <= ROUNDING else error
 
-    @property
+    @cached_property
     def n_drawn(self) -> Codes:
         """Number of units drawn of each stratum, 0 for a stratum outside the domain."""
         own = np.bincount(*self._strata)
@@ -298,19 +303,3 @@ def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
     strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
     n = np.bincount(strata, minlength=len(sample.names)).tolist()
     return dict(zip(sample.names, n, strict=True))
-
-
-def stratified_variance(
-    u: Floats, strata: Codes, sizes: Floats, drawn: Codes | None = None
-) -> float:
-    """Return sum_s (1 - n_s / N_s) n_s s²_u,s of a total of u; nan where a stratum has one unit.
-
-    Of `drawn` units of a stratum those that u does not list are 0.
-    """
-    own = np.bincount(strata, minlength=len(sizes)).astype(np.float64)
-    n = own if drawn is None else drawn.astype(np.float64)
-    means = np.bincount(strata, u, len(n)) / np.maximum(own, 1)
-    inside = np.bincount(strata, (u - means[strata]) ** 2, len(n))
-    squares = inside + own * means**2 * (1 - own / np.maximum(n, 1))
-    each = (1 - np.minimum(n / sizes, 1)) * n / np.where(n == 1, np.nan, n - 1) * squares
-    return float(each[n > 0].sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -42,7 +43,7 @@ from setagree.diagnosis.grouping import (
 )
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option
-from setagree.inference.comparison import Difference, paired_difference
+from setagree.inference.comparison import Difference
 from setagree.inference.panel_members import known_raters, plain_units
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
@@ -66,45 +67,47 @@ BESIDE = ("difference", "difference_standard_error", "difference_p_value")
 def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[Row]:
     """Return a row for each group of units that were drawn in clusters or with weights."""
     study, of_rating = grouped.study, grouped.of_rating
+    sample = whole.case.sample
     masks = [of_rating == g for g in range(len(grouped.names))]
     parts = [score_part(whole, study.take(mask)) for mask in masks]
-    if _share_clusters(whole, grouped):
+    domains = [_domain(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
+    clusters = sample.groups if sample is not None and sample.is_clustered else None
+    if clusters is not None and not is_constant_in(clusters[study.unit_codes], of_rating):
         tests: Row = {"homogeneity_p_value": np.nan}
         tests["no_test"] = "a cluster has units in several of the groups"
     else:
-        domains = [_domain(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]
         known = [[x.estimate, x.standard_error, x.degrees_of_freedom] for x in parts]
         tests = homogeneity(*np.array(known).T, covariance=_covariance(whole, domains))
     rows = []
     long = len(parts) * study.n_ratings > LONG_WORK
-    pairs = zip(masks, parts, strict=True)
-    for mask, part in track(pairs, total=len(parts), what="groups", long=long):
+    each = zip(masks, parts, domains, strict=True)
+    for mask, part, domain in track(each, total=len(parts), what="groups", long=long):
         columns = counts(part) | uncertainty(part, level)
-        columns |= _beside(part, whole, mask)
+        columns |= _beside(part, domain, whole, mask)
         rows.append({**columns, **tests, **named(part)})
     return rows
 
 
-def _beside(part: Agreement, whole: Agreement, mask: npt.NDArray[np.bool_]) -> Row:
+def _beside(
+    part: Agreement, domain: Estimated, whole: Agreement, mask: npt.NDArray[np.bool_]
+) -> Row:
     """Return the difference of a group, which has these annotations, from all others together."""
     assert whole.study is not None  # noqa: S101 - it was drawn
     if mask.all():
         return dict.fromkeys(BESIDE, float("nan"))
     others = score_part(whole, whole.study.take(~mask))
-    if is_clustered(whole):
-        places = [np.unique(whole.study.unit_codes[rows]) for rows in (mask, ~mask)]
-        gap = paired_difference(part, others, places, whole.case.sample)
-    else:
-        gap = Difference(part.estimate - others.estimate, float("nan"))
-        if part.standard_error > 0 and others.standard_error > 0:
-            domains = [_domain(part, mask, whole), _domain(others, ~mask, whole)]
-            # SE² = SE_1² + SE_2² - 2 cov, with Satterthwaite's degrees of freedom.
-            variances = np.array([part.standard_error, others.standard_error]) ** 2
-            variance = float(variances.sum() - 2 * _covariance(whole, domains)[0, 1])
-            terms = variances**2 / [part.degrees_of_freedom, others.degrees_of_freedom]
-            df = variance**2 / float(terms.sum())
-            gap = replace(gap, standard_error=np.sqrt(variance), degrees_of_freedom=df)
-    return dict(zip(BESIDE, (gap.value, gap.standard_error, gap.p_value), strict=True))
+    rest = _domain(others, ~mask, whole)
+    gap = domain - rest
+    se, df = gap.standard_error, gap.degrees_of_freedom
+    if not (part.standard_error > 0 and others.standard_error > 0):
+        se = float("nan")
+    elif not is_clustered(whole):
+        # SE² = SE_1² + SE_2² - 2 cov, with Satterthwaite's degrees of freedom.
+        variances = np.array([part.standard_error, others.standard_error]) ** 2
+        variance = float(variances.sum() - 2 * _covariance(whole, [domain, rest])[0, 1])
+        terms = variances**2 / [part.degrees_of_freedom, others.degrees_of_freedom]
+        se, df = math.sqrt(variance), variance**2 / float(terms.sum())
+    return dict(zip(BESIDE, (gap.value, se, Difference(gap.value, se, df).p_value), strict=True))
 
 
 def _domain(part: Agreement, mask: npt.NDArray[np.bool_], whole: Agreement) -> Estimated:
@@ -129,14 +132,6 @@ def _covariance(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
     out = np.asarray(-(sums * each) @ sums.T)
     np.fill_diagonal(out, 0)
     return out
-
-
-def _share_clusters(whole: Agreement, grouped: Grouped) -> bool:
-    """Say whether a cluster has units in several groups."""
-    sample = whole.case.sample
-    if sample is None or sample.groups is None or not sample.is_clustered:
-        return False
-    return not is_constant_in(sample.groups[grouped.study.unit_codes], grouped.of_rating)
 
 
 def homogeneity(

@@ -140,7 +140,8 @@ def what_if(
     unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
     if unasked:
         merge, drop_labels, drop_raters = _to_try(study)
-    rows = [_as_it_is(whole, level)]
+    nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
+    rows = [_columns(whole, "as it is", "", (*nothing, float("nan")), level)]
     changed = [
         *_merged(study, () if merge is None else merge),
         *_without_labels(study, () if drop_labels is None else drop_labels),
@@ -169,11 +170,6 @@ def what_if(
         place += 1
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
-
-
-def _as_it_is(whole: Agreement, level: float) -> Row:
-    nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
-    return _columns(whole, "as it is", "", (*nothing, float("nan")), level)
 
 
 def _row(

@@ -200,23 +200,17 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
         known = np.array([name is not None for name in before], dtype=bool)
         moved = known & (np.not_equal(before, names).astype(bool) | (size[place] != sizes))
         if moved.any():
+            if True not in kinds:
+                raise DataError(
+                    "a unit is drawn from one stratum, or population, of one size; the studies "
+                    "that are compared say different ones of the same units. Say the same of both."
+                )
             raise DataError(
-                _said_twice(before[moved][0], names[moved][0], clusters=kinds == {True})
+                f"a unit is in one cluster, and one is in {shorten(before[moved][0])} in one "
+                f"study, in {shorten(names[moved][0])} in another."
             )
         named[place], size[place] = names, sizes
     groups, names = pd.factorize(named, use_na_sentinel=False)
     size_of = np.full(len(names), np.inf)
     size_of[groups] = size
     return replace(first, groups=groups, names=names, sizes=size_of)
-
-
-def _said_twice(before: object, after: object, *, clusters: bool) -> str:
-    if clusters:
-        return (
-            f"a unit is in one cluster, and one is in {shorten(before)} in one study, in "
-            f"{shorten(after)} in another."
-        )
-    return (
-        "a unit is drawn from one stratum, or population, of one size; the studies that are "
-        "compared say different ones of the same units. Say the same of both."
-    )

@@ -105,7 +105,7 @@ class Change:
 
     @property
     def psi(self) -> Floats:
-        """The deviation of each unit; their squares add up to SE²."""
+        """The deviation of each unit. Their squares add up to SE²."""
         return self.delta.deviations
 
     @property
