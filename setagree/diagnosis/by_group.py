@@ -189,7 +189,7 @@ def beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
     return dict(zip(BESIDE, (difference, se, p), strict=True))
 
 
-def tested(
+def group_tests(
     parts: Parts,
     own: Estimates,
     rests: Estimates,
@@ -449,7 +449,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float, **drawing: Any) 
     own, rests = _own_and_rests(grouped, whole, parts)
     return {
         **own_columns(study, parts, own, of_rating, level),
-        **tested(parts, own, rests, **drawing),
+        **group_tests(parts, own, rests, **drawing),
         "coefficient": whole.coefficient,
         "distance": whole.distance,
     }
