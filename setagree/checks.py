@@ -236,6 +236,9 @@ def public(function: F) -> F:
     known = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         return function
+    called = function.__name__
+    if called == "__init__":
+        called = function.__qualname__.split(".")[-2]
     needed = {
         name
         for name, one in known.items()
@@ -245,10 +248,10 @@ def public(function: F) -> F:
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not known.keys() >= kwargs.keys():
-            raise _unknown_option(function.__name__, kwargs, known)
+            raise _unknown_option(called, kwargs, known)
         if needed and (missing := needed - kwargs.keys()):
             said = " and ".join(f"{name}=, {_NEEDED[name]}" for name in sorted(missing))
-            raise MissingOptionError(f"{function.__name__}() needs {said}.")
+            raise MissingOptionError(f"{called}() needs {said}.")
         return function(*args, **kwargs)
 
     return cast("F", checked)
@@ -282,6 +285,10 @@ def _unknown_option(
         return UnknownOptionError(
             f"{said}; say it of the study first: study.sampled({wrong}=...)"
             f"{table if wrong != 'population_size' else ''}."
+        )
+    if wrong == "without":
+        return UnknownOptionError(
+            f"{said}; leave the raters out of the study first: study.without_raters([...])."
         )
     if wrong in _OF_READ.split():
         if "reading" in known:

@@ -67,6 +67,21 @@ class TestNames:
         ("call", "said"),
         [
             (lambda: sa.agreement(STUDY, distances="masi"), "distances= is called distance="),
+            (
+                lambda: sa.Reading(without=["ann"]),
+                (
+                    "Reading() has no without=; leave the raters out of the study first: "
+                    "study.without_raters([...])."
+                ),
+            ),
+            (
+                lambda: sa.Reading(population_size=90),
+                (
+                    "Reading() has no population_size=; say it of the study first: "
+                    "study.sampled(population_size=...)."
+                ),
+            ),
+            (lambda: sa.Reading(item="doc"), "item= is called unit="),
             (lambda: sa.agreement(STUDY, metric="masi"), "metric= is called distance="),
             (lambda: sa.agreement(STUDY, item="doc"), "item= is called unit="),
             (lambda: sa.agreement(STUDY, annotator="who"), "annotator= is called rater="),

@@ -135,6 +135,9 @@ _KEYS_AT_ONCE = 2_000_000
 _PLACES_AT_MOST = 20_000_000
 """Keys that have a place each; 160 MB."""
 
+ENOUGH_PAIRS = 5
+"""Pairs that a confusion needs, observed and expected: below, their ratio is mostly noise."""
+
 BYTES_A_PAIR = 200
 """Memory of a pair of labels in the sums and in the table made of them."""
 
@@ -283,6 +286,14 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("pairs", ascending=False, kind="stable")
     return frame[list(COLUMNS)].reset_index(drop=True)
+
+
+def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Return which confusions have enough pairs, observed and expected, to be compared with chance.
+
+    If the number expected by chance is unknown, the observed one decides.
+    """
+    return (frame["pairs"] >= ENOUGH_PAIRS) & ~(frame["expected"] < ENOUGH_PAIRS)
 
 
 def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:

@@ -424,12 +424,14 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
     """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at."""
     files = [] if is_stdin(path) else matching(path)
     where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
+    way = "name the file that the tool wrote, not a table made of it"
+    if not files:
+        way = "an export is not read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
-                f"{_named(where)} looks like the export of a tool, {found.title}, which is read "
-                f"from files that are named ({option('format', found.name)}). If it is a plain "
-                f"table, say which columns are {option('unit')}, {option('rater')} and "
+                f"{_named(where)} looks like the export of a tool, {found.title}: {way}. If it is "
+                f"a plain table, name the columns: {option('unit')}, {option('rater')} and "
                 f"{option('labels')}."
             )
 

@@ -29,6 +29,7 @@ from setagree.study.columns import guess_wide_unit, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
 from setagree.study.reading import Reading
+from setagree.study.where import Where
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -76,7 +77,7 @@ def naming_rows(
     where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
     said = f"{error} The first pair stands in {where}, counted from 1 below any header."
     if again := next((name for name in frame if tidied(str(name)).lower() in _AGAIN), None):
-        only = f"{again} == {frame[again][here].iloc[0]}"
+        only = Where.equality(str(again), frame[again][here].iloc[0])
         said += f" If column {again!r} tells them apart, keep one of them: {option('where', only)}."
     return RepeatsError(said, error.pair)
 

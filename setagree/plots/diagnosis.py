@@ -413,7 +413,7 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
 
 
 _OFTEN = 2.0
-"""Times as often as by chance that a confusion is framed."""
+"""Times as often as by chance from which a confusion is framed if it has enough pairs."""
 
 
 @picture(
@@ -471,12 +471,14 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     >>> from setagree import plots
     >>> frame = pd.DataFrame({"label": ["joy", "joy"], "other": ["calm", None],
     ...                       "kind": ["instead", "left out"], "pairs": [12, 5],
-    ...                       "lift": [3.0, 0.5]})
+    ...                       "expected": [4.0, 10.0], "lift": [3.0, 0.5]})
     >>> [name.get_text() for name in plots.confusions(frame).get_xticklabels()]
     ['left out', 'joy', 'calm']
     """
+    from setagree.diagnosis.confusions import has_enough_pairs  # loads more than pictures need
+
     check_limit(limit)
-    need_columns(frame, ("label", "other", "kind", "pairs", "lift"), "confusions")
+    need_columns(frame, ("label", "other", "kind", "pairs", "expected", "lift"), "confusions")
     codes, names = coded(frame, "label", "other")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     pairs = floats(frame, "pairs")
@@ -488,16 +490,20 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
         return nothing(ax, "No two ratings of a unit differ.")
     shown = [short_text(names[code]) for code in kept]
     draw_cells(ax, _confusion_cells(_matrix(codes, pairs, kept, len(names)), shown))
-    _frame_cells(ax, _matrix(codes, floats(frame, "lift"), kept, len(names)) >= _OFTEN)
+    framed = (floats(frame, "lift") >= _OFTEN) & has_enough_pairs(frame).to_numpy()
+    _frame_cells(ax, _matrix(codes, framed.astype(float), kept, len(names)) == 1)
     ax.axvline(0.5, color=ink(ax), alpha=0.6, linewidth=0.8)
     return ax
 
 
 def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
+    from setagree.diagnosis.confusions import ENOUGH_PAIRS  # loads more than pictures need
+
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
     return [
         "Pairs of ratings: one has the row's label, the other the column's instead.",
-        "Left out: the other has nothing in its place. Framed: at least twice chance.",
+        "Left out: the other has nothing in its place.",
+        f"Framed: at least twice chance, with {ENOUGH_PAIRS} pairs observed and expected.",
         note if len(kept) < len(names) else "",
     ]
 

@@ -336,7 +336,7 @@ def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes and distinct identifiers, in the order of their first row."""
     try:
-        factorise = pd.factorize if len(column) < _PROBED else _factorised_ids
+        factorise = encoded if len(column) < _PROBED else _factorised_ids
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error

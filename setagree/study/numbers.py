@@ -192,7 +192,10 @@ def inferred(cells: npt.NDArray[np.object_]) -> pd.Series[Any]:
     [9007199254740993, 0.5]
     """
     written = pd.Series(cells, dtype=object)
-    found = written.infer_objects()
+    try:
+        found = written.infer_objects()
+    except OverflowError:  # pandas 2 fails on whole numbers of hundreds of digits
+        return written
     is_float = pd.api.types.is_float_dtype(found.dtype)
     return written if is_float and (found.abs() >= EXACT).any() else found
 

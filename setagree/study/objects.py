@@ -77,6 +77,8 @@ def encoded(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Any]:
 
     A categorical column has codes: they are numbered anew, and no cell is hashed.
     """
+    if column.dtype == object:  # of a Series pandas 2 makes an Index, which has no large numbers
+        return pd.factorize(column.to_numpy())
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return pd.factorize(column)
     codes, categories = column.cat.codes.to_numpy(), column.cat.categories

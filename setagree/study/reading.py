@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from setagree.checks import public
 from setagree.errors import (
     OptionError,
     a_type,
@@ -393,6 +394,8 @@ class Reading:
                 named.append(option(name))
         return named
 
+
+Reading.__init__ = public(Reading.__init__)  # type: ignore[method-assign]
 
 _DEFAULTS = [(f.name, "," if f.name == "sep" else f.default) for f in fields(Reading)]
 

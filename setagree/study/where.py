@@ -114,6 +114,21 @@ class Where:
     values: tuple[str, ...]
     quoted: tuple[bool, ...]
 
+    @staticmethod
+    def equality(column: str, value: object) -> str:
+        """Return the condition that keeps the rows with a value, with quotes where they are due.
+
+        Examples
+        --------
+        >>> Where.equality("round", 1), Where.equality("my round", "pilot b")
+        ('round == 1', '`my round` == "pilot b"')
+        """
+        text = str(value)
+        is_bare = re.fullmatch(_BARE, text) and text.casefold() not in _NOTHING
+        quoted = text if is_bare else '"{}"'.format(text.replace('"', '""'))
+        ticked = "`{}`".format(column.replace("`", "``"))
+        return f"{column if re.fullmatch(_BARE, column) else ticked} == {quoted}"
+
     @classmethod
     def parse(cls, text: object) -> Where:
         """Read a condition; what is none is refused, with the place."""

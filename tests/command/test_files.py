@@ -1,10 +1,11 @@
 """The command on several files, with a condition, on a sheet, and on an address."""
 
+import shlex
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke, refusal
+from cli_support import invoke, ok, refusal
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, RepeatsError
@@ -115,6 +116,19 @@ def test_repeats_in_one_file():
     assert "If column 'repeat' tells them apart, keep one of them: --where 'repeat == 0'." in said
     with pytest.raises(RepeatsError, match=r"stands in row 2 and row 3, .* where='repeat == 0'"):
         sa.agreement("round-1.csv")
+
+
+def test_repeats_that_are_kept_by_quoted_text():
+    """The condition in the error can be pasted as it stands."""
+    cells = ["unit,rater,labels,round", "u,ann,a,pilot b", "u,ann,b,pilot c", "u,ben,a,pilot b"]
+    Path("rounds.csv").write_text("\n".join(cells), encoding="utf-8")
+    said = refusal("score", "rounds.csv")
+    words = shlex.split(said.partition("keep one of them: ")[2].removesuffix("."))
+    assert words == ["--where", 'round == "pilot b"']
+    assert "2 raters, 2 ratings" in ok("score", "rounds.csv", *words)
+    with pytest.raises(RepeatsError) as caught:
+        sa.agreement("rounds.csv")
+    assert str(caught.value).endswith("where='round == \"pilot b\"'.")
 
 
 def test_a_file_for_each_rater():

@@ -158,13 +158,25 @@ def test_standard_input(monkeypatch):
     """What comes through standard input is looked at, too: exports are refused, tables scored."""
     for text, tool in [(prodigy(), "Prodigy"), (appen_frame().to_csv(index=False), "Appen")]:
         feed(monkeypatch, text)
-        with pytest.raises(DataError, match=rf"standard input looks like .*{tool}"):
+        with pytest.raises(DataError, match=rf"standard input looks like .*{tool}.* write it to"):
             sa.agreement("-")
         result = CliRunner().invoke(cli.app, ["score", "-"], input=text)
         assert (result.exit_code, result.stdout) == (2, "")
         assert tool in result.stderr
     feed(monkeypatch, PLAIN)
     assert sa.agreement("-")["fleiss_kappa", "masi"].n_ratings == 4
+
+
+def test_a_table_made_of_an_export(tmp_path):
+    """The error about a Parquet file that was named does not ask to name a file."""
+    pytest.importorskip("pyarrow", reason="it writes Parquet")
+    path = tmp_path / "made.parquet"
+    answer = {"from_name": "q", "type": "choices", "value": {"choices": ["a"]}}
+    row = {"completed_by": 1, "result": [answer]}
+    pd.DataFrame([{"id": 1, "data": {"text": "t"}, "annotations": [row]}]).to_parquet(path)
+    said = r"made.parquet' looks like .*: name the file that the tool wrote, not a table made of it"
+    with pytest.raises(DataError, match=said):
+        sa.read(path)
 
 
 def test_plain_tables_by_every_road(tmp_path):

@@ -591,7 +591,8 @@ CONFUSED = pd.DataFrame(
         "other": ["calm", "awe", None, "awe"],
         "kind": ["instead", "instead", "left out", "instead"],
         "pairs": [12.0, 6.0, 30.0, 0.0],
-        "lift": [3.0, 1.9, 2.0, np.nan],
+        "expected": [5.0, 6 / 1.9, 15.0, np.nan],
+        "lift": [2.4, 1.9, 2.0, np.nan],
     }
 )
 
@@ -612,6 +613,13 @@ def test_confusions():
     np.testing.assert_allclose(shade[1], [0, 0.9, 0, 0.48])
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
+
+
+@pytest.mark.parametrize(("pairs", "expected"), [(8.0, 4.0), (4.0, 1.0)])
+def test_confusions_of_few_pairs(pairs, expected):
+    """A cell with few pairs is not framed, as it is no finding either."""
+    few = CONFUSED.assign(pairs=pairs, expected=expected, lift=pairs / expected)
+    assert not plots.confusions(few, ax=fresh()).patches
 
 
 def test_confusions_both_ways_round():

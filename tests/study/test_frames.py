@@ -2,6 +2,7 @@
 
 import datetime as dt
 import decimal
+import json
 import os
 import subprocess
 import sys
@@ -456,6 +457,27 @@ class TestEconomy:
         assert long(pl.DataFrame(LONG), blank="empty").n_ratings == 9
         with pytest.raises(MissingDependencyError, match=r'pyarrow.*"setagree\[files\]"'):
             long(relation)
+
+
+def test_numbers_of_hundreds_of_digits(tmp_path):
+    """Whole numbers that no float holds are units and values, in a frame and in JSON."""
+    large = 10**400
+    rows = [(large, "ann", large), (large, "ben", 2), (1, "ann", 2), (1, "ben", 2)]
+    frame = {
+        name: pd.Series(list(cells), dtype=object)
+        for name, cells in zip(("unit", "rater", "value"), zip(*rows, strict=True), strict=True)
+    }
+    (tmp_path / "a.json").write_text(
+        json.dumps([dict(zip(frame, row, strict=True)) for row in rows])
+    )
+    in_frame = sa.Annotations.from_long(pd.DataFrame(frame), value="value")
+    in_json = sa.read(tmp_path / "a.json", value="value")
+    for study in (in_frame, in_json):
+        assert (set(study.units), set(study.values)) == ({large, 1}, {large, 2})
+        with pytest.raises(sa.SetagreeError, match="'interval' needs differences between"):
+            sa.agreement(study)
+    pair = sa.Annotations.from_triples([("ann", 1, large), ("ben", 1, 2)], kind="value")
+    assert pair.to_long()["value"].tolist() == [large, 2]
 
 
 class TestOddFrames:

@@ -76,9 +76,8 @@ def confusion_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataF
     both = [(a, b, "instead") for i, a in enumerate(labels) for b in labels[:i]]
     rows = [*both, *((a, None, "left out") for a in labels)]
     frame = pd.DataFrame(rows, columns=["label", "other", "kind"])
-    return frame.assign(
-        pairs=rng.integers(0, 99, len(rows)).astype(float), lift=rng.lognormal(0, 1, len(rows))
-    )
+    pairs, lift = rng.integers(0, 99, len(rows)).astype(float), rng.lognormal(0, 1, len(rows))
+    return frame.assign(pairs=pairs, expected=pairs / lift, lift=lift)
 
 
 def rater_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.common import corrected
+from setagree.diagnosis.confusions import has_enough_pairs
 from setagree.diagnosis.what_if import what_if
 from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
@@ -23,7 +24,6 @@ from setagree.reporting.sections.base import (
     estimate_column,
     with_sentences,
 )
-from setagree.reporting.sections.confusions import has_enough_pairs
 from setagree.reporting.sections.patterns import has_pattern
 from setagree.reporting.sections.raters import raised_without, tested
 from setagree.study.codes import have_degrees

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from setagree.diagnosis.confusions import confusions
+from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions, has_enough_pairs
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     Column,
@@ -24,9 +24,6 @@ from setagree.wording.number_format import is_nothing, share
 from setagree.wording.sentences import Name, Sentence
 
 MOST_ROWS = 15
-
-ENOUGH_PAIRS = 5
-"""Pairs that a finding needs, observed and expected: below, their ratio is mostly noise."""
 
 _BELOW_CHANCE = 0.95
 """Times chance below which the most frequent confusion is not reported."""
@@ -54,14 +51,6 @@ def say(f: Findings) -> Sentence:
     kinds = [rows for _, rows in known.groupby("kind", sort=False)]
     said = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
     return (*said[0], " ", *said[1]) if len(said) == 2 else said[0] if said else ()
-
-
-def has_enough_pairs(confusions: pd.DataFrame) -> pd.Series[bool]:
-    """Return which confusions have enough pairs, observed and expected by chance, for a finding.
-
-    Where no number is expected, the observed one decides.
-    """
-    return (confusions["pairs"] >= ENOUGH_PAIRS) & ~(confusions["expected"] < ENOUGH_PAIRS)
 
 
 def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
