@@ -33,7 +33,7 @@ from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Column, Findings, Section, Table, cell_text
-from setagree.reporting.sections.registry import UNWEIGHTED, main_findings, sections
+from setagree.reporting.sections.registry import ONE_BY_ONE, UNWEIGHTED, main_findings, sections
 from setagree.study.annotations import Annotations
 from setagree.wording.sentences import Sentence, columns_of, cut, plain
 from setagree.wording.tables import TERMINAL, aligned
@@ -230,7 +230,7 @@ def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iter
         return
     n = rows if section.table.is_ranking else len(section.table.rows)
     yield from _table_lines(section.table, n, tables)
-    if section.note.endswith(UNWEIGHTED):
+    if section.note.endswith((UNWEIGHTED, ONE_BY_ONE)):
         yield from _wrapped((section.note.rpartition(". ")[2],), width)
 
 

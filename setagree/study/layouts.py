@@ -355,7 +355,8 @@ def _series(cells: npt.NDArray[np.object_]) -> Column:
     """Return cells as a column; half a character is refused, with its place, where it is read."""
     try:
         return pd.Series(cells)
-    except UnicodeEncodeError:  # pandas makes text Arrow's, which cannot hold it
+    # pandas makes text Arrow's, which cannot hold it; pandas 2 makes large whole numbers floats.
+    except (UnicodeEncodeError, OverflowError):
         return pd.Series(cells, dtype=object)
 
 

@@ -1,6 +1,7 @@
 """A section of the report is one file and a line in the registry: everything else knows it then."""
 
 import dataclasses
+import warnings
 from collections import Counter
 from functools import partial
 
@@ -161,6 +162,36 @@ class TestSampled:
         said = " ".join(ok(*words, "--sampling-weight", "w").split())
         assert f"Pairs {self.WITHOUT} RATERS" in said
         assert "weights" not in ok(*words)
+
+    @pytest.mark.parametrize(
+        ("drawn", "said"),
+        [
+            ({"cluster": "c"}, "clusters"),
+            ({"strata": "s"}, "strata"),
+            ({"population_size": 90}, "a population size"),
+        ],
+    )
+    def test_drawn_otherwise(self, drawn, said):
+        """Where units were drawn in clusters or strata, notes state what ignores that."""
+        study = sa.simulate(30, 4, rng=3)
+        study = study.with_units(
+            {
+                "c": {unit: k // 3 for k, unit in enumerate(study.units)},
+                "s": {unit: "ab"[k % 2] for k, unit in enumerate(study.units)},
+            }
+        )
+        options = {"n_resamples": 19, "rng": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the map
+            shown = registry.sections(gather(study.sampled(**drawn), **options))
+        end = f"ignore {said} and treat the units as drawn one by one."
+        notes = {one.id: one.note for one in shown}
+        assert {name for name, note in notes.items() if note.endswith(end)} == {
+            *("confusions", "units", "chance"),
+        }
+        assert notes["chance"].endswith(f" The reshuffles {end}")
+        plain = registry.sections(gather(study, **options))
+        assert not [one.id for one in plain if "drawn one by one" in one.note]
 
     def test_what_is_weighted(self):
         """Labels and pairs of raters have the shares of the units that were written down as often.

@@ -296,6 +296,8 @@ class Topic:
         Main findings of a higher rank come later: the costs before the choices.
     unweighted : str
         What of its sections leaves sampling weights out, as the subject of a sentence.
+    one_by_one : str
+        What of its sections ignores clusters, strata and a population size, as such a subject.
     """
 
     id: str
@@ -308,6 +310,7 @@ class Topic:
     without_estimate: bool = False
     rank: int = 0
     unweighted: str = ""
+    one_by_one: str = ""
 
 
 @dataclass(frozen=True)

@@ -60,4 +60,4 @@ def show(f: Findings) -> list[Section]:
     ]
 
 
-TOPIC = Topic("chance", show, find, about="Chance", say=say, rank=1)
+TOPIC = Topic("chance", show, find, about="Chance", say=say, rank=1, one_by_one="The reshuffles")

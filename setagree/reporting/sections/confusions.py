@@ -142,5 +142,12 @@ def show(f: Findings) -> list[Section]:
 
 
 TOPIC = Topic(
-    "confusions", show, find, about="Confusion", say=say, optional=True, unweighted="Pairs"
+    "confusions",
+    show,
+    find,
+    about="Confusion",
+    say=say,
+    optional=True,
+    unweighted="Pairs",
+    one_by_one="The pairs",
 )

@@ -37,6 +37,9 @@ TOPICS: tuple[Topic, ...] = tuple(section.TOPIC for section in _ORDER)
 UNWEIGHTED = "are counted over the units of the sample, without their weights."
 """How the note of a section ends that does not take sampling weights into account."""
 
+ONE_BY_ONE = "and treat the units as drawn one by one."
+"""How the note of a section ends that ignores clusters, strata or a population size."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -76,14 +79,22 @@ def main_findings(f: Findings) -> list[Finding]:
 def sections(f: Findings) -> list[Section]:
     """Return the sections that have something to say, in the order of the report.
 
-    Of a weighted sample their notes say what leaves the weights out.
+    Of a sample with weights, clusters, strata or a population size their notes state what ignores
+    these.
     """
-    shown = [(topic.unweighted, section) for topic in TOPICS for section in topic.show(f)]
-    if not f.main.case.is_weighted:
-        return [section for _, section in shown]
+    shown = [(topic, section) for topic in TOPICS for section in topic.show(f)]
+    drawn, added = f.study.sampling, [""] * len(shown)
+    if f.main.case.is_weighted:
+        added = [
+            f"{topic.unweighted} {UNWEIGHTED}" if topic.unweighted and section.table else ""
+            for topic, section in shown
+        ]
+    elif drawn is not None:
+        ending = f"ignore {drawn.said} {ONE_BY_ONE}"
+        added = [topic.one_by_one and f"{topic.one_by_one} {ending}" for topic, _ in shown]
     return [
-        replace(one, note=f"{one.note} {what} {UNWEIGHTED}".strip()) if what and one.table else one
-        for what, one in shown
+        replace(section, note=f"{section.note} {more}".strip())
+        for (_, section), more in zip(shown, added, strict=True)
     ]
 
 

@@ -124,4 +124,4 @@ def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
     return (*pieces, f"; and {counted(rest, 'other answer')}") if rest > 0 else tuple(pieces)
 
 
-TOPIC = Topic("units", show, find, about="Units", say=say, optional=True)
+TOPIC = Topic("units", show, find, about="Units", say=say, optional=True, one_by_one="The changes")
