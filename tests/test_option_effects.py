@@ -5,6 +5,7 @@ The tables hold one letter per function or command and option:
 c  counts: the result differs from the result without the option
 r  refused: `SetagreeError`, or exit code 2 and one sentence
 w  warned: the result is the same, and a warning names the option
+t  takes: the result is the same, and a warning states that the marked ratings count
 """
 
 import inspect
@@ -24,7 +25,7 @@ from setagree.cli.app import COMMANDS
 SAMPLING = ("cluster", "sampling_weight", "strata", "population_size")
 READING = (
     *("where", "duplicates", "order_by", "blank", "case", "missing", "status", "codebook"),
-    "without",
+    *("without", "queued", "predictions"),
 )
 
 
@@ -42,7 +43,8 @@ def table(*, repeated=False):
             row = {"unit": f"u{k}", "rater": rater, "labels": changed, "doc": f"d{k // 5}"}
             row |= {"weight": 1.0 + 4 * (k % 2), "part": "st"[k % 3 == 0], "batch": k // 30}
             row |= {"age": "old" if k % 10 == 0 else "new", "state": state, "turn": 1}
-            rows.append(row | {"model": "mn"[j % 2]})
+            row |= {"model": "mn"[j % 2], "late": "yes" if (k + 3 * j) % 13 == 5 else "no"}
+            rows.append(row)
             if repeated and k % 4 == 0:
                 other = {"labels": "joy" if answer != "joy" else "anger", "turn": 0}
                 rows.append(rows[-1] | other | {"state": "observed"})
@@ -63,6 +65,8 @@ GIVEN = {
     "status": "state",
     "codebook": ["joy", "fear"],  # and not anger
     "without": ["ann"],
+    "queued": "late",
+    "predictions": True,
 }
 OF_REPEATS = ("duplicates", "order_by")
 
@@ -261,11 +265,11 @@ ON_TABLES = {
     "over_time": lambda data, **how: sa.over_time(data, "batch", window=1, **as_reading(how)),
 }
 OF_TABLES = """
-agreement                 c c c c c c r c c c r r r
-read                      c c c r c c c c c c c r r
-tally                     r r r r c r r c c c r r r
-by_group                  c c c r c c c c c c c r r
-over_time                 c c c r c c c c c c c r r
+agreement                 c c c c c c r c c c r r r r r
+read                      c c c r c c c c c c c r r c r
+tally                     r r r r c r r c c c r r r r r
+by_group                  c c c r c c c c c c c r r c r
+over_time                 c c c r c c c c c c c r r c r
 """
 """Rows: functions that read tables; columns: options given with the table."""
 
@@ -355,19 +359,19 @@ WORDS = {
     "convert": ("-f", "csv"),
 }
 OF_COMMANDS = """
-score                     c c c c c c c c c c c r c
-test                      w c w w c c c c c c c r c
-compare                   c c c c c c c c c c c r c
-plan                      c r r r c c c c c c c r c
-diagnose                  c c c c c c c c c c c r c
-report                    c c c c c c c c c c c r c
-panel                     w w w w c c c c c c c r r
-consensus                 w w w w c c c c c c c r c
-next                      w w w w c c c c c c c r c
-monitor                   w w w w c c c c c c c r c
-components                w w w w c c c c c c c r c
-repeats                   c w w w c r c c c c c r c
-convert                   c c c r c c c c c c c r c
+score                     c c c c c c c c c c c r c c r
+test                      w c w w c c c c c c c r c c r
+compare                   c c c c c c c c c c c r c c r
+plan                      c r r r c c c c c c c r c c r
+diagnose                  c c c c c c c c c c c r c c r
+report                    c c c c c c c c c c c r c c r
+panel                     w w w w c c c c c c c r r c r
+consensus                 w w w w c c c c c c c r c t r
+next                      w w w w c c c c c c c r c t r
+monitor                   w w w w c c c c c c c r c c r
+components                w w w w c c c c c c c r c c r
+repeats                   c w w w c r c c c c c r c c r
+convert                   c c c r c c c c c c c r c c r
 """
 """Rows: commands that read a study; columns: the options that they share."""
 
@@ -414,6 +418,8 @@ def test_commands(command, given, letter, folder, bases, monkeypatch):
     value = GIVEN[given]
     name = f"--{given.replace('_', '-')}"
     option = [name, ",".join(value) if isinstance(value, list) else str(value)]
+    if value is True:
+        option = [name]
     code, found, after = run(folder, command, *words, *option)
     if code == 2:
         assert letter == "r", after
@@ -421,5 +427,6 @@ def test_commands(command, given, letter, folder, bases, monkeypatch):
         assert (code, letter) == (0, "c"), after
     else:
         new = [line for line in after if line not in before]
-        assert letter == "w", new
-        assert any(name in line and "ignored" in line for line in new), new
+        words = {"w": (name, "ignored"), "t": ("(column 'late')", "the consensus takes them")}
+        assert letter in words, new
+        assert any(all(word in line for word in words[letter]) for line in new), new

@@ -188,6 +188,7 @@ def open_sampled(
 def open_table(source: Any, reading: Reading) -> pd.DataFrame:
     """Return all columns of a long table, of which more is to be known than who answered what."""
     if not is_files(source):
+        _refuse_of_exports(reading)
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
     with _within_memory(source):
         return _file_table(source, reading)

@@ -430,9 +430,9 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
-                f"{_named(where)} looks like the export of a tool, {found.title}: {way}. If it is "
-                f"a plain table, name the columns: {option('unit')}, {option('rater')} and "
-                f"{option('labels')}."
+                f"{_named(where)} looks like the export of a tool, {found.title}: {way} "
+                f"({option('format', found.name)}). If it is a plain table, name the columns: "
+                f"{option('unit')}, {option('rater')} and {option('labels')}."
             )
 
 
