@@ -25,7 +25,7 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
-from setagree.reporting.sections.raters import raised_without, tested
+from setagree.reporting.sections.raters import holm_scope, raised_without
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import number, p_phrase
 from setagree.wording.sentences import Name, Sentence, capitalised
@@ -236,7 +236,7 @@ def _families(changes: pd.DataFrame, f: Findings) -> str:
     if n := int(changes["n_tested"][~of_rater].max()):
         said.append(f"for a change of labels, Holm over the {n:,} of this table")
     if of_rater.any():
-        over = tested(f.frame("raters"))
+        over = holm_scope(f.frame("raters"))
         said.append(f"for a rater, {over}, which is the p of the table of raters")
     return f": {'; '.join(said)}" if said else ""
 

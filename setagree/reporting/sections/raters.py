@@ -56,7 +56,7 @@ def say(f: Findings) -> Sentence:
     if not len(found):
         return _nobody_found(raters, word)
     # Who would raise it most need not be one of whom the test shows it.
-    top, n, over = found.iloc[0], len(found), tested(raters)
+    top, n, over = found.iloc[0], len(found), holm_scope(raters)
     more = ""
     if n > 1:
         more = f" There are {count(n)} raters whose removal raises {word} (p < .05, {over})."
@@ -77,7 +77,7 @@ def raised_without(f: Findings) -> pd.DataFrame:
     return raters[(raters["change"] > 0) & (raters["p_holm"] < SURE)]
 
 
-def tested(raters: pd.DataFrame | None) -> str:
+def holm_scope(raters: pd.DataFrame | None) -> str:
     """Return over how many raters p is corrected, and of how many where not all were tested."""
     if raters is None or not len(raters):
         return "Holm over all raters"
@@ -97,7 +97,7 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     said = f"leaving out {whom} {changes}"
     if raters["change_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
-    none = f"no removal raises it significantly (t-tests, {tested(raters)})"
+    none = f"no removal raises it significantly (t-tests, {holm_scope(raters)})"
     if (most := raters["change_high"].max()) >= _MUCH:
         few = "These data do not show whether a single rater explains it"
         return (f"{few}: {said}, and {none}, but the intervals reach {number(most, signed=True)}.",)
@@ -166,7 +166,7 @@ def show(f: Findings) -> list[Section]:
     changes = (
         f"Change: by how much {word} changes when the rater is left out, with a "
         f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
-        f"({tested(raters)}). "
+        f"({holm_scope(raters)}). "
     )
     is_known = (
         raters is not None
