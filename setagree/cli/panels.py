@@ -16,7 +16,7 @@ from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.sources import row_a_label
 from setagree.distances import Distance
-from setagree.errors import DataError, OptionError, counted, did_you_mean, listing
+from setagree.errors import DataError, OptionError, counted
 from setagree.large.joining import model_files
 from setagree.study.rater_columns import marked_models
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
@@ -234,14 +234,9 @@ def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
 
 
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
-    """Return all raters but those named, who must exist."""
-    known = study.raters.tolist()
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        hint = did_you_mean(unknown[0], known) or f" The raters are {listing(known)}."
-        raise DataError(f"rater {unknown[0]!r} gave no answer in this study.{hint}")
+    """Return all raters but the models, those named and those marked."""
     models = {*names, *marked_models(study)}
-    rest = [rater for rater in known if rater not in models]
+    rest = [rater for rater in study.raters.tolist() if rater not in models]
     if not rest:
         raise OptionError("every rater is named, so that nobody is left.")
     return rest

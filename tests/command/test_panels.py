@@ -254,7 +254,7 @@ class TestPanel:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["--model", "nears"], "rater 'nears' gave no answer in this study. Did you mean"),
+            (["--model", "nears"], "model 'nears' gave no answer in this study. Did you mean"),
             (["--model", "near", "--humans", "ann,ben"], "three humans or more; here 2 humans"),
             (["--model", "near", "--humans", ","], "no human is named; list one or more"),
             (["--model", "near", "--epsilon", "2"], "--epsilon 2.0 must be 0 or more"),
