@@ -110,15 +110,15 @@ def _warn_joined(
     one = joined[0]
     found = _JOINED.search(one)
     assert found is not None  # noqa: S101 - it is joined by one of these signs
-    sign, parts = found[0], sorted(_parts(one))
+    sign, parts = found[0], sorted(set().union(*map(_parts, joined)))
     remedy = f"use {option('sep', sign)}"
     if is_used:
         replaced = f"df[column].str.replace({sign!r}, {sep!r}, regex=False)"
         everywhere = f"put {sep!r} between all labels in the file"
         remedy = python_or_command(f"use {option('sep', sep)} everywhere: {replaced}", everywhere)
     warn(
-        f"{_counts(joined, n_ratings)}: read as one label, although its parts {listing(parts)} are "
-        f"labels as well. If {sign!r} separates labels, {remedy}.",
+        f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
+        f"are labels as well. If {sign!r} separates labels, {remedy}.",
         SeparatorWarning,
     )
 

@@ -38,11 +38,11 @@ def warned(frame, **options):
 
 def test_joined_labels():
     """A label whose parts are labels is counted; replacing its sign mends it."""
-    frame = table("anger/sadness", "anger/sadness", "joy, sadness/anger")
+    frame = table("anger/sadness", "anger/sadness", "joy, sadness/joy")
     said = warned(frame)[SeparatorWarning]
     assert said.startswith(
-        "labels 'anger/sadness' (2 ratings), 'sadness/anger' (1 rating): read as one label, "
-        "although its parts 'anger', 'sadness' are labels as well."
+        "labels 'anger/sadness' (2 ratings), 'sadness/joy' (1 rating): read as one label, "
+        "although the parts 'anger', 'joy', 'sadness' are labels as well."
     )
     assert "df[column].str.replace('/', ',', regex=False)" in said
     mended = frame.assign(labels=frame["labels"].str.replace("/", ",", regex=False))
