@@ -142,7 +142,6 @@ SLOW = (
     "tests/study/test_annotations.py::TestRoundTrips::test_long_wide_indicators",
     "tests/study/test_exact_answers.py::TestSpelling::test_warning",
     "tests/study/test_exact_answers.py::test_parquet",
-    "tests/study/test_exact_answers.py::test_report",
     "tests/study/test_exact_answers.py::test_text_files",
     "tests/study/test_frames.py::TestEconomy",
     "tests/study/test_frames.py::test_real_data",

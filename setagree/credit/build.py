@@ -58,7 +58,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.codes import Kind, have_degrees
-from setagree.study.numbers import Number, as_number, brief, needs_care, ranks, rounded
+from setagree.study.numbers import as_number
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _FEW_SETS = 100
@@ -95,7 +95,6 @@ class WeightBuilder:
         self.kind = kind
         self.pairable = pairable
         self.order = order
-        self._said = False
 
     @cached_property
     def geometry(self) -> SetGeometry:
@@ -241,17 +240,9 @@ class WeightBuilder:
 
     def _numbers(self, distance: ScaleDistance) -> Floats:
         if self.kind == "number":
-            computed, care = distance.position == "value", needs_care(self.values)
-            if not care:
-                numbers = np.array([float(value) for value in self.values])
-            elif not computed:
-                return ranks(self.values)
-            else:
-                # Differences are taken, where they are all that counts, before they are rounded.
-                numbers = rounded(self.values, from_least=distance.form != "points")
-                self._doubt_equal(numbers, distance)
-            if computed:
-                _check_range(numbers, self.values, distance)
+            numbers = np.array([float(value) for value in self.values])
+            if distance.position == "value":
+                _check_range(numbers, distance)
             return numbers
         if self.order and distance.takes_order:
             return self._places()
@@ -287,23 +278,6 @@ class WeightBuilder:
             f"{shorten(first)}{of_order}. Replace them by numbers{remedy}."
         )
 
-    def _doubt_equal(self, numbers: Floats, distance: Distance) -> None:
-        """Say once that two numbers that differ are one where distances compute with floats."""
-        order = np.argsort(numbers, kind="stable")
-        if self._said or not np.isfinite(numbers).all():
-            return
-        same = np.flatnonzero(np.diff(numbers[order]) == 0)
-        if not same.size:
-            return
-        self._said = True
-        one, two = sorted(self.values[k] for k in order[same[0] : same[0] + 2])
-        warn(
-            f"{one} and {two} differ by less than double precision holds beside the other values, "
-            f"so that a distance that computes with them, such as {distance.name!r}, takes them as "
-            "equal; 'nominal' and 'ordinal' tell them apart.",
-            SetagreeWarning,
-        )
-
 
 @lru_cache(maxsize=256)
 def _check_once(distance: OverlapDistance, sizes: tuple[int, ...]) -> None:
@@ -314,17 +288,16 @@ def _check_once(distance: OverlapDistance, sizes: tuple[int, ...]) -> None:
     check_overlap_function(distance, np.array(sizes))
 
 
-def _check_range(numbers: Floats, values: Sequence[Number], distance: Distance) -> None:
+def _check_range(numbers: Floats, distance: Distance) -> None:
     """Refuse numbers whose squared differences double precision does not hold."""
     ordered = np.sort(numbers)
     with np.errstate(invalid="ignore"):  # inf less inf, which is refused below
         gaps = np.diff(ordered)
     least = gaps.min(initial=np.inf, where=gaps > 0)
     if gaps.size and not (least > _TINY and ordered[-1] - ordered[0] < _HUGE):
-        low, high = (brief(end(values)) for end in (min, max))
         raise DistanceError(
             f"{distance.name!r} needs differences between {_TINY:g} and {_HUGE:g}; the values "
-            f"go from {low} to {high}. Scale them."
+            f"go from {ordered[0]:g} to {ordered[-1]:g}. Scale them."
         )
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from setagree.errors import DistanceError, LabelError, check_flag, check_type, shorten
 from setagree.study.labels import parse_labels
-from setagree.study.numbers import as_number, needs_care, rounded
 from setagree.wording.label_sets import LabelSet
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -170,10 +169,6 @@ class ScaleDistance(Distance):
             raise DistanceError(f"{self.name!r} computes with floats: {error}.") from error
         except (TypeError, ValueError):
             raise DistanceError(f"{self.name!r} compares numbers: {shorten((x, y))}.") from None
-        known = [number for number in map(as_number, (x, y)) if number is not None]
-        # Differences are taken, where they are all that counts, before they are rounded.
-        if self.form != "points" and np.isfinite(points).all() and needs_care(known):
-            points = rounded(known, from_least=True)[:, None]
         with np.errstate(all="ignore"):
             distance = float(self.function(points[0], points[1], np.nan, np.nan)[0])
         if not np.isfinite(distance):

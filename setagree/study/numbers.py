@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -40,8 +39,9 @@ def as_number(value: object) -> Number | None:
       ``"0.1"``, ``Decimal("0.1")`` and the float 0.1 are the same answer.
     - else a ``Decimal``, or a ``Fraction`` where its decimals never end.
 
-    A float is made of the last only by a distance that computes with it (see `rounded`). A number
-    with more than 4,000 digits before or after the point is returned as infinity, which is refused.
+    Such a Decimal, Fraction or int is a category; see `is_double` for answers that are numbers. A
+    number with more than 4,000 digits before or after the point is returned as infinity, which is
+    refused.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def number_of_text(text: str) -> Number:
         number = float(text)
         return int(number) if number.is_integer() else number
     near = float(text)
-    if repr(near) == text and not near.is_integer():  # as programs write floats
-        return near
+    if repr(near) == text:  # as programs write floats
+        return int(near) if near.is_integer() else near
     try:
         return _of_decimal(Decimal(text))
     except InvalidOperation:  # an exponent beyond what even a Decimal holds
@@ -109,59 +109,17 @@ def exact(number: Number) -> Fraction:
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
-def needs_care(numbers: Iterable[Number]) -> bool:
-    """Say whether some numbers are no floats, so that as floats two may become one.
+def is_double(number: Number) -> bool:
+    """Return whether double precision holds a number, so that no other one is the same double.
 
     Examples
     --------
-    >>> needs_care([2**53 + 1]), needs_care([1, 0.5])
-    (True, False)
+    >>> is_double(0.1), is_double(2**60), is_double(2**53 + 1)
+    (True, True, False)
     """
-    return any(
-        not isinstance(one, float) and (not isinstance(one, int) or abs(one) > EXACT)
-        for one in numbers
-    )
-
-
-def rounded(numbers: Sequence[Number], *, from_least: bool) -> npt.NDArray[np.float64]:
-    """Return numbers as floats, infinite where none is large enough.
-
-    `from_least` takes the least off them first, and so keeps the digits of their differences.
-
-    Examples
-    --------
-    >>> rounded([2**60, 2**60 + 1], from_least=True)
-    array([0., 1.])
-    """
-    known = [exact(one) for one in numbers]
-    least = min(known) if from_least else 0
-    return np.array([_as_float(one - least) for one in known])
-
-
-def ranks(numbers: Sequence[Number]) -> npt.NDArray[np.float64]:
-    """Return the place of each of several different numbers, from 0.
-
-    Examples
-    --------
-    >>> ranks([2**60 + 1, 0.5, 2**60])
-    array([2., 0., 1.])
-    """
-    known = [exact(one) for one in numbers]
-    out = np.empty(len(known))
-    out[sorted(range(len(known)), key=known.__getitem__)] = np.arange(len(known))
-    return out
-
-
-def brief(number: Number) -> str:
-    """Return six digits of a number, of one that is too large for a float, too.
-
-    Examples
-    --------
-    >>> brief(0.5), brief(10**400)
-    ('0.5', '1.00000e+400')
-    """
-    near = _as_float(exact(number))
-    return f"{near:g}" if math.isfinite(near) else f"{Decimal(int(number)):.6g}"
+    if isinstance(number, int):
+        return as_float(number) == number
+    return isinstance(number, float)
 
 
 def usual_spelling(cell: object) -> str:
@@ -181,6 +139,14 @@ def usual_spelling(cell: object) -> str:
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     digits = f"0{digits}" if digits[:1] in {"", "."} else digits
     return digits if digits == "0" else sign + digits
+
+
+def as_float(number: Number) -> float:
+    """Return a number as a float, infinite if none is large enough."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def inferred(cells: npt.NDArray[np.object_]) -> pd.Series[Any]:
@@ -243,10 +209,3 @@ def _written(cell: object) -> str:
     if number is None or isinstance(number, Fraction):
         return str(number)
     return format(_trimmed(Decimal(repr(number) if isinstance(number, float) else number)), "f")
-
-
-def _as_float(number: Fraction | int) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf

@@ -28,7 +28,7 @@ from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.names import tidied
-from setagree.study.numbers import as_number, exact, rounded
+from setagree.study.numbers import as_float, as_number, exact
 from setagree.study.objects import is_ordered
 from setagree.study.reading import Reading
 
@@ -185,9 +185,7 @@ def _numbers(cells: pd.Series[Any]) -> Times | None:
         ]
         place = {key: k for k, key in enumerate(sorted({*keys}))}
         ranks = np.array([place[key] for key in keys], dtype=np.int64)
-        floats = np.array(
-            [x if isinstance(x, float) else rounded([x], from_least=False)[0] for x in numbers]
-        )
+        floats = np.array([x if isinstance(x, float) else as_float(x) for x in numbers])
         array, is_whole = np.array(numbers, dtype=object), all(isinstance(x, int) for x in numbers)
     # Differences of small whole numbers (int8) would run over.
     fits = is_whole and bool((np.abs(floats) < _WHOLE_AT_MOST).all())

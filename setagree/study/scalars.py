@@ -32,7 +32,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Blank, Case
 from setagree.study.names import check_text, tidied
-from setagree.study.numbers import MOST_DIGITS, Number, as_number
+from setagree.study.numbers import MOST_DIGITS, Number, as_number, is_double
 from setagree.study.objects import order_of
 
 
@@ -78,6 +78,8 @@ def code_scalars(
         )
     is_number = kind != "category" and not any(no_number)
     _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
+    if is_number:
+        _check_doubles(numbers, codes, cells, place)
     if not is_number:
         if kind == "category":
             doubt_markers(codes, cleaned, what="categories", times=times)
@@ -154,6 +156,23 @@ def _refuse_infinite(
             long = f"has more than {MOST_DIGITS:,} digits before or after the point"
             why = "is not a finite number" if "inf" in shown.lower() else long
             raise DataError(f"{place(row)}: {shown} {why}.")
+
+
+def _check_doubles(
+    numbers: Sequence[Number | None],
+    codes: Codes,
+    cells: Sequence[object],
+    place: Callable[[int], str],
+) -> None:
+    """Raise `DataError` if a number has more digits than a double: two could become one."""
+    for position, number in enumerate(numbers):
+        if number is not None and not is_double(number):
+            row = int(np.flatnonzero(codes == position)[0])
+            raise DataError(
+                f"{place(row)}: {shorten(cells[position])} has more digits than double precision "
+                "holds, with which numbers are compared. If the answers are codes, read them as "
+                f"labels ({option('labels')} or {option('kind', 'labels')}); else round them."
+            )
 
 
 def _is_infinite(number: Number | None) -> bool:
