@@ -15,13 +15,13 @@ from setagree.distances.labelled import WeightedJaccardDistance
 from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, listing, option, shorten
+from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.wording.label_sets import LabelSet
 
 DENSE_LIMIT = 20_000
 """Values beyond which a distance without structure is refused: K x K doubles take 3.2 GB."""
 
-_LONG_WORK = 2_000_000
 _ALL_PAIRS = 100
 """Values up to which every pair is asked for in both orders."""
 
@@ -94,7 +94,7 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     function = distance.function
     _check_diagonal(values, function)
     distances = np.zeros((n, n))
-    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > _LONG_WORK):
+    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > LONG_LOOP):
         distances[k, k + 1 :] = _row(function, values[k], values[k + 1 :])
     distances = check_range(distances, list(values))
     distances += distances.T

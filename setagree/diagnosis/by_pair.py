@@ -48,6 +48,7 @@ from setagree.inference.panel_members import Codes, known_raters
 from setagree.inference.permutation import SURE
 from setagree.inference.resampling import ENTRIES_AT_ONCE
 from setagree.large.opening import Data
+from setagree.limits import TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -291,10 +292,6 @@ def _case_of_two(
     return Case(units, whole.weights, whole.case.distance)
 
 
-_TIE = 1e-12
-"""Gaps closer than this to the observed one count as equal to it."""
-
-
 def between_raters(
     grouped: Grouped,
     whole: Agreement,
@@ -431,7 +428,7 @@ class Dealing:
         for block in _blocks(dealt, rows):
             gaps = self.gaps(block)
             # What is undefined is counted against a difference.
-            reached += int((~(gaps < observed - _TIE)).sum())
+            reached += int((~(gaps < observed - TIE)).sum())
         return reached / n_orders if exact else (reached + 1) / (n + 1)
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from setagree.distances.base import Distance, Floats, as_label_set
 from setagree.distances.matrix import check_amount, check_entries, stated
 from setagree.errors import DistanceError, check_type, listing
+from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
@@ -26,8 +27,6 @@ _Problem: TypeAlias = tuple[int, int, int]
 """Labels as bits: those of the smaller set alone, those of both, those of the larger alone."""
 
 _PAIRS_AT_ONCE = 200_000
-_LONG_WORK = 2_000_000
-"""Pairs of sets beyond which it is shown how far the work is."""
 
 _MOST_COMPARED = 1_000
 """Labels up to which it is asked, in L³ steps, whether shared mass can stay where it is."""
@@ -167,7 +166,7 @@ def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
     distances = np.zeros((n, n))
     size = max(1, _PAIRS_AT_ONCE // max(n, 1))
     starts = range(0, n, size)
-    long = n * n > _LONG_WORK
+    long = n * n > LONG_LOOP
     for start in track(starts, total=n, at_once=size, what=f"{name} distances", long=long):
         problems: dict[_Problem, int] = {}
         shares, numbers = [], []

@@ -25,15 +25,13 @@ from setagree.inference.unit_order import (
     rows_of_clusters,
 )
 from setagree.large.opening import Data
+from setagree.limits import TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
 
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
-
-_TIE = 1e-12
-"""Estimates closer than this to the observed one count as equal to it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,8 +180,8 @@ class Bootstrap(Resampled):
         if not self._has_bca:
             raise OptionError(f"{option('method', 'BCa')} requires a bootstrap over units.")
         estimate = self.agreement.estimate
-        below = (self.defined < estimate - _TIE).mean() / 2
-        below += (self.defined <= estimate + _TIE).mean() / 2
+        below = (self.defined < estimate - TIE).mean() / 2
+        below += (self.defined <= estimate + TIE).mean() / 2
         z0, a = ndtri(below), self._acceleration
         if not np.isfinite(z0):
             return np.full(2, np.nan)

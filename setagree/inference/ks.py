@@ -21,6 +21,7 @@ from setagree.inference.panel_members import check_least, plain_units
 from setagree.inference.permutation import pairable_ratings, ratings_of
 from setagree.inference.resampling import Resampled
 from setagree.large.opening import Data, open_study
+from setagree.limits import LONG_WORK, TIE
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -37,8 +38,6 @@ _MERGED_AT, _ROW_BYTES = 4_000_000, 120
 
 _BINS_A_PAIR = 4
 """Distinct distances for each pair up to which counting them is faster than sorting the pairs."""
-
-_LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,7 @@ def _every(tally: Tally, weights: Weights) -> list[Floats]:
     instead = "Merge or leave out rare answers, or take a part of the units."
     check_cost(f"The distances between {K:,} answers", n_steps=K**2 / 2, instead=instead)
     parts, size = [np.array([[0.0], [float((n * (n - 1)).sum()) / 2], [0.0]])], 0
-    long = K**2 > 2 * _LONG_WORK
+    long = K**2 > 2 * LONG_WORK
     for i, rows in enumerate(track(blocks, total=len(blocks), what="blocks", long=long)):
         for columns in blocks[i:]:
             times = np.outer(n[rows], n[columns])
@@ -229,10 +228,6 @@ class PairShuffler(Cells):
         return found.astype(np.float64, copy=False)
 
 
-_TIE = 1e-12
-"""Statistics closer than this to the observed one count as equal to it."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class KSStatistic(Resampled):
     """How far the distances inside units lie below those between units.
@@ -281,7 +276,7 @@ class KSStatistic(Resampled):
         """
         if self.reason is not None or not len(self.distribution):
             return float("nan")
-        reached = int((self.distribution >= self.estimate - _TIE).sum())
+        reached = int((self.distribution >= self.estimate - TIE).sum())
         extra = 0 if self.exact else 1
         return (reached + extra) / (len(self.distribution) + extra)
 
@@ -296,7 +291,7 @@ class KSStatistic(Resampled):
             return f"Undefined, because {self.reason}."
         row = self.curve[self.curve["distance"] == self.at].iloc[0]
         sure = "" if np.isnan(self.p_value) else f" ({p_phrase(self.p_value)})"
-        if self.estimate <= _TIE:
+        if self.estimate <= TIE:
             return (
                 "At no distance are more of the pairs of answers to one unit as near as that than "
                 f"of the pairs of answers to two units{sure}."

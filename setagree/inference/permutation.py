@@ -19,6 +19,7 @@ from setagree.inference.panel_members import known_study
 from setagree.inference.resampling import Resampled
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data
+from setagree.limits import TIE
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -36,9 +37,6 @@ _RATINGS_LIMIT = 200_000_000
 
 _TABLE_LIMIT = 50_000_000
 """Cells of a table beyond which they are not permuted: 400 MB."""
-
-_TIE = 1e-12
-"""Estimates closer than this to the observed one count as equal to it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +84,7 @@ class PermutationTest(Resampled):
         if np.isnan(self.agreement.estimate) or not len(self.defined):
             return float("nan")
         gap = self.defined - self.agreement.estimate
-        reached = int(((gap if side == "greater" else -gap) >= -_TIE).sum())
+        reached = int(((gap if side == "greater" else -gap) >= -TIE).sum())
         extra = 0 if self.exact else 1
         return (reached + extra) / (len(self.defined) + extra)
 
@@ -100,9 +98,9 @@ class PermutationTest(Resampled):
     def beside_chance(self) -> Literal["more than chance", "below chance"] | None:
         """What can be said beyond doubt: the upper, or the lower, tail has a p of .05 at most."""
         # Nineteen reshuffles can give .05 and no less.
-        if self.tail("greater") <= SURE + _TIE:
+        if self.tail("greater") <= SURE + TIE:
             return "more than chance"
-        return "below chance" if self.tail("less") <= SURE + _TIE else None
+        return "below chance" if self.tail("less") <= SURE + TIE else None
 
     def quantile(self, q: float) -> float:
         """Return the smallest reshuffled estimate that a share q of them does not exceed.

@@ -30,6 +30,7 @@ from setagree.errors import (
 from setagree.inference.jackknife import jackknife
 from setagree.inference.panel_members import known_study
 from setagree.inference.unit_order import is_clustered
+from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -235,8 +236,6 @@ _POINTS = 6
 
 _ALL_TRIED = 10
 """Up to which every number of raters is weighed by its cost."""
-
-_LONG_WORK = 2_000_000
 
 
 def unit_variance(agreement: Agreement) -> tuple[float, int]:
@@ -456,7 +455,7 @@ def _seen(
     total: int,
 ) -> Seen:
     """Return the means over parts of the study; say where n SE² is undefined or 0."""
-    long = total * study.n_ratings > _LONG_WORK
+    long = total * study.n_ratings > LONG_LOOP
     drawn = track(kept, total=total, what=f"{r} raters", long=long)
     parts = (score_part(agreement, study.take(some)) for some in drawn)
     pairs = [(unit_variance(part)[0], ratings_a_unit(part)) for part in parts]

@@ -28,11 +28,10 @@ from setagree.coefficients.within_units import (
 from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.panel_members import known_study
 from setagree.inference.resampling import ENTRIES_AT_ONCE
+from setagree.limits import LONG_WORK
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-
-_LONG_WORK = 20_000_000
 
 
 def two_way_replicates(
@@ -49,7 +48,7 @@ def two_way_replicates(
     assert groups is not None  # noqa: S101 - weights without clusters were refused
     at_once = max(1, ENTRIES_AT_ONCE // two_way.width)
     starts = range(0, n_resamples, at_once)
-    long = n_resamples * study.n_ratings > _LONG_WORK
+    long = n_resamples * study.n_ratings > LONG_WORK
     parts = []
     for start in track(starts, total=len(starts), what="resamples", long=long):
         b = min(at_once, n_resamples - start)

@@ -36,6 +36,7 @@ from setagree.inference.panel_members import (
     rater_codes,
 )
 from setagree.large.opening import Data
+from setagree.limits import LONG_WORK
 from setagree.panels.dawid_skene import Responses, dawid_skene, label_fits, panels_of
 from setagree.progress import track
 from setagree.study.annotations import Annotations
@@ -54,7 +55,6 @@ _IN_SUMS = 1e-12
 _MOST_RATES = 20_000_000
 """Error rates (raters x values x values) beyond which the algorithm is refused; 160 MB."""
 
-_LONG_WORK = 20_000_000
 
 _DENSE = 4
 """Cells of units times labels for each label that was given, up to which cells are counted."""
@@ -201,7 +201,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     taken, tied = np.zeros(len(units), dtype=bool), np.zeros(study.n_units, dtype=bool)
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
     fits = label_fits(study, ballot.geometry.flags, (labels[order], units[order]), panel, panels)
-    long = n_labels * study.n_ratings > _LONG_WORK
+    long = n_labels * study.n_ratings > LONG_WORK
     for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
         named, p = order[starts[l] : starts[l + 1]], fit.named
         close = np.abs(p - threshold) <= _ROUNDING

@@ -26,6 +26,7 @@ from setagree.inference.panel_members import (
     rater_codes,
 )
 from setagree.large.opening import Data
+from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Rule, Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -38,8 +39,6 @@ _RATINGS_AT_ONCE = 300_000
 
 _FEW_VALUES = 1_000
 """Distinct answers up to which splits are so few that they share most of the agreed answers."""
-
-_LONG_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,7 @@ def drawn_splits(
     """Yield some splits at a time, so many that what they share pays and memory stays bounded."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
     at_once = max(1, _RATINGS_AT_ONCE // study.n_ratings) if few else 1
-    long = n_splits * study.n_ratings > _LONG_WORK
+    long = n_splits * study.n_ratings > LONG_WORK
     starts = range(0, n_splits, at_once)
     for start in track(starts, total=n_splits, at_once=at_once, what="splits", long=long):
         rounds = range(min(at_once, n_splits - start))

@@ -17,6 +17,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
 from setagree.large.opening import Data
+from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Ballot
 from setagree.progress import track
 from setagree.study.annotations import Annotations
@@ -346,7 +347,6 @@ def _widest(
 
 
 _MOST_CLUSTERS = 8
-_LONG_WORK = 20_000_000
 
 _MOST_RATERS = 2_000
 """Raters beyond which no map is drawn: a reshuffle of 2,000 takes 5 seconds, and 440 MB."""
@@ -575,7 +575,7 @@ def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Fl
     """Return the mean silhouettes where the answers to each unit are dealt out anew."""
     pairs = chart.pairs
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
-    long = n_resamples * pairs.n_steps > _LONG_WORK
+    long = n_resamples * pairs.n_steps > LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
     dealt = (chart.disagreement(pairs.dealt(generator)) for _ in rounds)
     return np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)

@@ -136,7 +136,7 @@ class TestCallable:
             yield from items
 
         monkeypatch.setattr(dense, "track", track)
-        monkeypatch.setattr(dense, "_LONG_WORK", 10)
+        monkeypatch.setattr(dense, "LONG_LOOP", 10)
         callable_weights(VALUES, CallableDistance(gap))
         assert told == [(8, "gap distances", True)]
 
