@@ -102,7 +102,7 @@ class TestSameAsInMemory:
         "cells",
         [
             [1, 2, 3, 1, 1, 2, 2, 3, 3, 1, 5, 4],
-            [1, 2, 3, None, 1, 2, 2, 3, 3, 1, None, 2**60 + 1],
+            [1, 2, 3, None, 1, 2, 2, 3, 3, 1, None, 2**60 + 256],
             [1.5, 2.0, 3.0, None, 1.0, 2.0, float("nan"), 3.0, 3.0, 1.0, 0.0, -0.0],
             ["1", "2", " 3", None, "1", "2", "2", "3", "3", "1.5", "", "2.0"],
             [True, False, None, None, True, True, True, False, False, True, True, True],
