@@ -141,7 +141,7 @@ class Weights(ABC):
 class DenseWeights(Weights):
     """Credit from a K x K matrix of distances: of few values, or of a distance without structure.
 
-    `relative` says that the largest of them is d_max even where it is below 1.
+    With `relative`, the largest of them is d_max even if it is below 1.
     """
 
     def __init__(

@@ -36,10 +36,10 @@ _STEP_COST = 3.0e-8
 """Seconds of what `check_cost` counts as one step."""
 
 _FREE_BYTES, _MOST_BYTES = 64e6, 1e9
-"""Memory that a road may take in any case, and where it is much faster than the others."""
+"""Bytes that an algorithm may use in any case, and if it is much faster than the others."""
 
 _BYTE_COST = 1.0e-9
-"""Seconds that a road must save for each byte beyond."""
+"""Seconds that an algorithm must save per byte beyond that."""
 
 # A (set, subset) entry while its level is made, by rank and by list, and where it is kept; two sets
 # that share a tail label where that is kept; a cell of a table.

@@ -182,7 +182,7 @@ class OverlapWeights(BlockWeights):
         return self.table.across(rows, columns, self.geometry.shared_block(rows, columns))
 
     def distance_dot(self, x: Floats) -> Floats:
-        """Return D @ x for x of shape (K,) or (K, B), by the cheaper road for each part."""
+        """Return D @ x for x of shape (K,) or (K, B), by the cheaper algorithm for each part."""
         out = np.zeros(x.shape)
         road = self._road_of(x[:1].size)
         small, large = road.codes, self._by_size[len(road.codes) :]
@@ -205,7 +205,7 @@ class OverlapWeights(BlockWeights):
 
     @cached_property
     def roads(self) -> Roads:
-        """What each way to D @ x would cost."""
+        """The costs of the algorithms for D @ x."""
         return Roads(self.geometry)
 
     @cached_property
@@ -213,10 +213,10 @@ class OverlapWeights(BlockWeights):
         return np.argsort(self.geometry.sizes, kind="stable")
 
     def _road_of(self, n_columns: int) -> HeavyTail:
-        """Return the road for as many products and columns as there were until now, with this one.
+        """Return the algorithm that is cheapest for the products so far and this one.
 
-        So what is worth making only for many products is made once there were many. That is asked
-        at the first product, the second, the fourth, the eighth ...
+        An index that pays only for many products is built once there were many. The costs are
+        compared at the products 1, 2, 4, 8, ...
         """
         calls, columns = self._use
         self._use = use = Use(calls + 1, columns + n_columns)

@@ -63,7 +63,7 @@ class _Alike:
 
 
 class SubsetIndex:
-    """The subsets of some of the sets, level by level; knows nothing of the distance.
+    """The subsets of some of the sets, level by level; the same for all distances.
 
     Parameters
     ----------

@@ -62,9 +62,13 @@ def gone_by_chance(membership: Membership, c: Floats) -> Floats:
 
 
 def _by_subset_sums(membership: Membership, used: npt.NDArray[Any], c: Floats) -> Floats:
-    """Return the same from f(S), the total of all values within S, for every set S of labels."""
+    """Return sum over A with a, and B within A without a, of c_A c_B, for each label a.
+
+    By f(S), the total of the values within S, of every set S of labels.
+    """
     owner, label = membership.spread(used)
     codes = np.bincount(owner, 2.0**label, len(used)).astype(np.intp)
+    # f(S) = sum of c_B over B within S, label by label; then sum over A of c_A f(A without a).
     f = np.bincount(codes, c[used], 2**membership.n_labels)
     for bit in range(membership.n_labels):
         halves = f.reshape(-1, 2, 2**bit)
@@ -76,7 +80,7 @@ def _by_subset_sums(membership: Membership, used: npt.NDArray[Any], c: Floats) -
 def _lost_from_large(
     membership: Membership, large: npt.NDArray[Any], used: npt.NDArray[Any], c: Floats
 ) -> Floats:
-    """Return the same sum over the large values alone, each compared with every value in use."""
+    """Return that sum over the large values A alone, each compared with every value in use."""
     out = np.zeros(membership.n_labels)
     at_once = max(1, _CONTAINED_PAIRS_AT_ONCE // max(len(used), 1))
     for start in range(0, len(large), at_once):

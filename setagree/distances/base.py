@@ -77,8 +77,8 @@ class NominalDistance(Distance):
 class OverlapDistance(Distance):
     r"""A distance between sets that depends only on \|A\|, \|B\| and \|A ∩ B\|.
 
-    Such a distance takes the fast road: no values x values array is made. Every built-in set
-    distance is one, and users can add theirs.
+    Such a distance is fast: no values x values array is made. Every built-in set distance is one,
+    and users can add theirs.
 
     Parameters
     ----------

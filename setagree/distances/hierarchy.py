@@ -44,9 +44,9 @@ class Hierarchy:
     parents : mapping
         The labels directly above a label; a label without an entry is a root.
     path_separator : str or None
-        What stands between the steps of a path; then the labels say themselves what is above them.
+        Text between the steps of a path, for labels that are paths; None for others.
     weights : mapping or None
-        What the table says of the weight, or the information, of labels.
+        Weight, or information, of the labels by the table.
     """
 
     parents: Mapping[Any, LabelSet]

@@ -1,4 +1,4 @@
-"""Distances that know the labels: their weights, and which of them stand above which."""
+"""Distances that use weights of the labels, or a hierarchy of them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class BestMatchDistance(Distance):
     ) -> Floats:
         """Return how near labels are, of shape (L, L), from 0 to 1.
 
-        `information` is what a study says of it, where the distance itself does not.
+        `information` is that of the study, for a distance that has none of its own.
         """
         n = len(labels)
         check_cost(
@@ -211,8 +211,8 @@ def weighted_jaccard(
     Parameters
     ----------
     label_weights : mapping or "-log prevalence"
-        The weight of a label, 0 or more. A weight for a label that no rater uses is told when a
-        study is scored. With "-log prevalence" the study gives them: a label weighs -log of the
+        The weight of a label, 0 or more. A weight for a label that no rater uses raises a
+        warning when a study is scored. With "-log prevalence" the study gives them: a label weighs -log of the
         share of the pairable ratings that hold it, so that a label in every rating weighs nothing,
         and a rare one much. One that no pairable rating holds weighs as much as the rarest.
     default : float or None
