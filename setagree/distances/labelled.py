@@ -212,7 +212,7 @@ def weighted_jaccard(
     ----------
     label_weights : mapping or "-log prevalence"
         The weight of a label, 0 or more. A weight for a label that no rater uses raises a
-        warning when a study is scored. With "-log prevalence" the study gives them: a label weighs -log of the
+        warning when a study is scored. With "-log prevalence" a label weighs -log of the
         share of the pairable ratings that hold it, so that a label in every rating weighs nothing,
         and a rare one much. One that no pairable rating holds weighs as much as the rarest.
     default : float or None
