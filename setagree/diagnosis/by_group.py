@@ -47,7 +47,6 @@ from setagree.inference.comparison import Difference
 from setagree.inference.panel_members import known_raters, plain_units
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
-from setagree.limits import LONG_WORK
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
@@ -57,6 +56,9 @@ from setagree.study.ordering import Times
 from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally, take_rows
 from setagree.study.unit_columns import OfUnits
+
+LONG_WORK = 20_000_000
+"""Ratings to be scored, in all, from which on progress is shown."""
 
 BESIDE = ("difference", "difference_standard_error", "difference_p_value")
 """The columns that compare a group with all others together."""
