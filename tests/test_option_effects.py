@@ -430,3 +430,38 @@ def test_commands(command, given, letter, folder, bases, monkeypatch):
         words = {"w": (name, "ignored"), "t": ("(column 'late')", "the consensus takes them")}
         assert letter in words, new
         assert any(all(word in line for word in words[letter]) for line in new), new
+
+
+IN_DUCKDB = {
+    "spill": ["--spill", "."],
+    "assume_unique": ["--assume-unique"],
+    "partitioned_by_unit": ["--partitioned-by-unit"],
+}
+REDUCING = ("score", "test", "plan")
+"""Commands that reduce one file in DuckDB."""
+
+
+@pytest.mark.parametrize("given", IN_DUCKDB)
+@pytest.mark.parametrize("command", [one for one in WORDS if one != "compare"])
+def test_options_of_reduced_files(command, given, folder, monkeypatch):
+    """A line names what made DuckDB reduce the file; commands without the option refuse it."""
+    pytest.importorskip("duckdb", reason="DuckDB reduces files")
+    monkeypatch.chdir(folder)
+    code, _, lines = run(folder, command, "study.csv", *WORDS[command], *IN_DUCKDB[given])
+    name = f"--{given.replace('_', '-')}"
+    if command in REDUCING:
+        assert code == 0
+        assert f"The file is reduced in DuckDB, because of {name}." in lines
+    else:
+        assert code == 2
+        assert any(name in line for line in lines)
+
+
+@pytest.mark.parametrize("command", sorted({*WORDS} - {"convert", "diagnose", "report"}))
+def test_escape_needs_a_form_for_programs(command, folder, monkeypatch):
+    """A table for people has no formulas, so the option is refused there."""
+    monkeypatch.chdir(folder)
+    file = "repeated.csv" if command == "repeats" else "study.csv"
+    code, _, lines = run(folder, command, file, *WORDS[command], "-f", "table", "--escape")
+    assert code == 2
+    assert any("--escape makes sense only with --format json, csv, markdown" in x for x in lines)

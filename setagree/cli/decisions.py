@@ -70,7 +70,7 @@ def queue(
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
     with spelling({"raters": "--pool"}):
         found = sa.next_ratings(study, budget=budget, goal=cast(Any, goal), raters=asked, rng=seed)
-        notes = [*filter(None, [found.nobody_left, found.caution])]
+        notes = found.notes
         deliver(found.to_frame(), str(found))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({found.asks})")

@@ -40,6 +40,8 @@ def scored(
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).asks_who for one in several)
+    if large.asked:
+        note(f"The file is reduced in DuckDB, because of {large.asked}.")
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
     return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)
 

@@ -360,10 +360,8 @@ class Delivery:
     """In what form the results come, and where they go."""
 
     form: Text = member(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")
-    output: Path | None = member(
-        RESULTS, "FILE", "As .csv, .json, .md or .txt. --escape formulas.", "--output", "-o"
-    )
-    escape: bool = field(default=False, metadata={"option": typer.Option("--escape", hidden=True)})
+    output: Path | None = member(RESULTS, "FILE", "As .csv, .json, .md or .txt.", "--output", "-o")
+    escape: bool = flag(RESULTS, "Keep text from being run as a formula.", "--escape")
 
 
 @dataclass(frozen=True, kw_only=True)

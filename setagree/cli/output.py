@@ -63,6 +63,11 @@ class Deliverer:
     ) -> None:
         self.form = _format(delivery.form, delivery.output, forms)
         self.escape = delivery.escape
+        if self.escape and self.form not in WRITERS:
+            raise OptionError(
+                f"--escape makes sense only with --format {', '.join(WRITERS)}; a table for people "
+                "has no formulas."
+            )
         self.output = None if delivery.output is None else expanded(delivery.output)
         if self.output is not None:
             check_target(self.output)

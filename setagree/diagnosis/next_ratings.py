@@ -90,6 +90,17 @@ class Queue(Result):
         )
 
     @property
+    def empty_reason(self) -> str:
+        """Why no rating is asked for; blank if some are, or if nobody is left to give them."""
+        if len(self.frame) or self.n_left_out or self.goal == "agreement":
+            return ""
+        return (
+            "Every unit has at least two ratings, and up to three more ratings of a unit cannot "
+            f"change the majority of a label. {option('goal', 'agreement')} lists units for a "
+            "coefficient of agreement instead."
+        )
+
+    @property
     def nobody_left(self) -> str:
         """What to do where all who can be asked have rated a unit; blank where nobody has."""
         n = self.n_left_out or int((self.frame["raters"] == "").sum())
@@ -107,8 +118,13 @@ class Queue(Result):
         """The numbers of ratings and of units that are asked for."""
         return f"{counted(self.n_asked, 'rating')} of {counted(len(self.frame), 'unit')}"
 
+    @property
+    def notes(self) -> list[str]:
+        """The sentences below the table that are not blank."""
+        return [*filter(None, [self.empty_reason, self.nobody_left, self.caution])]
+
     def _notes(self) -> list[str]:
-        return [" ".join(filter(None, [f"{self.asks}.", self.nobody_left, self.caution]))]
+        return [" ".join(filter(None, [f"{self.asks}.", *self.notes]))]
 
     def __repr__(self) -> str:
         return f"<Queue for {self.goal}: {self.asks}>"

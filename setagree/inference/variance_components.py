@@ -346,7 +346,8 @@ class VarianceComponents(Result):
         )
 
     def _notes(self) -> list[str]:
-        about = "Intervals are about raters and units like these."
+        has_interval = self.frame["low"].notna().any()
+        about = "Intervals are about raters and units like these." if has_interval else ""
         return [" ".join(filter(None, [self.verdict, self.remark, about]))]
 
     def __str__(self) -> str:

@@ -97,7 +97,9 @@ def test_the_loop_keeps_the_coefficient_of_the_design():
 def test_agreed_units_are_left_alone():
     """Units whose majorities cannot change in three ratings are not in the queue."""
     rows = [(rater, 1, "a") for rater in "abcdefgh"] + [(rater, 2, "b") for rater in "abcdefgh"]
-    assert sa.next_ratings(sa.Annotations.from_triples(rows), budget=9).frame.empty
+    queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=9)
+    assert queue.frame.empty
+    assert "three more ratings of a unit cannot change the majority" in " ".join(f"{queue}".split())
 
 
 def test_for_agreement_no_answer_is_looked_at():

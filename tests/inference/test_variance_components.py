@@ -212,3 +212,13 @@ def test_raters_who_do_not_differ():
     """Where all answers to a unit are one, no source of disagreement is named."""
     found = sa.variance_components(numbers([[t] * 5 for t in range(6)]), distance="interval")
     assert found.verdict.endswith("0\u00a0% in single answers: raters do not differ.")
+
+
+def test_intervals_are_described_only_if_there_are_some():
+    """No sentence on intervals stands below a table that has none."""
+    rows = [(rater, unit, "ab"[unit % 2]) for rater in "ABCD" for unit in range(9)]
+    without = sa.variance_components(sa.Annotations.from_triples(rows))
+    assert without.frame["low"].isna().all()
+    assert "Intervals are" not in str(without)
+    study = sa.simulate(40, 6, rng=3)
+    assert "Intervals are about raters" in " ".join(str(sa.variance_components(study)).split())
