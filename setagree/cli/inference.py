@@ -122,6 +122,13 @@ def compare(
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
     refuse_where_large(large, {"--group": group is not None})
+    for name in ("strata", "population_size"):
+        if group is not None and getattr(reading, name) is not None:
+            raise OptionError(
+                f"--{name.replace('_', '-')} is about the whole sample, of which a group is a part "
+                f"of random size; use setagree diagnose FILE --group {group!r} with the same "
+                "options."
+            )
     apart = len(files) == 1 or design == "independent"
     if large.asked and not apart:
         raise OptionError(

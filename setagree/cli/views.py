@@ -27,7 +27,7 @@ from setagree.cli.reading import long_table, names, read_with_models
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
-from setagree.errors import OptionError, SetagreeWarning, check_choice
+from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
 from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
@@ -196,8 +196,9 @@ def _groups(
         return None
     frame, table, without = long_table(files, reading, besides=column, option="--group")
     with warnings.catch_warnings():
-        # All of them have been said when the study was read.
+        # All others were given when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)
+        warnings.filterwarnings("always", ".* with nothing in column", DroppedRowsWarning)
         grouped = grouped_table(frame, column, table, without=[*without, *(how["model"] or ())])
         grouped = replace(grouped, study=with_population(grouped.study, reading))
         most = max(99, _REDRAWN // grouped.study.n_units)

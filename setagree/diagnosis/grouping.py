@@ -16,6 +16,7 @@ from setagree.coefficients.parts import Parts, are_known
 from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_case
 from setagree.errors import (
     DataError,
+    DroppedRowsWarning,
     OptionError,
     a_type,
     counted,
@@ -23,17 +24,19 @@ from setagree.errors import (
     listing,
     option,
     shorten,
+    warn,
 )
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, doubt_names, pick_column
 from setagree.study.codes import as_objects
-from setagree.study.columns import refuse_role, with_columns
+from setagree.study.columns import refuse_role, with_columns, with_missing_ids
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.ordering import Times, read_times
 from setagree.study.reading import Reading
+from setagree.study.rows import numbered
 
 Compared: TypeAlias = Literal["units", "raters", "units and raters"]
 
@@ -161,7 +164,9 @@ def grouped_table(
         They do not count, but what nulls and numbers mean is decided by all answers, as in a study
         which they are taken out of.
     """
-    found, cells, kept = _columns(table, column, reading, without, option("by", column))
+    found, table, cells, kept = _columns(
+        table, column, reading, without, option("by", column), leaves_out=True
+    )
     unit_cells = pick_column(table, found.unit)
     units, names = code_ids(unit_cells[kept], "unit")
     groups, listed = code_ids(cells, "group")
@@ -192,7 +197,7 @@ def study_and_column(
 
     For `without` see `grouped_table`; the column and the units are those of the other rows.
     """
-    found, cells, kept = _columns(table, column, reading, without, option("at", column))
+    found, table, cells, kept = _columns(table, column, reading, without, option("at", column))
     study = _without(Annotations.from_reading(table, found), without)
     units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
@@ -206,11 +211,18 @@ def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
 
 
 def _columns(
-    table: pd.DataFrame, column: str, reading: Reading, without: Sequence[Any], said: str
-) -> tuple[Reading, pd.Series[Any], npt.NDArray[np.bool_]]:
-    """Return how the table is read, with the columns found, the further column, and whose rows.
+    table: pd.DataFrame,
+    column: str,
+    reading: Reading,
+    without: Sequence[Any],
+    said: str,
+    *,
+    leaves_out: bool = False,
+) -> tuple[Reading, pd.DataFrame, pd.Series[Any], npt.NDArray[np.bool_]]:
+    """Return how a table is read, its rows, the cells of a further column, and which rows count.
 
-    The rows are those of raters who count, and so is the column, which `said` names.
+    Rows of the raters in `without` do not count. Other rows with nothing in the column, which
+    `said` names, are left out with a warning if `leaves_out`, else refused.
     """
     cells = pick_column(table, column)
     if column in reading.columns.values():
@@ -222,13 +234,23 @@ def _columns(
         raise
     codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
     kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
-    nothing = int(cells[kept].isna().sum())
-    if nothing:
+    if leaves_out:
+        cells = pick_column(with_missing_ids(table, [column]), column)
+    is_missing_cell = kept & cells.isna().to_numpy()
+    nothing = int(is_missing_cell.sum())
+    if nothing and leaves_out and nothing < kept.sum():
+        warn(
+            f"{counted(nothing, 'row')} with nothing in column {column!r} left out.",
+            DroppedRowsWarning,
+        )
+        has_cell = ~is_missing_cell
+        table, cells, kept = numbered(table)[has_cell], cells[has_cell], kept[has_cell]
+    elif nothing:
         raise DataError(
             f"{counted(nothing, 'row')} of {kept.sum():,} have nothing in column {column!r}; fill "
             "it in, or drop these rows."
         )
-    return found, cells[kept], kept
+    return found, table, cells[kept], kept
 
 
 _WINDOWS_AT_MOST = 2_000

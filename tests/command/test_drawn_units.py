@@ -404,3 +404,29 @@ def test_clusters_that_count(study):
     notes = {one.id: one.note for one in sections(gathered)}
     assert "95 % interval (12 clusters) for each rater" in notes["raters"]
     assert "the score interval (11 clusters);" in notes["labels"]
+
+
+@pytest.mark.parametrize(
+    "option", [["--strata", "part"], ["--population-size", "90"]], ids=lambda words: words[0]
+)
+def test_groups_of_a_sample_are_compared_by_diagnose(option):
+    """A group is a part of the whole sample, which the command that reads each group refuses."""
+    said = refusal("compare", "study.csv", "--group", "half", *option)
+    assert f"{option[0]} is about the whole sample" in said
+    assert "use setagree diagnose FILE --group 'half'" in said
+    assert "GROUPS" in ok("diagnose", "study.csv", "--group", "half", *option, "--resamples", 19)
+
+
+def test_rows_without_a_group_are_left_out_by_both_commands(folder):
+    """Compare and diagnose count them in the same line."""
+    lines = (folder / "study.csv").read_text().splitlines()
+    at = lines[0].split(",").index("half")
+    cells = list(csv.reader(lines))
+    for row in cells[1:4]:
+        row[at] = " "
+    with (folder / "gaps.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(cells)
+    for words in (("compare",), ("diagnose", "--resamples", "19")):
+        result = invoke(words[0], "gaps.csv", "--group", "half", *words[1:])
+        assert result.exit_code == 0
+        assert "3 rows with nothing in column 'half' left out." in result.stderr

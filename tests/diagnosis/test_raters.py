@@ -592,6 +592,19 @@ class TestByGroup:
         with pytest.raises(sa.SetagreeError, match="named by text or a number"):
             sa.by_group(study, {unit: ["x"] for unit in study.units})
 
+    @pytest.mark.parametrize("blank", [None, " "])
+    def test_rows_without_a_group_are_left_out(self, blank):
+        """They are counted in a warning, and the groups are those of the other rows."""
+        table = walkthrough().to_long()
+        table["batch"] = [k % 2 for k in pd.factorize(table["unit"])[0]]
+        table["batch"] = table["batch"].astype(object)
+        rest = table[table["unit"] != "u1"]
+        n = len(table) - len(rest)
+        table.loc[table["unit"] == "u1", "batch"] = blank
+        with pytest.warns(sa.SetagreeWarning, match=f"{n} rows with nothing in column 'batch'"):
+            found = sa.by_group(table, "batch", rng=1)
+        pd.testing.assert_frame_equal(found, sa.by_group(rest, "batch", rng=1))
+
 
 class TestOverTime:
     """`over_time`."""
