@@ -31,6 +31,7 @@ from setagree.study.names import tidied
 from setagree.study.numbers import as_float, as_number, exact
 from setagree.study.objects import is_ordered
 from setagree.study.reading import Reading
+from setagree.study.where import CALENDAR_WORDS
 
 _WHOLE_AT_MOST = 2.0**61
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -41,13 +42,7 @@ _VERSION = re.compile(r"\b(v|ver|version|rel|release|rev|revision)\.?\s*0", re.I
 _QUANTITY = re.compile(r"0\s?[^\W\d_]+")
 _DAY_AND_MONTH = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])")
 _CLOCK = re.compile(r"\d:\d")
-_DATE_WORDS = {
-    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
-    *("january", "february", "march", "april", "june", "july", "august", "september", "october"),
-    *("november", "december", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday"),
-    *("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "am", "pm"),
-    *("st", "nd", "rd", "th", "t"),
-}
+_DATE_WORDS = CALENDAR_WORDS | {"am", "pm", "st", "nd", "rd", "th", "t"}
 """What stands in dates; names of other words may have a number that counts them."""
 
 

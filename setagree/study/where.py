@@ -67,6 +67,18 @@ _AS_WRITTEN = (dt.date, dt.time, UUID, pd.Period)
 _CLOCK = r"(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?"
 _OFFSET = r"(Z|[+-]\d\d(?::?\d\d(?::\d\d)?)?)?"
 _TIME = re.compile(rf"(?:(\d{{4}}-\d\d-\d\d)[T ])?{_CLOCK}{_OFFSET}")
+_YEAR_FIRST = re.compile(r"\d{4}([./-])\d\d(?:\1\d\d)?(?!\d)")
+_UNSORTED = re.compile(
+    r"(?<!\d)\d\d?([./-])\d\d?\1(?:\d{4}|\d\d)(?!\d)"  # day or month first
+    r"|(?<!\d)\d{4}([./-])(?:\d(?!\d)|\d\d\2\d(?!\d))"  # without leading zeros
+    r"|(?<![\d:.])\d:\d\d|\d:\d\d.*[ap]m\b"
+)
+CALENDAR_WORDS = {
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
+    *("january", "february", "march", "april", "june", "july", "august", "september", "october"),
+    *("november", "december", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "monday"),
+    *("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+}
 _SHOWN = 5
 _MOST_CELLS = 1000
 _ROWS = re.compile(r"\brows? \d")
@@ -91,9 +103,10 @@ class Where:
     text: ``version == "1.10"`` does not match 1.1, and ``version == 1.10`` matches both. The text
     of a cell that is a number is its shortest decimal form (1.1; 1, not 1.0). Only numbers among
     themselves, and texts among themselves, are smaller or larger. Times are text, year first, so
-    that earlier ones are smaller; written as 2024-05-01T10:30 or with a space, with zeros behind
-    the second or without, they are the same, and so are 10:30 and 10:30:00. A time with a zone or
-    an offset (Z, +02:00, +0200, +02), in a cell or as the value, is the time in UTC; a value
+    that earlier ones are smaller; <, <=, > and >= refuse dates such as 31.01.2026. Times are the
+    same if they are written as 2024-05-01T10:30 or with a space, with zeros behind the second or
+    without, and so are 10:30 and 10:30:00. A time with a zone or an offset (Z, +02:00, +0200,
+    +02), in a cell or as the value, is the time in UTC; a value
     without one is taken as UTC where the cells have zones. Without quotes, true and false match
     text in any case, as files spell them differently. A null never matches, and nor does a blank
     cell, which is what a null looks like in a CSV.
@@ -172,6 +185,8 @@ class Where:
         """Return whether the key of a cell matches the key of a value."""
         if isinstance(key, str) != isinstance(value, str):
             return self.operator == "!="
+        if isinstance(key, str) and self.operator not in _EQUALITY:
+            _check_order(key, str(value))
         return OPERATORS[self.operator](key, value)
 
     def verdicts(self, cells: Iterable[object]) -> npt.NDArray[np.int8]:
@@ -355,6 +370,26 @@ def key_of(cell: object) -> Key | None:
     raise DataError(f"holds {a_type(cell)}; only text, numbers, flags and dates are compared.")
 
 
+def _is_unsorted(text: str) -> bool:
+    """Return whether text is a date or time whose order is not that of its characters."""
+    text = text.casefold()
+    words = {*re.findall(r"[^\W\d_]+", text)}
+    return bool(_UNSORTED.search(text) or (words & CALENDAR_WORDS and re.search(r"\d", text)))
+
+
+def _check_order(cell: str, value: str) -> None:
+    """Raise if a cell is compared with a date or time, but is written in another form."""
+    first = _YEAR_FIRST.match(value)
+    if first is None and not _TIME.fullmatch(value):
+        return
+    other = _YEAR_FIRST.match(cell)
+    if _is_unsorted(cell) or (first and other and first[1] != other[1]):
+        raise DataError(
+            f"holds {shorten(cell)}, which is not written as {shorten(value)} is; dates and times "
+            "are compared as text, so write all of them as in 2026-01-31 or 2026-01-31T09:30."
+        )
+
+
 def _as_text(cell: Any) -> str:
     """Return a cell of text, or a quoted value, as they are compared: only times are respelled."""
     return _timed(tidied(str(cell)))
@@ -401,6 +436,10 @@ def _single(text: str, sign: str, rest: str) -> tuple[str, bool]:
     if quoted and sign not in _EQUALITY and as_number(tidied(value)) is not None:
         raise _wrong(
             text, start, f"a number without quotes after {sign!r} (quoted values are text)"
+        )
+    if sign not in _EQUALITY and _is_unsorted(value):
+        raise _wrong(
+            text, start, f"a date or time after {sign!r} as in 2026-01-31 or 2026-01-31T09:30"
         )
     return value, quoted
 

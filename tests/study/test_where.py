@@ -161,6 +161,28 @@ class TestMeaning:
         assert matches("== 2024-05-01", *days) == days[1:2]
         assert len(matches("== 12345678-1234-5678-1234-567812345678", UUID(int=0), _UUID)) == 1
 
+    @pytest.mark.parametrize(
+        "value",
+        [
+            *("01.01.2024", "'1/5/2024'", "2024-5-1", "2024-05-1", "'5 Jan 2024'", "9:30"),
+            *("'10:30 PM'", "05.01.24", "2024/1/05", "Jan-2024"),
+        ],
+    )
+    def test_dates_that_text_does_not_order(self, value):
+        """They are refused after the operators of order, which name the form to write."""
+        for sign in ("<", "<=", ">", ">="):
+            with pytest.raises(OptionError, match=f"expected a date or time after '{sign}' as in"):
+                Where.parse(f"x {sign} {value}")
+        assert matches(f"== {value}", value.strip("'"), "x") == [value.strip("'")]
+
+    @pytest.mark.parametrize("cell", ["05.03.2023", "3/5/2023", "2024-3-5", "2024/03/05", "Mar 3"])
+    def test_cells_that_text_does_not_order(self, cell):
+        """A cell in another form than the date that it is compared with is refused, and named."""
+        with pytest.raises(DataError, match=f"column 'x' holds '{cell}', which is not written as"):
+            Where.parse("x >= 2024-01-01").verdicts(["2024-05-01", cell])
+        assert Where.parse("x >= 2024-01-01").verdicts(["n/a", "2024-05-01"]).tolist() == [1, 1]
+        assert Where.parse("x < b").verdicts(["a", cell]).tolist()[0] == 1
+
     def test_times(self):
         """A time is the same however files and libraries spell it; earlier ones are smaller."""
         same = [
