@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,12 +49,13 @@ def read_study(
     *,
     of_units: Sequence[str] = (),
     of_raters: Sequence[str] = (),
-    models: Sequence[str] = (),
+    models: Sequence[str] | None = None,
 ) -> sa.Annotations:
     """Return the study of files; print which columns were guessed, or which format was seen.
 
     `of_units` are columns with one value per unit, `of_raters` with one per rater. `models` are the
-    models of an export whose answers are read.
+    models of an export whose answers are read. If it is None, models count as raters, and a line
+    names them.
     """
     plan = Plan(in_memory=True)
     beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters, "models": models}
@@ -69,7 +71,7 @@ def read_or_reduce(
     note: Note,
     of_units: Sequence[str] = (),
     of_raters: Sequence[str] = (),
-    models: Sequence[str] = (),
+    models: Sequence[str] | None = None,
     rows: Rows | None = None,
 ) -> Study:
     """Return the study of files, or of rows read from them; a tally if the plan reduces files."""
@@ -78,7 +80,8 @@ def read_or_reduce(
         if rows is None:
             how = replace(how_read(reading), unit_columns=[*of_units] or None)
             how = replace(how, rater_columns=[*of_raters] or None)
-            how = replace(how, predictions=how.predictions or [*models] or False)
+            asked = [*(models or ())]
+            how = replace(how, predictions=how.predictions or asked or False)
             study = open_study(files, how, plan, note=note)
         else:
             with counting_rows(rows.counted):
@@ -89,12 +92,26 @@ def read_or_reduce(
         return study
     _say_repeats(study.n_repeated, reading, note)
     if reading.without is None:
+        if models is None:
+            _say_models(study, note)
         return with_population(study, reading)
     rest = study.without_raters(rater_names(study, reading.without))
     n_units = study.n_units - rest.n_units
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
+    if models is None:
+        _say_models(rest, note)
     return with_population(rest, reading)
+
+
+def _say_models(study: sa.Annotations, note: Note) -> None:
+    """Print how many raters are marked as models, and the option that leaves them out."""
+    if models := marked_models(study):
+        humans = counted(study.n_raters - len(models), "human")
+        note(
+            f"The raters are {humans} and {counted(len(models), 'model')}; for the humans alone: "
+            f"--without {shlex.quote(','.join(map(str, models)))}"
+        )
 
 
 def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:

@@ -170,6 +170,24 @@ def test_a_report_takes_marked_models_out():
     assert "owlet" in text
 
 
+@pytest.mark.usefixtures("batches")
+@pytest.mark.parametrize(
+    "words",
+    [("score",), ("consensus",), ("monitor", "--source", "b", "--at", "b", "--threshold=0.4")],
+)
+def test_models_among_the_raters_are_named(words):
+    """Commands that count models as raters name the option that leaves them out."""
+    files = ("b0.json", "b1.json", "--predictions")
+    done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:]])
+    assert done.exit_code == 0, done.output
+    line = "The raters are 3 humans and 2 models; for the humans alone: --without gpt,owlet"
+    assert line in done.stderr.splitlines()
+    done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:], "--without", "gpt,owlet"])
+    assert "The raters are" not in done.stderr
+    done = CliRunner().invoke(cli.app, ["panel", *files])
+    assert "The raters are" not in done.stderr
+
+
 SEVERAL = ("b0.json", "b1.json", "--source", "batch")
 
 
