@@ -373,25 +373,37 @@ def doubt_brackets(cells: Sequence[object], sep: str) -> None:
         )
 
 
-def doubt_columns(columns: Sequence[tuple[object, set[str]]], times: Mapping[str, int]) -> None:
-    """Say which column of a wide table has no answer in common with another, as raters have.
+def doubt_columns(families: Sequence[Sequence[object]]) -> None:
+    """Warn if columns are read as raters that have no answer in common with the others.
 
-    `columns` are names and what their answers consist of; `times` says how many columns have each.
+    `families` are names of columns; between families there is no common answer.
     """
-    alone = [name for name, parts in columns if parts and all(times[part] == 1 for part in parts)]
-    if alone and max(times.values()) > 1:
-        raters = [name for name, _ in columns if name not in alone]
+    several = [one for one in families if len(one) > 1]
+    alone = [one[0] for one in families if len(one) == 1]
+    if len(several) > 1:
+        first, second = several[:2]
+        warn(
+            f"the columns {listing(first)} are read as raters, and so are {listing(second)}, which "
+            "have no answer in common with them; if only some of them are raters, list these: "
+            f"{option('raters', first)} or {option('raters', second)}.",
+            SetagreeWarning,
+        )
+    elif several and alone:
         warn(
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
-            f"other; if it is not one, list the raters: {option('raters', raters)}.",
+            f"other; if it is not one, list the raters: {option('raters', several[0])}.",
             SetagreeWarning,
         )
 
 
+def is_agreed(rater: object) -> bool:
+    """Return whether a column is called like what is made of the answers of raters."""
+    return "".join(filter(str.isalnum, str(rater).casefold())) in _AGREED
+
+
 def doubt_agreed(raters: Sequence[object]) -> None:
     """Say that a column among raters is called like what was made of their answers."""
-    plain = ["".join(filter(str.isalnum, str(rater).casefold())) for rater in raters]
-    made = [rater for rater, name in zip(raters, plain, strict=True) if name in _AGREED]
+    made = [rater for rater in raters if is_agreed(rater)]
     if made and len(raters) - len(made) > 1:
         rest = [rater for rater in raters if rater not in made]
         warn(

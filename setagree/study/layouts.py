@@ -29,7 +29,7 @@ from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import check_roles
 from setagree.study.counts import UNIT_NAMES
-from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals
+from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals, is_agreed
 from setagree.study.frames import Frame, as_pandas, check_columns, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
@@ -225,19 +225,28 @@ def _refuse_stray_columns(columns: Sequence[Column]) -> None:
     """Refuse a column that looks like identifiers or free text among columns of answers."""
     present, parts = _answers_of(columns)
     strays = _strays(present, parts)
-    _refuse_names(columns, _NO_RATERS, strays)
+    advice = _advice(columns, parts, strays)
+    _refuse_names(columns, _NO_RATERS, advice)
     for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
         if n_distinct:
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater ({n_distinct} of its {n_cells} cells are different, and most "
                 f"stand in no other column); say {option('unit', column.name)}, or list the "
-                f"raters: {option('raters', _raters(columns, strays))}."
+                f"raters: {advice}"
             )
-    _refuse_names(columns, UNIT_NAMES, strays)
-    answered = zip(columns, present, parts, strict=True)
-    times = Counter(part for of_one in parts for part in of_one)
-    doubt_columns([(c.name, p) for c, given, p in answered if len(given) >= _ENOUGH], times)
+    _refuse_names(columns, UNIT_NAMES, advice)
+    _warn_families(columns, present, parts)
+
+
+def _warn_families(
+    columns: Sequence[Column], present: Sequence[list[Any]], parts: Sequence[set[str]]
+) -> None:
+    """Warn if some columns of raters have no answer in common with the others."""
+    families = [
+        [columns[k].name for k in one if len(present[k]) >= _ENOUGH] for one in _families(parts)
+    ]
+    doubt_columns([one for one in families if one])
 
 
 def _warn_texts(columns: Sequence[Column]) -> None:
@@ -251,9 +260,11 @@ def _warn_texts(columns: Sequence[Column]) -> None:
                 f"{counted(n_distinct, 'distinct text')} in {counted(len(column), 'row')}, and "
                 f"most stand in no other column. If these are texts or names of units, say "
                 f"{option('unit', column.name)}, or list the raters without it: "
-                f"{option('raters', _raters(columns, strays))}.",
+                f"{_advice(columns, parts, strays)}",
                 SetagreeWarning,
             )
+    if not any(n for n, _ in strays):
+        _warn_families(columns, present, parts)
 
 
 def _answers_of(columns: Sequence[Column]) -> tuple[list[list[Any]], list[set[str]]]:
@@ -278,30 +289,55 @@ def _strays(present: Sequence[list[Any]], parts: Sequence[set[str]]) -> list[tup
     return found
 
 
-def _raters(columns: Sequence[Column], strays: Sequence[tuple[int, int]]) -> list[Any]:
-    """Return the columns that may be raters, by their names and by their cells."""
+def _families(parts: Sequence[set[str]]) -> list[list[int]]:
+    """Return the places of columns in groups, between which there is no common answer."""
+    families: list[tuple[set[str], list[int]]] = []
+    for k, of_one in enumerate(parts):
+        joined = [one for one in families if not one[0].isdisjoint(of_one)]
+        answers = of_one.union(*(one[0] for one in joined))
+        places = [place for one in joined for place in one[1]]
+        families = [one for one in families if one not in joined]
+        families += [(answers, [*places, k])] if of_one else []
+    return sorted(sorted(places) for _, places in families)
+
+
+def _advice(
+    columns: Sequence[Column], parts: Sequence[set[str]], strays: Sequence[tuple[int, int]]
+) -> str:
+    """Return the option that lists the columns that may be raters, for each of their families."""
     odd = _NO_RATERS | UNIT_NAMES
-    named = [(c.name, n) for c, (n, _) in zip(columns, strays, strict=True)]
-    return [name for name, n in named if not n and str(name).strip().lower() not in odd]
+    named = [column.name for column in columns]
+    possible = [
+        k
+        for k, (name, (n, _)) in enumerate(zip(named, strays, strict=True))
+        if not n and str(name).strip().lower() not in odd
+    ]
+    made = [k for k in possible if is_agreed(named[k])]
+    families = [[named[k] for k in possible if k in one] for one in _families(parts)]
+    several = [one for one in families if len(one) > 1] or [[named[k] for k in possible]]
+    rest = [[name for name in one if not is_agreed(name)] for one in several]
+    if not made or min(map(len, rest)) < 2:
+        return f"{' or '.join(option('raters', one) for one in several)}."
+    return (
+        f"{' or '.join(option('raters', one) for one in rest)} (without "
+        f"{listing([named[k] for k in made])}, which may be made of the others' answers)."
+    )
 
 
-def _refuse_names(
-    columns: Sequence[Column], odd_names: set[str], strays: Sequence[tuple[int, int]]
-) -> None:
+def _refuse_names(columns: Sequence[Column], odd_names: set[str], advice: str) -> None:
     """Refuse a column that is called like something else than a rater."""
     names = [column.name for column in columns]
     odd = [name for name in names if str(name).strip().lower() in odd_names]
     if not odd:
         return
-    raters = f"{option('raters', _raters(columns, strays))}."
     if odd_names is UNIT_NAMES:
         raise DataError(
             f"column {odd[0]!r} sounds like the units; say {option('unit', odd[0])}, or list the "
-            f"raters: {raters}"
+            f"raters: {advice}"
         )
     raise DataError(
         f"column {odd[0]!r} does not sound like a rater; if it is not one, list the raters: "
-        f"{raters}"
+        f"{advice}"
     )
 
 

@@ -634,3 +634,40 @@ def test_a_contingency_table_numbered_from_one_is_labelled():
     assert (study.n_units, set(study.values)) == (6, {1, 2, 3})
     with pytest.raises(DataError, match="not labelled, only numbered"):
         sa.Annotations.from_contingency(table.reset_index(drop=True).T.reset_index(drop=True))
+
+
+def with_confidence(n=60):
+    """Return ids, the answers of two raters, and how sure they are, from 1 to 5."""
+    rng = np.random.default_rng(5)
+    answers = {name: rng.choice(["joy", "fear"], n) for name in ("rater_1", "rater_2")}
+    sure = {f"{name}_conf": rng.integers(1, 6, n).astype(str) for name in answers}
+    return pd.DataFrame({"id": range(n), **answers, **sure})
+
+
+def test_columns_without_an_answer_in_common_are_two_groups():
+    """The warning names both groups and the option that lists either; none is chosen."""
+    table = with_confidence()
+    message = "the columns 'rater_1', 'rater_2' are read as raters, and so are 'rater_1_conf', "
+    with pytest.warns(SetagreeWarning, match=message) as caught:
+        assert sa.read(table, wide=True, unit="id").n_raters == 4
+    either = "raters=['rater_1', 'rater_2'] or raters=['rater_1_conf', 'rater_2_conf']."
+    assert str(caught[0].message).endswith(either)
+    assert sa.read(table, wide=True, unit="id", raters=["rater_1", "rater_2"]).n_raters == 2
+    noted = table.assign(Notes="")
+    assert sentence(DataError, lambda: sa.read(noted, wide=True, unit="id")).endswith(either)
+
+
+def test_advice_has_no_column_that_shares_no_answer_or_is_made_of_the_others():
+    """Numbers are left out of the list of raters, and gold answers with a sentence."""
+    rng = np.random.default_rng(6)
+    table = annotated_texts()
+    table["Length"] = rng.integers(10, 99, len(table)).astype(str)
+    table["Gold"] = table["Majority"] = table["Anna"]
+    message = sentence(DataError, lambda: sa.read(table, wide=True))
+    assert message.endswith(
+        "list the raters: raters=['Anna', 'Ben', 'Cleo'] (without 'Gold', 'Majority', which may be "
+        "made of the others' answers)."
+    )
+    listed = ["Anna", "Ben", "Cleo", "Length"]
+    with pytest.warns(SetagreeWarning, match="'Length' is read as a rater and has no answer in"):
+        assert sa.read(table, wide=True, unit="id", raters=listed).n_raters == 4
