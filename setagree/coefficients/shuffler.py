@@ -177,7 +177,8 @@ class Cells:
             value = V.take(self._by_unit, axis=1)
             rated = value < self.n_values
             ones = np.ones(int(rated.sum()))
-            q = self._counted.disagreement(unit[rated], value[rated], ones, B * n)
+            counts = CountedUnits(self.sizes, self.tally, self.weights, self.dense)
+            q = counts.disagreement(unit[rated], value[rated], ones, B * n)
             return q.reshape(B, n) / self.weights.max_distance
         q = np.zeros((B, n))
         for units, k, l in pairs_of(tables):
@@ -207,10 +208,6 @@ class Cells:
         K = self.n_values
         return np.pad(self.dense.reshape(K, K) / self.weights.max_distance, (0, 1)).ravel()
 
-    @cached_property
-    def _counted(self) -> CountedUnits:
-        return CountedUnits(self.sizes, self.tally, self.weights, self.dense)
-
 
 class Shuffler(Cells):
     """A coefficient as a function of the answers in the cells of a study.
@@ -233,7 +230,12 @@ class Shuffler(Cells):
         if not isinstance(model, Fixed | Urn | Redrawn | UrnOfEachRater):
             raise TypeError(f"{model!r} is not a model of chance that can be reshuffled")
         super().__init__(unit, value, group, case.tally, case.weights)
-        self.case, self.model = with_dense(case, self.dense), model
+        if self.dense is not None:
+            values, is_relative = case.weights.values, case.weights.max_distance < 1
+            distances = self.dense.reshape(len(values), len(values))
+            dense = DenseWeights(values, distances, relative=is_relative)
+            case = replace(case, weights=dense)
+        self.case, self.model = case, model
         self.rater = np.unique(rater[self.order], return_inverse=True)[1]
         w, v = case.pairable_weights[self.units], case.unit_weights[self.units]
         self.w, self.v = w, w if model.weigh == "ratings" else v  # of M and O, of the urn
@@ -336,15 +338,6 @@ def pairs_of(tables: Tables) -> Iterator[tuple[slice, Codes, Codes]]:
     for units, answers in tables:
         for s in range(1, answers.shape[1]):
             yield units, answers[:, :-s], answers[:, s:]
-
-
-def with_dense(case: Case, dense: Floats | None) -> Case:
-    """Return the case with a matrix of distances, if their K x K entries are given."""
-    if dense is None:
-        return case
-    values, is_relative = case.weights.values, case.weights.max_distance < 1
-    distances = dense.reshape(len(values), len(values))
-    return replace(case, weights=DenseWeights(values, distances, relative=is_relative))
 
 
 def arrangements(groups: list[Codes]) -> Iterator[Codes]:
