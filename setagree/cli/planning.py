@@ -8,14 +8,14 @@ from typing import Any
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
-from setagree.cli.inference import ALPHA, seed_or_drawn
+from setagree.cli.inference import ALPHA, counts, seed_or_drawn
 from setagree.cli.large import refuse_where_large, scored
 from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
 from setagree.cli.output import Deliverer, sentences
-from setagree.cli.plan_tables import plans
 from setagree.cli.reading import names
 from setagree.errors import OptionError, spelling
 from setagree.scoring.results import ABOUT
+from setagree.wording.result_base import paragraphs
 
 PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
 
@@ -66,7 +66,7 @@ def plan(
     frame = planned.to_frame().assign(level=level)
     if any(by_raters.values()):
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, plans(table, planned.rows, frame), about=ABOUT["units"])
+    deliver(frame, paragraphs(counts(table), str(planned)), about=ABOUT["units"])
 
 
 def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:

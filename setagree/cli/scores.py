@@ -14,7 +14,6 @@ from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
 from setagree.cli.output import Deliverer, say, sentences
 from setagree.cli.show import print_list
-from setagree.cli.tables import reason_of
 from setagree.distances.registry import known_distances
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
@@ -50,7 +49,7 @@ def score(
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)
     found = (described(table.to_frame(), table), str(table)) if other is None else other(table)
-    deliver(*found, reasons=map(reason_of, table), about=ABOUT[over or "units"])
+    deliver(*found, reasons=[row.interval_reason for row in table], about=ABOUT[over or "units"])
 
 
 def list_distances() -> None:

@@ -13,12 +13,11 @@ from setagree.cli import options as options
 from setagree.cli.options import Reading, Text, option
 from setagree.cli.population import with_population
 from setagree.cli.reading import long_table
-from setagree.cli.tables import intervals, table_text, whole
 from setagree.diagnosis.grouping import first_times, study_and_column, windowed_times
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
-from setagree.wording.number_format import four, level_text
+from setagree.wording.tables import Column, TextTable
 
 OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
 Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]
@@ -51,16 +50,20 @@ def time_lines(
         first = first_times(times, units, study.n_units)
         at = dict(zip(study.units, map(first.shown, cast("Any", first.values)), strict=True))
         found = sa.over_time(study, at, window=length, **given)
-    shown = {
-        "from": map(_moment, found["start"]),
-        "to before": map(_moment, found["end"]),
-        "units": map(whole, found["n_units"]),
-        "raters": map(whole, found["n_raters"]),
-        "ratings": map(whole, found["n_ratings"]),
-        "estimate": map(four, found["estimate"]),
-        f"{level_text(given.get('level', 0.95), gap='')} interval": intervals(found),
-    }
-    return ["", f"OVER TIME ({column}, {window})", *table_text(shown).splitlines()]
+    found = found.assign(start=[*map(_moment, found["start"])], end=[*map(_moment, found["end"])])
+    table = TextTable.of(found, _WINDOWS, given.get("level", 0.95))
+    return ["", f"OVER TIME ({column}, {window})", *str(table).splitlines()]
+
+
+_WINDOWS = (
+    Column("start", "text", "from"),
+    Column("end", "text", "to before"),
+    Column("n_units", "count", "units"),
+    Column("n_raters", "count", "raters"),
+    Column("n_ratings", "count", "ratings"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+)
 
 
 def _moment(time: Any) -> str:

@@ -46,9 +46,11 @@ class AcceptancePlan(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
-        row = {name: getattr(self, name) for name in ("n", "c", "good", "bad")}
-        row |= {"accepts_good": self.accepts(self.good), "accepts_bad": self.accepts(self.bad)}
-        return pd.DataFrame([row])
+        return self._one_row(
+            "n c good bad accepts_good accepts_bad",
+            accepts_good=self.accepts(self.good),
+            accepts_bad=self.accepts(self.bad),
+        )
 
     def __repr__(self) -> str:
         return f"<AcceptancePlan: {self}>"
@@ -107,8 +109,7 @@ class AcceptanceTest(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
-        row = {"n_checked": self.n_checked, "n_errors": self.n_errors, "c": self.plan.c}
-        return pd.DataFrame([row | {"passes": self.passes, "at_most": self.at_most}])
+        return self._one_row("n_checked n_errors c passes at_most", c=self.plan.c)
 
     def __repr__(self) -> str:
         return f"<AcceptanceTest: {self.verdict}>"

@@ -18,6 +18,7 @@ from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable
 from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Scale: TypeAlias = str | Mapping[str, float]
 
@@ -82,6 +83,14 @@ class Benchmark(Result):
     at_least: float = float("nan")
     reason: str | None = None
 
+    columns = (
+        Column("level", "text"),
+        Column("from"),
+        Column("to"),
+        Column("membership"),
+        Column("cumulative"),
+    )
+
     def to_frame(self) -> pd.DataFrame:
         """Return the levels, the best first, with their membership and its running sum."""
         return self.levels.copy()
@@ -92,9 +101,11 @@ class Benchmark(Result):
             f"{self.agreement.estimate:.4f} on {self.scale}: {self.verdict}>"
         )
 
-    def __str__(self) -> str:
-        shown = self.levels.round(5).to_string(index=False)
-        return f"{shown}\n\nVerdict: {self.verdict}.{self._rule()} {CAUTION}"
+    def _heading(self) -> str:
+        return repr(self.agreement)[1:-1]
+
+    def _notes(self) -> list[str]:
+        return [f"Verdict: {self.verdict}.{self._rule()} {CAUTION}"]
 
     def _rule(self) -> str:
         if not np.isnan(self.at_least):
@@ -285,17 +296,8 @@ class AtLeast(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
-        row = {
-            "coefficient": self.agreement.coefficient,
-            "distance": self.agreement.distance,
-            "estimate": self.agreement.estimate,
-            "threshold": self.threshold,
-            "level": self.level,
-            "low": self.low,
-            "high": self.high,
-            "holds": self.holds,
-        }
-        return pd.DataFrame([row])
+        names = "coefficient distance estimate threshold level low high"
+        return self._one_row(f"{names} holds")
 
     def __repr__(self) -> str:
         return f"<AtLeast {self.threshold:g}: {self.verdict}>"

@@ -29,6 +29,7 @@ from setagree.limits import TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.unit_columns import OfUnits
+from setagree.wording.tables import Column
 
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
@@ -54,6 +55,15 @@ class Bootstrap(Resampled):
     distribution: Floats
     over: str
     clusters: str = ""
+
+    columns = (
+        Column("coefficient", "text"),
+        Column("distance", "text"),
+        Column("estimate"),
+        Column("standard_error", head="se"),
+        Column(("low", "high"), "interval"),
+        Column("n_undefined", "count", "undefined"),
+    )
 
     @property
     def standard_error(self) -> float:
@@ -129,19 +139,20 @@ class Bootstrap(Resampled):
     ) -> pd.DataFrame:
         """Return a row with the estimate, the standard error and the interval of `interval`."""
         low, high = self.interval(level, method=method)
-        row = {
-            "coefficient": self.agreement.coefficient,
-            "distance": self.agreement.distance,
-            "estimate": self.agreement.estimate,
-            "standard_error": self.standard_error,
-            "low": low,
-            "high": high,
-            "interval_method": self.default_method if method is None else method,
-            "over": self.over,
-            "n_resamples": len(self.distribution),
-            "n_undefined": self.n_undefined,
-        }
-        return pd.DataFrame([row])
+        return self._one_row(
+            "coefficient distance estimate standard_error low high interval_method over "
+            "n_resamples n_undefined",
+            low=low,
+            high=high,
+            interval_method=self.default_method if method is None else method,
+            n_resamples=len(self.distribution),
+        )
+
+    def _notes(self) -> list[str]:
+        about = f"{self.default_method} interval. About {self.about}."
+        n = counted(len(self.distribution), "resample")
+        why = [f"{self.interval_reason}."] if self.standard_error == 0 else []
+        return [*why, f"se and interval: {n} of the {self.drawn}, {about}"]
 
     def __repr__(self) -> str:
         low, high = self.interval()
@@ -199,12 +210,6 @@ class BootstrapTable(ResultTable[Bootstrap]):
         """Return a row for each coefficient and distance."""
         rows = [row.to_frame(level=level, method=method) for row in self.rows]
         return pd.concat(rows, ignore_index=True)
-
-    def __str__(self) -> str:
-        shown = self.to_frame().drop(columns=["over", "n_resamples"]).round(4)
-        whys = dict.fromkeys(row.interval_reason for row in self.rows if row.standard_error == 0)
-        said = "".join(f"\n\n{why}." for why in whys)
-        return f"{self!r}\n\n{shown.to_string(index=False)}{said}"
 
     def __repr__(self) -> str:
         one = self.rows[0]

@@ -48,6 +48,7 @@ from setagree.scoring.table_notes import drawn_beside
 from setagree.study.sampling import Sample
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Design: TypeAlias = Literal["same_units", "independent"]
 
@@ -364,6 +365,15 @@ class Comparison(Result):
     reasons: tuple[str | None, ...]
     drawn: str = ""
 
+    columns = (
+        Column("pair", "text"),
+        Column("difference", meaning="the first minus the second"),
+        Column("standard_error", head="se"),
+        Column(("low", "high"), "interval"),
+        Column("p_value", "p", "p"),
+        Column("p_holm", "p", "p (Holm)"),
+    )
+
     @property
     def about(self) -> str:
         """What the intervals are about: these raters, judging a sample of units."""
@@ -435,18 +445,35 @@ class Comparison(Result):
             f"{self.difference:.4f} ({found}{missed}){more}>"
         )
 
-    def __str__(self) -> str:
-        if len(self.frame) == 1:
-            return repr(self)
-        hidden = ["n_shared"] if self.frame["n_undefined"].any() else ["n_undefined", "n_shared"]
-        shown = self.frame.drop(columns=hidden).round(
-            {"difference": 4, "standard_error": 4, "low": 4, "high": 4}
-        )
-        p = dict.fromkeys(("p_value", "p_holm"), "{:.3g}".format)
-        how = ", ".join([*self._how, f"{100 * self.level:g}% intervals"])
-        head = f"{len(shown)} pairs ({how})"
-        said = "".join(f"\n\n{why}." for why in dict.fromkeys(self.reasons) if why)
-        return f"{head}\n\n{shown.to_string(index=False, formatters=p)}{said}"
+    def _to_print(self) -> pd.DataFrame:
+        frame = self.frame.assign(pair=[f"{first} - {second}" for first, second in self.names])
+        return frame if len(frame) > 1 else frame.drop(columns="p_holm")
+
+    def _notes(self) -> list[str]:
+        how = "standard errors by linearisation"
+        if self.method == "bootstrap":
+            n = max(one.n_undefined for one in self.differences)
+            lost = f"at most {n:,} undefined and left out" if n else "none undefined"
+            how = f"resamples of the {self.drawn or 'units'}, {lost}, expanded percentile interval"
+        elif self.drawn:
+            how += f", {self.drawn}"
+        n = sum(not np.isnan(one.p_value) for one in self.differences)
+        holm_of = f" Holm: p corrected for {n} comparisons." if n > 1 else ""
+        whys = [f"{why}." for why in dict.fromkeys(self.reasons) if why]
+        return [*whys, f"{self._units}; {how}. About {self.about}.{holm_of}"]
+
+    @property
+    def _units(self) -> str:
+        """The units of the two coefficients of a pair, as the beginning of a sentence."""
+        few, many = min(self.n_shared), max(self.n_shared)
+        number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+        if self.design == "independent":
+            return "Independent studies"
+        if not many:
+            return "No unit is shared; clusters are matched by their names"
+        if self.design == "shared_units":
+            return f"Only the {number} units that all studies share, scored anew"
+        return f"The same units, matched by their names ({number} shared)"
 
 
 @public

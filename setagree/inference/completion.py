@@ -70,14 +70,7 @@ class CompletionBounds(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row."""
-        row = {
-            "distance": self.distance,
-            "estimate": self.estimate,
-            "lowest": self.lowest,
-            "highest": self.highest,
-            "n_completed": self.n_completed,
-        }
-        return pd.DataFrame([row])
+        return self._one_row("distance estimate lowest highest n_completed")
 
     def __repr__(self) -> str:
         why = f" ({self.reason})" if self.reason is not None else ""

@@ -304,19 +304,11 @@ class KSStatistic(Resampled):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row: the statistic, where it is reached, p, the counts."""
-        row = {
-            "distance": self.distance,
-            "estimate": self.estimate,
-            "at": self.at,
-            "p_value": self.p_value,
-            "n_observed_pairs": self.n_observed_pairs,
-            "n_expected_pairs": self.n_expected_pairs,
-            "n_units": self.n_units,
-            "n_ratings": self.n_ratings,
-            "n_resamples": len(self.distribution),
-            "exact": self.exact,
-        }
-        return pd.DataFrame([row])
+        return self._one_row(
+            "distance estimate at p_value n_observed_pairs n_expected_pairs n_units n_ratings "
+            "n_resamples exact",
+            n_resamples=len(self.distribution),
+        )
 
     def __repr__(self) -> str:
         if self.reason is not None:

@@ -25,6 +25,8 @@ from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.sampling import warn_ignored
 from setagree.study.unit_columns import OfUnits
+from setagree.wording.number_format import p_four
+from setagree.wording.tables import Column
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
@@ -37,6 +39,15 @@ _RATINGS_LIMIT = 200_000_000
 
 _TABLE_LIMIT = 50_000_000
 """Cells of a table beyond which they are not permuted: 400 MB."""
+
+
+_MOVED = {
+    "pooled": "all answers over all raters and units",
+    "within_rater": "each rater's answers over the units of that rater",
+    "table": "all cells of the table, the missing ones too",
+    "within_cluster": "the answers of each cluster over its own units and raters",
+}
+_REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided": "as far out"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +76,16 @@ class PermutationTest(Resampled):
     alternative: str
     exact: bool
     exact_mean: float
+
+    columns = (
+        Column("coefficient", "text"),
+        Column("distance", "text"),
+        Column("estimate"),
+        Column("null_mean", head="by chance", meaning="the mean of the reshuffles"),
+        Column("exact_mean", head="expected", meaning="that of all reshuffles, if it is known"),
+        Column("null_95", head="95th percentile", meaning="of the reshuffles"),
+        Column("p_value", "p", "p"),
+    )
 
     @property
     def p_value(self) -> float:
@@ -114,21 +135,30 @@ class PermutationTest(Resampled):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row: the estimate, the null distribution in numbers, p."""
-        row = {
-            "coefficient": self.agreement.coefficient,
-            "distance": self.agreement.distance,
-            "estimate": self.agreement.estimate,
-            "p_value": self.p_value,
-            "alternative": self.alternative,
-            "scheme": self.scheme,
-            "null_mean": float(self.defined.mean()) if len(self.defined) else float("nan"),
-            "exact_mean": self.exact_mean,
-            "null_95": self.quantile(0.95),
-            "n_resamples": len(self.distribution),
-            "n_undefined": self.n_undefined,
-            "exact": self.exact,
-        }
-        return pd.DataFrame([row])
+        known = bool(len(self.defined))
+        return self._one_row(
+            "coefficient distance estimate p_value alternative scheme null_mean exact_mean null_95 "
+            "n_resamples n_undefined exact",
+            null_mean=float(self.defined.mean()) if known else float("nan"),
+            null_95=self.quantile(0.95),
+            n_resamples=len(self.distribution),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if (versus := self.beside_chance) is not None:
+            side: Literal["greater", "less"] = "greater" if versus.startswith("more") else "less"
+            tail = {"greater": "upper", "less": "lower"}[side]
+            notes.append(f"{versus.capitalize()} ({tail} tail: p {p_four(self.tail(side))}).")
+        if self.agreement.standard_error == 0:
+            notes.append(f"{self.agreement.interval_reason}.")
+        n = f"{len(self.distribution):,}"
+        often = f"all {n} arrangements" if self.exact else f"{n} reshuffles and the study itself"
+        twice = " (twice the smaller side)" if self.alternative == "two-sided" else ""
+        lost = f" Undefined reshuffles, left out: {self.n_undefined:,}." if self.n_undefined else ""
+        meaning = f"p: the share of {often} that come out {_REACHED[self.alternative]} as the"
+        moved = f"{_MOVED[self.scheme]}{self.over}"
+        return [*notes, f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}"]
 
     def __repr__(self) -> str:
         n = f"{len(self.distribution):,}"

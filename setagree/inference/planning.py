@@ -28,6 +28,7 @@ from setagree.inference.pilot_variance import (
     planned_test,
     ratings_a_unit,
     shape_of,
+    take_turns,
     unit_variance,
     variances_by_raters,
 )
@@ -37,9 +38,18 @@ from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, t_interval
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 _FEW_UNITS = 30
 """Units below which a pilot is doubted."""
+
+
+_UNITS = (Column("units", "count"), Column("more_units", "count"))
+_WIDTHS = (
+    Column("half_width", "half_width"),
+    Column("standard_error", head="se"),
+    Column("power"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +83,16 @@ class Plan(Result):
     pilot_units: int
     alike: float = nan
     unaffordable: tuple[tuple[float, float], ...] = ()
+
+    columns = (
+        Column("raters", "count"),
+        *_UNITS,
+        Column("units_per_cluster", "count"),
+        Column("clusters", "count"),
+        *_WIDTHS,
+        Column("cost", "amount"),
+        Column("basis", "text"),
+    )
 
     @property
     def about(self) -> str:
@@ -204,9 +224,21 @@ class Plan(Result):
             f"the spread of units that this plan rests on is as uncertain.{'' if asked else room}"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the plan, nothing rounded."""
-        return self.frame.copy()
+    def _heading(self) -> str:
+        return repr(self.agreement)[1:-1]
+
+    def _notes(self) -> list[str]:
+        pilot, n = self.agreement, self.pilot_units
+        which = {pilot.n_pairable_units: " that have two ratings", pilot.n_units: ""}
+        of_pilot = f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}"
+        notes = [f"more units: beyond {of_pilot}."]
+        bases = set(self.frame["basis"])
+        notes += [text for basis, text in _BASES.items() if basis in bases]
+        if isnan(pilot.standard_error):
+            notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
+        if "extended" in bases and take_turns(pilot):
+            notes.append("raters: ratings per unit, as the raters of the pilot take turns.")
+        return [*self.notes, " ".join(notes)]
 
     def __repr__(self) -> str:
         drawn = f" in {self.agreement.drawn}" if is_clustered(self.agreement) else ""
@@ -216,11 +248,14 @@ class Plan(Result):
             f"{counted(len(self.frame), 'row')}, about {self.about}>"
         )
 
-    def __str__(self) -> str:
-        shown = self.frame.drop(columns="reason", errors="ignore").round(
-            {"degrees_of_freedom": 1, "standard_error": 4, "half_width": 4, "power": 4}
-        )
-        return "\n\n".join([shown.to_string(index=False), *self.notes])
+
+_BASES = {
+    "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
+    "raters.",
+    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings per "
+    "unit, drawn at random.",
+    "extended": "extended: extrapolated from fewer raters, a rough guide.",
+}
 
 
 def _either(numbers: list[str]) -> str:
@@ -250,30 +285,39 @@ class DifferencePlan(Result):
     frame: pd.DataFrame
     wishes: Wishes
 
+    columns = (
+        Column("first", "text"),
+        Column("second", "text"),
+        Column("difference"),
+        *_UNITS,
+        *_WIDTHS,
+    )
+
     @property
     def about(self) -> str:
         """What the intervals are about: these raters, judging a sample of units."""
         return self.comparison.about
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the plan, nothing rounded."""
-        return self.frame.copy()
 
     def __repr__(self) -> str:
         first, n = self.frame.iloc[0], counted(len(self.frame), "row")
         what = f"{first['first']} - {first['second']}"
         return f"<DifferencePlan of {what}: {n}, about {self.about}>"
 
-    def __str__(self) -> str:
-        about = f"Intervals are about {self.about}."
-        shown = f"{self.frame.round(4).to_string(index=False)}\n\n{about}"
-        if self.wishes.at_least is None:
-            return shown
-        return (
-            f"{shown}\n\npower: how often such a study shows with {100 * self.wishes.level:g} % "
-            f"confidence (one-sided) that the difference is above {self.wishes.at_least:g}, if it "
-            "is as in the pilot."
+    @property
+    def level(self) -> float:
+        """The level of the interval."""
+        return self.wishes.level
+
+    def _notes(self) -> list[str]:
+        about, wishes = f"Intervals are about {self.about}.", self.wishes
+        if wishes.at_least is None:
+            return [about]
+        power = (
+            f"power: how often such a study shows with {100 * wishes.level:g} % confidence "
+            f"(one-sided) that the difference is above {wishes.at_least:g}, if it is as in the "
+            "pilot."
         )
+        return [about, power]
 
 
 def planned_differences(comparison: Comparison, wishes: Wishes) -> DifferencePlan:

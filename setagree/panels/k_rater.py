@@ -205,21 +205,13 @@ class KRaterReliability(Replicated):
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row."""
         low, high = self.interval(level)
-        row = {
-            "k": self.k,
-            "method": self.method,
-            "distance": self.distance,
-            "estimate": self.estimate,
-            "low": low,
-            "high": high,
-            "single": self.single,
-            "spearman_brown": self.spearman_brown,
-            "n_units": self.n_units,
-            "n_splits": len(self.splits),
-            "n_undefined": self.n_undefined,
-            "share_left_out": self.share_left_out,
-        }
-        return pd.DataFrame([row])
+        return self._one_row(
+            "k method distance estimate low high single spearman_brown n_units n_splits "
+            "n_undefined share_left_out",
+            low=low,
+            high=high,
+            n_splits=len(self.splits),
+        )
 
     def __repr__(self) -> str:
         n = 0 if self.reason else self.n_undefined

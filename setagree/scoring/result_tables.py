@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -15,7 +15,8 @@ from setagree.scoring.results import Agreement, AgreementTable, RowName, find_ro
 from setagree.scoring.scorer import score_part
 from setagree.scoring.table_notes import doubt_clusters
 from setagree.study.unit_columns import OfUnits
-from setagree.wording.result_base import ResultRows
+from setagree.wording.result_base import ResultRows, paragraphs
+from setagree.wording.tables import Column
 
 
 class OfAgreement(Protocol):
@@ -25,8 +26,14 @@ class OfAgreement(Protocol):
     def agreement(self) -> Agreement:
         """What it was computed from."""
 
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What is printed."""
+
     def to_frame(self) -> pd.DataFrame:
         """Return it as a frame."""
+
+    def _notes(self) -> Iterable[str]: ...
 
 
 R = TypeVar("R", bound=OfAgreement)
@@ -52,6 +59,7 @@ class ResultTable(ResultRows[R]):
     """
 
     rows: tuple[R, ...]
+    max_rows = 40
 
     def __getitem__(self, name: RowName) -> R:
         """Return the result of a coefficient, of a (coefficient, distance), or of a number."""
@@ -61,17 +69,35 @@ class ResultTable(ResultRows[R]):
         """Return the frames of all rows, with the coefficient and the distance of each."""
         return pd.concat([_named(row, row.to_frame()) for row in self.rows], ignore_index=True)
 
+    @property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]  # those of its rows
+        """The columns that are printed, if the rows stand in one table."""
+        columns = self.rows[0].columns
+        return columns if columns and columns[0].source == "coefficient" else ()
+
+    def _heading(self) -> str:
+        return "" if self.columns else repr(self)
+
     def __str__(self) -> str:
-        shown = self.to_frame().round(4)
-        return f"{self!r}\n\n{shown.to_string(index=False, max_rows=_SHOWN)}"
+        is_one_table = self.columns or not self.rows[0].columns
+        return paragraphs(*self._parts()) if is_one_table else super().__str__()
+
+    def _notes(self) -> list[str]:
+        """Return the notes of the rows, after the names of the rows unless all rows have one."""
+        named: dict[str, list[str]] = {}
+        for row in self.rows:
+            name = f"{row.agreement.coefficient} [{row.agreement.distance}]"
+            for note in row._notes():  # noqa: SLF001 - a method of the base class
+                named.setdefault(note, []).append(name)
+        n = len(self.rows)
+        return [
+            note if len(names) == n else f"{', '.join(names)}: {note}"
+            for note, names in named.items()
+        ]
 
     def __repr__(self) -> str:
         said = f"{counted(len(self), 'result')}: {type(self.rows[0]).__name__}"
         return f"<{type(self).__name__} of {said}>"
-
-
-_SHOWN = 40
-"""Rows that are printed."""
 
 
 def _named(row: OfAgreement, frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,10 +23,9 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.table_notes import design_of, how_drawn, in_a_word, left_out, remarks
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-from setagree.wording.number_format import four, four_interval, level_text, p_four
-from setagree.wording.result_base import Result, ResultRows
-from setagree.wording.sentences import visible
-from setagree.wording.tables import aligned, html_table
+from setagree.wording.number_format import four
+from setagree.wording.result_base import Result, ResultRows, paragraphs
+from setagree.wording.tables import Column
 
 RowName: TypeAlias = "str | tuple[str, str] | int"
 
@@ -183,17 +181,6 @@ COLUMNS = (
     "n_ratings",
     "n_values",
 )
-
-_TEXT = {"coefficient", "distance"}
-
-_SHOWN_COLUMNS = {
-    "coefficient": "coefficient",
-    "distance": "distance",
-    "observed_agreement": "pa",
-    "expected_agreement": "pe",
-    "estimate": "estimate",
-    "standard_error": "se",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -452,10 +439,10 @@ class Agreement(Result):
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row with the columns of `AgreementTable.to_frame`."""
         low, high = self.interval(level)
-        row = {name: getattr(self, name) for name in COLUMNS if name not in {"low", "high"}}
+        p = self.p_value
         if isinstance(self.definition.model, NoChance):
-            row["p_value"] = np.nan  # that an agreement is not 0 says nothing
-        return pd.DataFrame([{**row, "low": low, "high": high}], columns=list(COLUMNS))
+            p = float("nan")  # a test against 0 has no meaning without a chance term
+        return self._one_row(" ".join(COLUMNS), low=low, high=high, p_value=p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -484,6 +471,17 @@ class AgreementTable(ResultRows[Agreement]):
     n_missing: int = 0
     by_name: dict[tuple[str, str], Agreement] = field(init=False)
 
+    columns = (
+        Column("coefficient", "text"),
+        Column("distance", "text"),
+        Column("observed_agreement", head="pa"),
+        Column("expected_agreement", head="pe"),
+        Column("estimate"),
+        Column("standard_error", head="se"),
+        Column(("low", "high"), "interval"),
+        Column("p_value", "p", "p"),
+    )
+
     def __post_init__(self) -> None:
         by_name = {(row.coefficient, row.distance): row for row in self.rows}
         object.__setattr__(self, "by_name", by_name)
@@ -497,27 +495,21 @@ class AgreementTable(ResultRows[Agreement]):
         return str(self)
 
     def __str__(self) -> str:
-        said = "".join(f"\n\n{line}" for line in self._remarks)
-        shown = self._shown()
-        columns = [[str(name), *map(visible, shown[name])] for name in shown]
-        lines = aligned(columns, left=[name in _TEXT for name in shown])
-        return "\n".join([self._counts(), "", *lines]) + said
+        return paragraphs(self._heading(), str(self._printed()[0]), *self._notes())
 
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks)
-        return f"<p>{html.escape(self._counts())}</p>{html_table(self._shown(), left=_TEXT)}{said}"
+    def _line(self) -> str:
+        return self._heading()
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
         level = self.level if level is None else level
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
 
-    @cached_property
-    def _remarks(self) -> list[str]:
+    def _notes(self) -> list[str]:
         drawn = how_drawn(self.rows, about=self.rows[0].about)
         return list(filter(None, [drawn, *remarks(self.rows, self.level)]))
 
-    def _counts(self) -> str:
+    def _heading(self) -> str:
         one = self.rows[0]
         lone = one.n_units - one.n_pairable_units
         parts = [
@@ -530,13 +522,3 @@ class AgreementTable(ResultRows[Agreement]):
             ),
         ]
         return "\n".join([", ".join(parts), *left_out(one)])
-
-    def _shown(self) -> pd.DataFrame:
-        frame = self.to_frame()
-        out = pd.DataFrame({new: frame[old] for old, new in _SHOWN_COLUMNS.items()})
-        ends = [*map(four_interval, frame["low"], frame["high"])]
-        out[f"{level_text(self.level, gap='')} interval"] = ends
-        out["p"] = [*map(p_four, frame["p_value"])]
-        for name in ("pa", "pe", "estimate", "se"):
-            out[name] = [*map(four, out[name])]
-        return out

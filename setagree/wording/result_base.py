@@ -50,6 +50,16 @@ class Result:
         frame: pd.DataFrame = self.frame  # type: ignore[attr-defined]  # or it has its own method
         return frame.copy()
 
+    def _one_row(self, names: str, **others: Any) -> pd.DataFrame:
+        """Return a frame of one row: attributes of the result or of its agreement, or others."""
+        agreement: Any = getattr(self, "agreement", None)
+        cells = {
+            name: getattr(self if hasattr(self, name) else agreement, name)
+            for name in names.split()
+            if name not in others
+        }
+        return pd.DataFrame([cells | others], columns=names.split())
+
     def _to_print(self) -> pd.DataFrame:
         """Return the rows that are printed, the most important first."""
         return self.to_frame()
@@ -119,8 +129,12 @@ class Result:
         frame = frame if known else frame.assign(reason=reasons)
         return json_text(_about(frame, results))
 
+    def _line(self) -> str:
+        """Return the line above the table in a notebook."""
+        return repr(self).removeprefix("<").removesuffix(">")
+
     def _repr_html_(self) -> str:
-        line = html.escape(repr(self).removeprefix("<").removesuffix(">"))
+        line = html.escape(self._line())
         if not self.columns:
             return f"<p>{line}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
         table, last = self._printed()
@@ -165,6 +179,11 @@ class ResultRows(Result, Generic[R]):
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __str__(self) -> str:
+        rows: Any = self.rows
+        parts = [row._parts() for row in rows]  # noqa: SLF001 - a method of the base class
+        return paragraphs(*(text for text, _ in parts), *dict.fromkeys(last for _, last in parts))
+
 
 class ResultPerModel(ResultRows[R]):
     """A result per model, the best model first."""
@@ -175,11 +194,6 @@ class ResultPerModel(ResultRows[R]):
         if model not in models:
             raise KeyError(f"no model {model!r}; the models are {models}.")
         return self.rows[models.index(model)]
-
-    def __str__(self) -> str:
-        rows: Any = self.rows
-        parts = [row._parts() for row in rows]  # noqa: SLF001 - a method of the base class
-        return paragraphs(*(text for text, _ in parts), parts[0][1])
 
 
 _NO_REASON = object()

@@ -42,7 +42,7 @@ _ACROSS = 8
 
 
 Kind: TypeAlias = Literal[
-    "name", "text", "count", "number", "p", "share", "interval", "half_width", "yes"
+    "name", "text", "count", "number", "p", "share", "amount", "interval", "half_width", "yes"
 ]
 """How a cell is printed. A name is what a user wrote, and is cut; a text is ours."""
 
@@ -75,7 +75,7 @@ class Column:
 
     def heading(self, level: float) -> str:
         """Return the heading in a table of intervals of a level."""
-        if self.kind == "interval" and not self.head:
+        if self.kind in {"interval", "half_width"} and not self.head:
             return f"{level_text(level, gap='')} interval"
         return self.head or self.first.replace("_", " ")
 
@@ -98,6 +98,7 @@ _CELLS: dict[str, Callable[[Any], str]] = {
     "number": four,
     "p": p_four,
     "share": lambda x: f"{number(100 * x, digits=1, plain=True)} %",
+    "amount": lambda x: f"{x:,.10g}",
     "half_width": lambda x: f"± {four(x)}",
     "yes": lambda x: "yes" if x else "no",
 }

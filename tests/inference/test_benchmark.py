@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import HARD, T1, one_line, score
 from plain_score import plain
+from results_support import flat
 from scipy import stats
 from small_studies import annotations, text
 
@@ -128,7 +129,7 @@ def test_a_standard_error_of_0(scale):
     """It is no certainty: no verdict and no membership, and why."""
     result = judged(1.0, 0.0, scale)
     assert result.verdict == "none. All units disagree alike"
-    assert "Verdict: none. All units disagree alike. " in str(result)
+    assert "Verdict: none. All units disagree alike." in flat(result)
     assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
     agreed = sa.krippendorff_alpha(annotations(text("a a / b b")))
     assert sa.benchmark(agreed, scale=scale).verdict == "none. No disagreement was seen in 2 units"
@@ -187,7 +188,7 @@ def test_result():
     assert result.to_frame().columns.tolist() == ["level", "from", "to", "membership", "cumulative"]
     assert one_line(result)
     assert repr(result) == "<Benchmark of mv_alpha [masi] 0.6700 on krippendorff: discard>"
-    shown = str(result)
+    shown = flat(result)
     assert "Verdict: discard." in shown
     assert "a word means something else with MASI than with nominal" in shown
 
@@ -207,7 +208,7 @@ class TestNoVerdict:
         found = sa.benchmark(mv)
         assert np.isfinite(mv.estimate)
         assert found.verdict == "none, because mv_alpha has no standard error here"
-        assert "Verdict: none, because mv_alpha has no standard error here. " in str(found)
+        assert "Verdict: none, because mv_alpha has no standard error here." in flat(found)
 
     def test_undefined(self):
         """What is nan stays undefined."""
@@ -223,7 +224,7 @@ class TestScoreInterval:
         found = sa.benchmark(ALPHA, scale="landis_koch")
         assert found.at_least == pytest.approx(0.1273285, abs=6e-8)
         assert found.verdict == "slight"
-        assert "krippendorff_alpha is at least 0.1273 with 95 % confidence" in str(found)
+        assert "krippendorff_alpha is at least 0.1273 with 95 % confidence" in flat(found)
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "scott_pi"])
     def test_against_the_loops(self, name):
@@ -245,9 +246,9 @@ class TestScoreInterval:
         """The memberships are those of a normal with the standard error, as for the others."""
         alike = replace(MV, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
         assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
-        assert "membership is Gwet's" in str(sa.benchmark(ALPHA))
+        assert "membership is Gwet's" in flat(sa.benchmark(ALPHA))
         assert np.isnan(sa.benchmark(alike).at_least)
-        assert "whose cumulative membership (Gwet's) reaches 95 %" in str(sa.benchmark(alike))
+        assert "whose cumulative membership (Gwet's) reaches 95 %" in flat(sa.benchmark(alike))
 
     def test_one_pairable_unit(self):
         """Fleiss' kappa of one unit with two ratings has an estimate, and no verdict."""

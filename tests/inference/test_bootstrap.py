@@ -422,9 +422,11 @@ class TestTables:
     def test_as_text(self):
         """Printed, it is a table that shows the numbers: a line for each row below its name."""
         result = sa.bootstrap(self.table(), n_resamples=20, rng=4)
-        head, blank, names, *lines = str(result).splitlines()
-        assert (head, blank, len(lines)) == (repr(result), "", 6)
-        assert {"estimate", "standard_error", "low", "high", "n_undefined"} <= set(names.split())
+        table, note = str(result).split("\n\n")
+        names, *lines = table.splitlines()
+        assert len(lines) == 6
+        assert {"estimate", "se", "interval", "undefined"} <= set(names.split())
+        assert "resamples of the units, BCa interval. About these raters." in note
         assert f"{result.rows[0].agreement.estimate:.4f}" in lines[0]
 
     def test_rows_of_several_studies_are_refused(self):

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from results_support import flat
 from scipy import stats
 
 import setagree as sa
@@ -357,7 +358,7 @@ class TestComparing:
         assert (
             "rest on how alike its units are, rho 0.00, which 10 clusters tell roughly: with 0.10 "
             "intervals of clusters of 41 would be 2.2 times as wide."
-        ) in str(plan)
+        ) in flat(plan)
         assert sa.plan(study, units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
         assert sa.plan(study, units=[80]).larger_clusters == ""
 
@@ -403,7 +404,7 @@ class TestComparing:
         why = "25 units in 2 clusters leave fewer than 2 degrees of freedom"
         assert plan.frame["reason"][1] == why
         assert pd.isna(plan.frame["reason"][2])
-        assert "No interval can be had: 15 units in 1 cluster leave" in str(plan)
+        assert "No interval can be had: 15 units in 1 cluster leave" in flat(plan)
         assert why in plan.to_json()
         for wish in ({"half_width": 0.99}, {"power": 0.01, "at_least": -0.9}):
             least = sa.plan(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
@@ -457,7 +458,7 @@ class TestEverywhere:
         assert "50 bootstrap resamples of the 12 clusters" in said
         assert "over all raters and units, over 12 clusters" in said
         assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
-        assert "(score interval, these raters, 12 clusters)" in str(sa.benchmark(alpha))
+        assert "(score interval, these raters, 12 clusters)" in flat(sa.benchmark(alpha))
         other = sa.krippendorff_alpha(study, distance="nominal")
         assert "linearised, 12 clusters" in repr(sa.compare(alpha, other))
         weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})

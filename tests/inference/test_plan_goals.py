@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_support import noisy_rows, score
+from results_support import flat
 from scipy import stats
 
 import setagree as sa
@@ -61,7 +62,7 @@ class TestAssurance:
         n = units[1]
         near = sa.plan(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
         assert near[1] <= wanted < near[0]
-        assert "80 % of such studies" in str(found[1])
+        assert "80 % of such studies" in flat(found[1])
 
     def test_a_tally(self):
         """A tally knows patterns of units and how often each is there: the same plan."""
@@ -163,9 +164,9 @@ class TestBudget:
             "ratings each; 6 units a cluster with 4 ratings each."
         )
         assert plan.left_out == said
-        assert said in str(plan)
+        assert said in flat(plan)
         assert "clusters of 30" not in plan.larger_clusters
-        assert "15 units in 15 clusters with 4 ratings each." in str(plan)
+        assert "15 units in 15 clusters with 4 ratings each." in flat(plan)
 
     def test_raters_that_it_does_not_buy(self):
         """One unit of 30 raters has no interval."""
@@ -190,7 +191,7 @@ class TestPower:
         near = sa.plan(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
         assert near[0] < 0.9 <= near[1]
         assert plan.frame["power"].item() == near[1]
-        assert "95 % confidence (one-sided)" in str(plan)
+        assert "95 % confidence (one-sided)" in flat(plan)
 
     def test_defaults(self):
         """A threshold alone is planned for with power .8, a power alone against 0."""
@@ -204,21 +205,21 @@ class TestPower:
     def test_the_bound_is_named(self):
         """A plan for a power alone says that it tests against 0."""
         said = "is above 0 (at_least= names another bound), if"
-        assert said in str(sa.plan(PILOT, power=0.8))
-        assert "is above 0.1, if" in str(sa.plan(PILOT, at_least=0.1))
+        assert said in flat(sa.plan(PILOT, power=0.8))
+        assert "is above 0.1, if" in flat(sa.plan(PILOT, at_least=0.1))
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "mv_alpha"])
     def test_a_pilot_of_few_units_is_doubted(self, name):
         """Below 30 units its interval is told, and the way to leave room for that."""
         few = sa.agreement(sa.simulate(12, 3, rng=1), coefficient=name)[name]
-        said = str(sa.plan(few, half_width=0.1))
+        said = flat(sa.plan(few, half_width=0.1))
         low, high = re.search(r"may be anywhere from (.*) to (.*) \(95 %", said).groups()
         assert float(low) < few.estimate < float(high)
         assert "A pilot of 12 units says little" in said
         assert "assurance=0.8 leaves room" in said
-        assert "leaves room" not in str(sa.plan(few, half_width=0.1, assurance=0.8))
-        assert "leaves room" not in str(sa.plan(few, power=0.8))
-        assert "says little" not in str(sa.plan(PILOT, half_width=0.1))
+        assert "leaves room" not in flat(sa.plan(few, half_width=0.1, assurance=0.8))
+        assert "leaves room" not in flat(sa.plan(few, power=0.8))
+        assert "says little" not in flat(sa.plan(PILOT, half_width=0.1))
 
     @pytest.mark.parametrize("n", [15, 60, 500])
     @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])
@@ -306,14 +307,14 @@ class TestCosts:
         cost = free["units"] * (1 + 2 * free["raters"])
         assert plan.frame["cost"].tolist() == cost.tolist()
         assert plan.best["cost"] == cost.min()
-        assert f"The smallest cost, {cost.min():g}: " in str(plan)
+        assert f"The smallest cost, {cost.min():g}: " in flat(plan)
 
     def test_of_given_units(self):
         """Numbers of units are only priced: none is called the best."""
         plan = sa.plan(PILOT, units=[50, 100], cost_rating=1)
         assert plan.frame["cost"].tolist() == [50 * 4, 100 * 4]
         assert plan.best is None
-        assert "smallest" not in str(plan)
+        assert "smallest" not in flat(plan)
 
     @settings(max_examples=50, deadline=None)
     @given(
@@ -363,7 +364,7 @@ class TestCosts:
         assert affordable_raters(alphas[8])[-1] == 16
         two = sa.plan(alphas[2], budget=100.0, cost_rating=1.0)
         assert (two.best["raters"], two.best["units"]) == (2, 50)
-        assert str(two).endswith("50 units with 2 ratings each. More raters were not tried.")
+        assert "50 units with 2 ratings each. More raters were not tried." in flat(two)
 
     def test_assured(self):
         """With an assurance the half widths are those, and the best is the narrowest of them."""
@@ -422,7 +423,7 @@ class TestDifferences:
         n = plan.frame["units"].item()
         near = sa.plan(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
         assert near[0] < 0.9 <= near[1]
-        assert f"the difference is above {threshold:g}" in str(plan)
+        assert f"the difference is above {threshold:g}" in flat(plan)
         assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
 
     def test_simulated(self):

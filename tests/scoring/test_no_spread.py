@@ -361,8 +361,8 @@ class TestBelowChance:
         write_csv(" / ".join(["a a", "b b"] * 8), "agree.csv")
         below = invoke(command, "avoid.csv", "--seed", "1").stdout
         more = invoke(command, "agree.csv", "--seed", "1").stdout
-        assert "elow chance: " in below
-        assert "ore than chance: " in more
+        assert "elow chance" in below
+        assert "ore than chance" in more
         assert "ore than chance" not in below
         assert "elow chance" not in more
         assert "chance" not in invoke("score", "avoid.csv").stdout

@@ -8,3 +8,8 @@ def spoil(frame):
     for k, dtype in enumerate(frame.dtypes):
         frame.iloc[:, k] = FILL.get(dtype.kind, "spoiled")
     frame.pop(frame.columns[-1])
+
+
+def flat(result):
+    """Return what is printed of a result as one line."""
+    return " ".join(str(result).split())
