@@ -347,8 +347,13 @@ def by_group(
     Raises
     ------
     DataError
-        A unit or row has no group, or there are more than 20 groups and fewer than two units in
-        one on average.
+        A unit of a mapping or every row of a table has no group, or there are more than 20 groups
+        and fewer than two units in one on average.
+
+    Warns
+    -----
+    DroppedRowsWarning
+        Rows of a table have no group and are left out.
 
     Notes
     -----
