@@ -204,6 +204,9 @@ COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "rela
 STEPS_AT_ONCE = 5_000_000
 """Pairs of labels that are compared at once."""
 
+CLEARLY = 3.0
+"""Pairs beyond chance of a clear confusion, in square roots of the pairs by chance."""
+
 
 @public
 def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
@@ -298,6 +301,16 @@ def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
     If the number expected by chance is unknown, the observed one decides.
     """
     return (frame["pairs"] >= ENOUGH_PAIRS) & ~(frame["expected"] < ENOUGH_PAIRS)
+
+
+def exceed_chance(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Return which confusions have enough pairs and clearly more than by chance.
+
+    The pairs of a unit are not independent, so that this is no test: it leaves noise out.
+    """
+    expected = frame["expected"]
+    near = frame["pairs"] - expected < CLEARLY * expected**0.5
+    return has_enough_pairs(frame) & ~near
 
 
 def _differing_pairs(tally: Tally) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:

@@ -475,7 +475,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     >>> [name.get_text() for name in plots.confusions(frame).get_xticklabels()]
     ['left out', 'joy', 'calm']
     """
-    from setagree.diagnosis.confusions import has_enough_pairs  # loads more than pictures need
+    from setagree.diagnosis.confusions import exceed_chance  # loads more than pictures need
 
     check_limit(limit)
     need_columns(frame, ("label", "other", "kind", "pairs", "expected", "lift"), "confusions")
@@ -490,20 +490,18 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
         return nothing(ax, "No two ratings of a unit differ.")
     shown = [short_text(names[code]) for code in kept]
     draw_cells(ax, _confusion_cells(_matrix(codes, pairs, kept, len(names)), shown))
-    framed = (floats(frame, "lift") >= _OFTEN) & has_enough_pairs(frame).to_numpy()
+    framed = exceed_chance(frame).to_numpy()
     _frame_cells(ax, _matrix(codes, framed.astype(float), kept, len(names)) == 1)
     ax.axvline(0.5, color=ink(ax), alpha=0.6, linewidth=0.8)
     return ax
 
 
 def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
-    from setagree.diagnosis.confusions import ENOUGH_PAIRS  # loads more than pictures need
-
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
     return [
         "Pairs of ratings: one has the row's label, the other the column's instead.",
         "Left out: the other has nothing in its place.",
-        f"Framed: at least twice chance, with {ENOUGH_PAIRS} pairs observed and expected.",
+        "Framed: clearly more pairs than by chance.",
         note if len(kept) < len(names) else "",
     ]
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions, has_enough_pairs
+from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions, exceed_chance, has_enough_pairs
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     Column,
@@ -27,12 +27,6 @@ MOST_ROWS = 15
 
 _BELOW_CHANCE = 0.95
 """Times chance below which the most frequent confusion is not reported."""
-
-_CLEARLY = 3.0
-"""Pairs beyond chance that a finding needs, in square roots of the pairs by chance.
-
-The pairs of a unit are not independent, so that this is no test; it keeps noise out.
-"""
 
 
 def find(f: Findings) -> pd.DataFrame | None:
@@ -58,8 +52,7 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
 
     The most frequent one is said before it unless it lies below chance.
     """
-    excess = rows["pairs"] - rows["expected"]
-    above = rows[~(excess < _CLEARLY * np.sqrt(rows["expected"]))]
+    above = rows[exceed_chance(rows)]
     if not len(above):
         return ()
     excess = (above["pairs"] - above["expected"]).sort_values(ascending=False, kind="stable")
