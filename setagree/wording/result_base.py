@@ -109,7 +109,7 @@ class Result:
         """
         results = getattr(self, "rows", (self,))
         frame = _flat(self.to_frame()).map(_shown)
-        return markdown_text(_about(described(frame, results), results))
+        return markdown_text(_about(described(frame, results), results), self.columns)
 
     def to_json(self) -> str:
         """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.

@@ -32,7 +32,7 @@ TERMINAL = 80
 """Columns of a terminal, where nobody knows how many it has."""
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
-_NEVER_ROUNDED = {"unit", "rater"}
+_NEVER_ROUNDED = {"unit", "rater", "value"}
 
 _SHOWN = 20
 """Rows that a notebook shows."""
@@ -210,10 +210,17 @@ def markdown_table(
     return [f"| {' | '.join(cells)} |" for cells in (heads, rules, *rows)]
 
 
-def markdown_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table: results with four decimals, answers and names in full."""
+def markdown_text(frame: pd.DataFrame, columns: Iterable[Column] = ()) -> str:
+    """Return a frame as a Markdown table: results with four decimals, answers and names in full.
+
+    A column named as one of answers is rounded if it is declared a number.
+    """
+    numbers = {column.source for column in columns if column.kind == "number"}
     rows = (
-        [_markdown_cell(value, str(name)) for value, name in zip(row, frame, strict=True)]
+        [
+            _markdown_cell(value, "" if name in numbers else str(name))
+            for value, name in zip(row, frame, strict=True)
+        ]
         for row in frame.to_numpy()
     )
     left = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
