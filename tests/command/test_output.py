@@ -523,7 +523,7 @@ class TestSpelling:
         [
             (["consensus", "--method", "medoid", "--threshold", "1"], "--threshold means nothing"),
             (["score", "--interval", "bootstrap", "--over", "raters", "--resamples", "9",
-              "--interval-method", "BCa"], "--interval-method 'BCa' needs a standard bootstrap"),
+              "--interval-method", "BCa"], "--interval-method 'BCa' requires a bootstrap over"),
             (["panel", "--model", "a", "--humans", "b,c,b"], "--humans lists 'b' more than once"),
             (["panel", "--model", "a", "--q", "2"], "--q 2.0 must be 0 or more and below 1."),
             (["test", "--resamples", "0"], "--resamples 0 must be a whole number of 1 or more."),
