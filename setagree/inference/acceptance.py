@@ -1,4 +1,4 @@
-"""Acceptance sampling: how many answers of a delivery to check, and whether to accept it."""
+"""Acceptance sampling: number of answers to check, and the decision on a delivery."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AcceptancePlan(Result):
-    """How many answers to check, and how many errors to allow.
+    """Number of answers to check and number of errors to allow.
 
     Attributes
     ----------
     n : int
         Answers to draw at random and check.
     c : int
-        Errors up to which the delivery is accepted.
+        Largest number of errors with which the delivery is accepted.
     good, bad : float
-        The error rates that should be accepted, and refused.
+        Error rates that should be accepted (`good`) and refused (`bad`).
     producer_risk, consumer_risk : float
-        The probabilities to refuse the good one, and to accept the bad one, at most.
+        Largest probabilities of refusing the good rate and of accepting the bad rate.
     """
 
     n: int
@@ -41,11 +41,11 @@ class AcceptancePlan(Result):
     consumer_risk: float
 
     def accepts(self, error_rate: float) -> float:
-        """Return how likely a delivery with a true error rate is accepted: P(X <= c)."""
+        """Return the probability of accepting a delivery with a true error rate: P(X <= c)."""
         return float(_accepted(self.n, self.c, error_rate))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row."""
+        """Return the plan as one row."""
         return self._one_row(
             "n c good bad accepts_good accepts_bad",
             accepts_good=self.accepts(self.good),
@@ -66,14 +66,14 @@ class AcceptancePlan(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AcceptanceTest(Result):
-    """Whether a delivery is accepted.
+    """Decision on a delivery.
 
     Attributes
     ----------
     plan : AcceptancePlan
-        What was planned.
+        The plan.
     n_checked, n_errors : int
-        What was found.
+        Answers checked, and errors among them.
     """
 
     plan: AcceptancePlan
@@ -82,12 +82,12 @@ class AcceptanceTest(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether the errors are no more than the plan allows."""
+        """Whether the number of errors is at most the number that the plan allows."""
         return self.n_errors <= self.plan.c
 
     @property
     def at_most(self) -> float:
-        """The one-sided 95 % upper end of the error rate (Clopper and Pearson 1934)."""
+        """One-sided 95% upper bound of the error rate (Clopper and Pearson 1934)."""
         from scipy.special import betaincinv
 
         if self.n_errors == self.n_checked:
@@ -96,7 +96,7 @@ class AcceptanceTest(Result):
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
+        """Sentence with the decision and its basis."""
         errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
         allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
         sure = f"with 95 % confidence the error rate is {number(self.at_most)} or less"
@@ -104,11 +104,11 @@ class AcceptanceTest(Result):
 
     @property
     def outcome(self) -> str:
-        """Whether the delivery is "Accepted" or "Refused"."""
+        """ "Accepted" or "Refused"."""
         return "Accepted" if self.passes else "Refused"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row."""
+        """Return the decision as one row."""
         return self._one_row("n_checked n_errors c passes at_most", c=self.plan.c)
 
     def __repr__(self) -> str:
@@ -122,10 +122,11 @@ class AcceptanceTest(Result):
 def acceptance_plan(
     *, good: float, bad: float, producer_risk: float = 0.05, consumer_risk: float = 0.1
 ) -> AcceptancePlan:
-    """Return how many answers of a delivery to check, and how many errors to allow.
+    """Return the number of answers of a delivery to check and the number of errors to allow.
 
-    The smallest n, and for it the smallest c, with P(X <= c | good) >= 1 - `producer_risk` and
-    P(X <= c | bad) <= `consumer_risk`, X binomial: errors among n answers drawn at random.
+    The plan has the smallest n, and for it the smallest c, with P(X <= c | good) >= 1 -
+    `producer_risk` and P(X <= c | bad) <= `consumer_risk`. X is binomial: the errors among n
+    answers drawn at random.
 
     Parameters
     ----------
@@ -134,9 +135,9 @@ def acceptance_plan(
     bad : float
         An error rate that should be refused.
     producer_risk : float
-        The probability to refuse the good one, at most.
+        Largest probability of refusing a delivery with the good rate.
     consumer_risk : float
-        The probability to accept the bad one, at most.
+        Largest probability of accepting a delivery with the bad rate.
 
     Returns
     -------
@@ -145,8 +146,8 @@ def acceptance_plan(
     Raises
     ------
     OptionError
-        A rate or a risk is out of its range, or good and bad are so near that a million answers are
-        not enough.
+        A rate or a risk is out of its range, or `good` and `bad` are so close that a million
+        answers cannot distinguish them.
 
     References
     ----------
@@ -170,7 +171,7 @@ def acceptance_plan(
             f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."
         )
     most = bisect_right(range(_MOST), consumer_risk, key=lambda c: _accepted(_MOST, c, bad)) - 1
-    # Where a million answers do not tell the two apart, no smaller number needs to be tried.
+    # If a million answers cannot distinguish the rates, skip the search over smaller numbers.
     if _accepted(_MOST, most, good) >= 1 - producer_risk:
         n = 0
         for c in range(most + 1):
@@ -185,16 +186,16 @@ def acceptance_plan(
 
 @public
 def acceptance_test(plan: AcceptancePlan, *, n_errors: int, n_checked: int) -> AcceptanceTest:
-    """Return whether a delivery is accepted after its answers were checked.
+    """Return the decision on a delivery whose answers were checked.
 
     Parameters
     ----------
     plan : AcceptancePlan
-        Of `acceptance_plan`.
+        Plan returned by `acceptance_plan`.
     n_errors : int
-        Wrong answers among those that were drawn at random and checked.
+        Wrong answers among those drawn at random and checked.
     n_checked : int
-        Answers that were checked; as many as planned.
+        Answers checked; must be the planned number.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def acceptance_test(plan: AcceptancePlan, *, n_errors: int, n_checked: int) -> A
     Raises
     ------
     DataError
-        Other than the planned number was checked, or more errors than answers.
+        The number checked is not the planned one, or there are more errors than answers.
 
     Examples
     --------
@@ -226,14 +227,14 @@ is 0.094 or less.'
 
 
 def _accepted(n: int | np.integer, c: int, rate: float) -> float:
-    """P(X <= c), X binomial of n and a rate."""
+    """Return P(X <= c) for a binomial X with n trials and this rate."""
     from scipy.special import bdtr
 
     return float(bdtr(c, n, rate))
 
 
 def _fewest(c: int, bad: float, risk: float, *, more_than: int) -> int:
-    """Return the smallest n with P(X <= c | bad) <= risk, which is known to be larger than one."""
+    """Return the smallest n > more_than with P(X <= c | bad) <= risk."""
     low, step = more_than, 1
     while _accepted(low + step, c, bad) > risk:
         low, step = low + step, 2 * step
