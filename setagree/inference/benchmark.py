@@ -35,7 +35,7 @@ SCALES: dict[str, dict[str, float]] = {
     "altman": {"poor": -1.0, "fair": 0.2, "moderate": 0.4, "good": 0.6, "very good": 0.8},
     "fleiss": {"poor": -1.0, "intermediate to good": 0.40, "excellent": 0.75},
 }
-"""The lower end of each level; -1 is the lowest a coefficient is taken to be."""
+"""Lower bound of each level; -1 is the lowest bound."""
 
 PROPOSED_FOR = "Such scales were proposed for nominal agreement."
 PARTIAL_CREDIT = (
@@ -48,32 +48,32 @@ CAUTION = f"{PROPOSED_FOR} {PARTIAL_CREDIT}"
 _ENOUGH = 0.95
 
 _TWO_SIDED = 0.90
-"""The level of the interval whose low end is exceeded with that confidence."""
+"""Level of the two-sided interval whose lower bound has that one-sided confidence."""
 
 _ONE_UNIT = "only one unit has two ratings"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Result):
-    """The level of a scale that a coefficient reaches with 95 % confidence.
+    """The level of a scale that a coefficient reaches with 95% confidence.
 
     Attributes
     ----------
     agreement : Agreement
-        What was judged.
+        The coefficient that is judged.
     scale : str
-        The name of the scale.
+        Name of the scale.
     levels : DataFrame
-        From the best level down: level, from, to, membership, cumulative (both Gwet's).
+        Columns level, from, to, membership and cumulative (both Gwet's), best level first.
     verdict : str
-        The level that holds `at_least`; where that is nan, the best level whose cumulative
-        membership reaches .95. "undefined" for nan. Where the coefficient has no standard error,
-        or one of 0, there is none, with the reason; the memberships are nan then.
+        The level that contains `at_least`; if that is NaN, the best level whose cumulative
+        membership is at least 0.95. "undefined" if the coefficient is NaN. If its standard error is
+        0 or missing, "none" with the reason, and the memberships are NaN.
     at_least : float
-        The low end of the 90 % score interval, which the coefficient exceeds with 95 % confidence;
-        nan where there is none, and where there is no verdict.
+        Lower bound of the 90% score interval, which the coefficient exceeds with 95% confidence.
+        NaN if there is no score interval or no verdict.
     reason : str or None
-        Why there is no verdict, or None.
+        Reason for the missing verdict, or None.
     """
 
     agreement: Agreement
@@ -92,7 +92,7 @@ class Benchmark(Result):
     )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the levels, the best first, with their membership and its running sum."""
+        """Return the levels, best first, with their memberships and cumulative memberships."""
         return self.levels.copy()
 
     def __repr__(self) -> str:
@@ -132,25 +132,25 @@ def benchmark(agreement: Agreement | Data, *, scale: Scale = ...) -> Benchmark: 
 def benchmark(
     agreement: Agreement | AgreementTable | Data, *, scale: Scale = "krippendorff"
 ) -> Benchmark | ResultTable[Benchmark]:
-    """Return the level of a benchmark scale that a coefficient reaches, uncertainty included.
+    """Return the level of a benchmark scale that a coefficient reaches with 95% confidence.
 
-    The score interval holds in small studies, too: the verdict is the level that holds the low end
-    of that of 90 %, so that the coefficient is at least that with 95 % confidence.
+    The verdict is the level that contains the lower bound of the 90% score interval, which keeps
+    its coverage in small studies, too.
 
-    Units from strata, or from a population of known size, have none. Their verdict is Gwet's (2014,
-    ch. 6): the membership of a level [lo, hi) is
-    [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]; summed
-    from the best level down, the first sum of .95 or more is the verdict. It rests on the standard
-    error, which is too small in small studies of high agreement. `levels` has the memberships of
-    every coefficient.
+    Units from strata, or from a population of known size, have no score interval. Their verdict is
+    Gwet's (2014, ch. 6). The membership of a level [lo, hi) is [Phi((k - lo) / se) - Phi((k - hi) /
+    se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]. Memberships are summed from the best level down;
+    the verdict is the first level whose sum is at least 0.95. It uses the standard error, which is
+    too small in small studies with high agreement. `levels` has the memberships of every
+    coefficient.
 
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        Coefficients with a standard error; of a study, a table or a path, it is Krippendorff's
-        alpha with its default distance.
+        Coefficients with a standard error. For a study, a table or a path, Krippendorff's alpha
+        with its default distance.
     scale : {"krippendorff", "landis_koch", "altman", "fleiss"} or mapping
-        A named scale, or the lower end of each level of your own; the lowest begins at -1.
+        A named scale, or a mapping from your levels to their lower bounds, the lowest -1.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def benchmark(
     OptionError
         The scale is unknown, or its lowest level does not begin at -1.
     DataError
-        It is no agreement.
+        The input is not an agreement.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def benchmark(
 
 
 def _no_verdict(agreement: Agreement) -> tuple[str, float, str | None]:
-    """Return the verdict on a coefficient without a standard error above 0, with the reason."""
+    """Return the verdict on a coefficient whose standard error is not above 0, with the reason."""
     if np.isnan(agreement.estimate):
         return "undefined", float("nan"), agreement.reason
     reason = agreement.interval_reason
@@ -226,7 +226,7 @@ def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.Da
     if whole > 0:
         membership = inside / whole
     elif se > 0:
-        # So far below -1 that nothing is left of it above.
+        # The estimate is so far below -1 that the denominator underflows to 0.
         at = max(estimate, -1.0)
         membership = ((at >= low) & ((at < high) | (high == 1.0))).astype(float)
     return pd.DataFrame(
@@ -242,18 +242,18 @@ def _memberships(estimate: float, se: float, lows: Mapping[str, float]) -> pd.Da
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtLeast(Result):
-    """Whether a coefficient is at least as high as a threshold.
+    """Test whether a coefficient is at least a threshold.
 
     Attributes
     ----------
     agreement : Agreement
         The coefficient.
     threshold : float
-        How high it has to be.
+        The required value.
     level : float
-        The one-sided confidence.
+        The one-sided confidence level.
     low, high : float
-        The one-sided ends: the coefficient is at least `low`, and at most `high`.
+        One-sided bounds: the coefficient is at least `low`, and at most `high`.
     """
 
     agreement: Agreement
@@ -264,19 +264,19 @@ class AtLeast(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether the low end reaches the threshold."""
+        """Whether the lower bound is at least the threshold."""
         return self.low >= self.threshold
 
     @property
     def reason(self) -> str | None:
-        """Why there are no ends, or None."""
+        """Reason for missing bounds, or None."""
         if not np.isnan(self.low):
             return None
         return self.agreement.interval_reason or "one unit shows no spread"
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
+        """Sentence with the decision and its basis."""
         name, goal = _name(self.agreement), f"{self.threshold:g}"
         if self.reason is not None:
             return f"No verdict: {self.reason}."
@@ -291,11 +291,11 @@ class AtLeast(Result):
         )
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the two-sided interval from which the ends are taken, at any level."""
+        """Return the two-sided interval by the method of the bounds, at any level."""
         return self.agreement.interval(level, method=self.agreement.best_method)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row."""
+        """Return the test as one row."""
         names = "coefficient distance estimate threshold level low high"
         return self._one_row(f"{names} holds")
 
@@ -317,24 +317,24 @@ def at_least(agreement: Agreement | Data, threshold: float, *, level: float = ..
 def at_least(
     agreement: Agreement | AgreementTable | Data, threshold: float, *, level: float = 0.95
 ) -> AtLeast | ResultTable[AtLeast]:
-    """Return whether a coefficient is at least a threshold, with a one-sided confidence.
+    """Return a one-sided test of whether a coefficient is at least a threshold.
 
-    The low end is that of the two-sided interval of level 2 `level` - 1: of .90 for .95. It is the
-    score interval where that is known to hold for the coefficient, else t (see
+    The lower bound is that of the two-sided interval with level 2 `level` - 1: 0.90 for 0.95. The
+    interval is the score interval if it keeps its coverage for the coefficient, else t (see
     `Agreement.best_method`).
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
-    interval said "at least" in 6 % of them at most, and "below" as well, where 5 % are promised.
-    The t interval said "at least" in up to 13 % where agreement was high, which a warning says.
+    interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is
+    5%. The t interval gave "at least" in up to 13% if agreement was high; a warning reports this.
 
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        Of a study, a table or a path, it is Krippendorff's alpha with its default distance.
+        For a study, a table or a path, Krippendorff's alpha with its default distance.
     threshold : float
-        How high the coefficient has to be, such as .667 or .8; below 1.
+        The required value, such as 0.667 or 0.8; below 1.
     level : float
-        The one-sided confidence, above one half.
+        The one-sided confidence level, above 0.5.
 
     Returns
     -------
@@ -343,12 +343,12 @@ def at_least(
     Raises
     ------
     OptionError
-        The threshold is no number below 1, or the level is not above one half.
+        The threshold is not a number below 1, or the level is not above 0.5.
 
     Warns
     -----
     SetagreeWarning
-        The threshold is reached by a t interval.
+        The verdict "at least" is based on a t interval.
 
     Examples
     --------
@@ -382,5 +382,5 @@ def at_least(
 
 
 def _name(agreement: Agreement) -> str:
-    """Return what papers call the coefficient."""
+    """Return the name of the coefficient in the literature."""
     return coefficient_name(agreement.definition, [agreement.distance])
