@@ -42,13 +42,13 @@ class Bootstrap(Resampled):
     Attributes
     ----------
     agreement : Agreement
-        What was resampled.
+        The coefficient that is resampled.
     distribution : ndarray of shape (n_resamples,)
-        The estimates; nan where a resample leaves the coefficient undefined.
+        The estimates; NaN if the coefficient is undefined in a resample.
     over : {"units", "raters", "both"}
-        What was drawn with replacement.
+        What is drawn with replacement.
     clusters : str
-        How many clusters were drawn in place of units, such as "12 clusters"; blank without any.
+        Number of clusters drawn in place of units, such as "12 clusters"; empty without clusters.
     """
 
     agreement: Agreement
@@ -67,7 +67,7 @@ class Bootstrap(Resampled):
 
     @property
     def standard_error(self) -> float:
-        """The standard deviation of the defined estimates; 0, where all came out alike."""
+        """Standard deviation of the defined estimates; 0 if they are all equal."""
         if len(self.defined) < 2:
             return float("nan")
         error = float(self.defined.std(ddof=1))
@@ -75,7 +75,7 @@ class Bootstrap(Resampled):
 
     @property
     def interval_reason(self) -> str | None:
-        """Why there is no interval: too few resamples are defined, or all came out alike."""
+        """Reason for a missing interval (too few defined resamples, or all equal), or None."""
         if self.standard_error > 0:
             return None
         if len(self.defined) < 2:
@@ -85,30 +85,30 @@ class Bootstrap(Resampled):
 
     @property
     def default_method(self) -> IntervalMethod:
-        """BCa, which held the truth most often in simulations, where it exists; else percentile."""
+        """ "BCa" (best coverage in simulations) if it is available, else "percentile"."""
         return "BCa" if self._has_bca else "percentile"
 
     def interval(
         self, level: float = 0.95, *, method: IntervalMethod | None = None
     ) -> tuple[float, float]:
-        """Return an interval from the distribution; nothing is cut.
+        """Return an interval from the distribution, without truncation.
 
-        Resamples that all came out alike give none (nan): `interval_reason` says why.
+        Return NaN if all resamples are equal; `interval_reason` has the reason.
 
         Parameters
         ----------
         level : float
             The confidence level.
         method : {"percentile", "basic", "BCa"}, optional
-            Efron's percentile, the reversed percentile, or the bias-corrected and accelerated
-            interval (Efron 1987), whose acceleration comes from the jackknife over units; nan where
-            all resamples lie on one side of the estimate, or the jackknife leaves fewer than two.
-            Default: BCa for a bootstrap over units, else percentile.
+            Efron's percentile interval, the reversed percentile interval, or the bias-corrected and
+            accelerated interval (Efron 1987), whose acceleration is from the jackknife over units.
+            BCa is NaN if all resamples lie on one side of the estimate, or if the jackknife has
+            fewer than two defined values. Default: BCa for a bootstrap over units, else percentile.
 
         Raises
         ------
         OptionError
-            The level or the method is unknown, or BCa is asked of something but units.
+            The level or the method is unknown, or BCa is requested for a bootstrap over raters.
         """
         check_level(level)
         method = self.default_method if method is None else method
@@ -128,7 +128,7 @@ class Bootstrap(Resampled):
     def probability_above(self, threshold: float) -> float:
         """Return the share of the defined estimates that are above a threshold.
 
-        nan where there is no interval: resamples that are all alike are no certainty.
+        Return NaN if there is no interval: equal resamples do not show certainty.
         """
         if not self.standard_error > 0:
             return float("nan")
@@ -137,7 +137,7 @@ class Bootstrap(Resampled):
     def to_frame(
         self, *, level: float = 0.95, method: IntervalMethod | None = None
     ) -> pd.DataFrame:
-        """Return a row with the estimate, the standard error and the interval of `interval`."""
+        """Return one row with the estimate, the standard error and the interval of `interval`."""
         low, high = self.interval(level, method=method)
         return self._one_row(
             "coefficient distance estimate standard_error low high interval_method over "
@@ -167,7 +167,7 @@ class Bootstrap(Resampled):
 
     @property
     def drawn(self) -> str:
-        """What was drawn, in words: clusters where the units were drawn in them."""
+        """What was drawn, as a phrase; names clusters if units were drawn in clusters."""
         if self.over == "raters" or not self.clusters:
             return self.over
         return f"{self.clusters}{'' if self.over == 'units' else ' and raters'}"
@@ -180,12 +180,12 @@ class Bootstrap(Resampled):
     def _acceleration(self) -> float:
         if is_clustered(self.agreement):
             return jackknife(self.agreement).acceleration
-        # Row by row: the units may be too many to be listed.
+        # Row by row, because there may be too many units to list.
         sums = self.agreement.sums
         return acceleration(sums.without_units(), sums.times)
 
     def _corrected_tails(self, tails: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); z0 counts ties by half."""
+        """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); ties count one half in z0."""
         from scipy.special import ndtr, ndtri
 
         if not self._has_bca:
@@ -202,12 +202,12 @@ class Bootstrap(Resampled):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BootstrapTable(ResultTable[Bootstrap]):
-    """The bootstraps of a table, all from the same resamples, so that differences are paired."""
+    """Bootstraps of the rows of a table from shared resamples, so that differences are paired."""
 
     def to_frame(
         self, *, level: float = 0.95, method: IntervalMethod | None = None
     ) -> pd.DataFrame:
-        """Return a row for each coefficient and distance."""
+        """Return one row per coefficient and distance."""
         rows = [row.to_frame(level=level, method=method) for row in self.rows]
         return pd.concat(rows, ignore_index=True)
 
@@ -250,33 +250,33 @@ def bootstrap(
     cluster: OfUnits | None = None,
     rng: Rng = None,
 ) -> Bootstrap | BootstrapTable:
-    """Return the bootstrap distribution of a coefficient, or of a whole table.
+    """Return the bootstrap distribution of a coefficient or of a table of coefficients.
 
-    Units are drawn with replacement, which is a reweighting of the unit patterns; the distance
-    stays that of the full study. Drawing raters answers "would other raters agree": two copies of
-    one rater are never compared with each other. What is undefined in the study is nan in every
-    resample.
+    Units are drawn with replacement, by reweighting the unit patterns; the distance stays that of
+    the full study. Resampling raters estimates the agreement of other raters of this kind; two
+    copies of one rater are never compared. A coefficient that is undefined in the study is NaN in
+    every resample.
 
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
-        Krippendorff's alpha with its default distance. A table is resampled as one, so that
-        differences between its rows are paired.
+        Result of a coefficient function or of `agreement`. For a study, a table or a path,
+        Krippendorff's alpha with its default distance. The rows of a table share resamples, so that
+        differences between them are paired.
     n_resamples : int
-        How many resamples.
+        Number of resamples.
     over : {"units", "raters", "both"}
-        What is drawn: the interval is about these raters, or about raters like these. With 3, 5 and
-        10 raters the 95 % percentile interval over both held the truth in 80, 88 and 94 % of
-        simulated studies, and in 62, 78 and 87 % of those of the worst design;
-        ``agreement.interval(over="both")`` in 98, 95 and 96 %.
+        What is drawn. With "units", the interval is about these raters; otherwise, about raters
+        like these. With 3, 5 and 10 raters, the 95% percentile interval over both covered the true
+        value in 80, 88 and 94% of simulated studies, and in 62, 78 and 87% in the worst design;
+        ``agreement.interval(over="both")`` covered it in 98, 95 and 96%.
     cluster : str, mapping or Series, optional
-        The document, patient or conversation of each unit: whole clusters are drawn. Default: as
-        the agreement, or the study, says; see `Annotations.sampled`.
+        The document, patient or conversation of each unit: clusters are drawn as wholes. Default:
+        the sampling design of the agreement or study; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same numbers. Where units are drawn, these depend
-        on the answers alone, not on the order of rows, the names of units, or the engine that found
-        the patterns; where raters are drawn, on the order of the rows too.
+        The seed; equal seeds give equal numbers. If units are drawn, these depend only on the
+        answers, not on the order of rows, the names of units or the engine that reduced the data;
+        if raters are drawn, also on the order of rows.
 
     Returns
     -------
@@ -285,14 +285,14 @@ def bootstrap(
     Raises
     ------
     DataError
-        Raters are drawn from a tally, which does not know them, or from two of them.
+        Raters are drawn from a tally without rater identities, or there are only two raters.
     OptionError
         An option is unknown.
 
     Warns
     -----
     ResamplingWarning
-        ``over="both"`` of two raters, whose resamples vary by their units alone.
+        ``over="both"`` with two raters: the resamples vary by units only.
 
     Examples
     --------
@@ -352,14 +352,14 @@ def _over_units(
 
 
 def _repeat(rows: Sequence[Agreement]) -> bool:
-    """Say whether the rows stand on many units in few patterns, to draw how often each comes."""
+    """Return whether few patterns have so many units that drawing counts is faster."""
     tally = rows[0].tally
     many = tally.n_units >= max(_MANY_UNITS, _UNITS_A_PATTERN * tally.n_patterns)
     by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
     return many and by_pattern and not (tally.multiplicity % 1).any()
 
 
-# Units, in all and for each pattern, from which on drawing one by one takes longer.
+# Numbers of units, in total and per pattern, above which drawing one by one is slower.
 _MANY_UNITS, _UNITS_A_PATTERN = 20_000, 3
 
 
