@@ -1,4 +1,4 @@
-"""How far missing answers could move alpha: completed to agree best, and to agree worst."""
+"""Bounds of alpha over completions of the missing answers."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from setagree.study.statuses import STATUSES
 from setagree.wording.result_base import Result
 
 _STARTS, _SWEEPS = 8, 50
-"""Completions drawn at random from which a search starts besides, and sweeps of each at most."""
+"""Random completions that also start a search, and maximum number of sweeps of each."""
 
 _LOOPED, _FEW_SWEEPS = 3_000, 10
-"""Steps that a change of one answer is worth at least, and sweeps of both ends that most take."""
+"""Minimum steps that one change counts as, and assumed number of sweeps in the cost."""
 
 _GAIN = 1e-12
-"""What a change must gain in Do / De to be made."""
+"""Minimum gain in Do / De of an accepted change."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompletionBounds(Result):
-    """What alpha could be if the missing answers were known.
+    """Bounds of alpha over the possible values of the missing answers.
 
     Attributes
     ----------
     distance : str
-        How answers are compared.
+        Name of the distance.
     estimate : float
-        Alpha of the answers that were observed.
+        Alpha of the observed answers.
     lowest, highest : float
-        Alpha where the missing answers agree worst, and best, as far as the search found.
+        Lowest and highest alpha found over completions.
     n_completed : int
-        How many missing answers were completed.
+        Number of completed answers.
     statuses : tuple of str
-        Which statuses were.
+        Statuses of the completed answers.
     reason : str or None
-        Why alpha is nan, or None.
+        Reason for an alpha of NaN, or None.
     """
 
     distance: str
@@ -69,7 +69,7 @@ class CompletionBounds(Result):
     reason: str | None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row."""
+        """Return the bounds as one row."""
         return self._one_row("distance estimate lowest highest n_completed")
 
     def __repr__(self) -> str:
@@ -88,28 +88,28 @@ def completion_bounds(
     distance: DistanceLike | None = None,
     statuses: Sequence[str] = ("abstained", "failed to parse", "refused"),
 ) -> CompletionBounds:
-    """Return how far the answers that are missing for a reason could move Krippendorff's alpha.
+    """Return bounds of Krippendorff's alpha over the answers that are missing for a reason.
 
-    A rater who refuses what is difficult, or a model whose answer cannot be read, does not miss at
-    random, so that alpha of the rest says nothing of these units. The bounds are alpha where each
-    of the missing answers is one of the answers of the study: the one that makes alpha of all
-    lowest, or highest. Units that nobody answered are completed, too.
+    If a rater refuses difficult units, or a model's answer cannot be parsed, answers are not
+    missing at random, and alpha of the other answers does not describe these units. The bounds are
+    the lowest and the highest alpha if each missing answer is one of the answers of the study.
+    Units without any answer are completed, too.
 
-    The best of all completions is looked for by changing one answer at a time until no change
-    helps, from the answers that are nearest to (or furthest from) those to the unit, and from
-    random ones. Both ends are reached by a completion. In 120 small studies, where all completions
-    could be tried, they were the true ends, but a search of this kind proves nothing. No sampling
-    error is in them.
+    A local search changes one answer at a time until no change helps. It starts from the answers
+    nearest to (or furthest from) the other answers to the unit, and from random answers. Both
+    bounds are attained by a completion. In 120 small studies in which all completions could be
+    tried, they were the true bounds; this does not prove it in general. The bounds do not include
+    sampling error.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what, read with a column of statuses: ``sa.read(table, status="status")``. Without
-        one there is nothing to complete.
+        Ratings with a column of statuses: ``sa.read(table, status="status")``. Without statuses
+        there is nothing to complete.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars. It is that of the observed answers.
+        Default: MASI for label sets, nominal for scalars. Computed from the observed answers.
     statuses : sequence of str
-        Whose answers are completed, of "abstained", "not applicable", "failed to parse", "refused".
+        Statuses to complete, of "abstained", "not applicable", "failed to parse" and "refused".
 
     Returns
     -------
@@ -167,7 +167,7 @@ def completion_bounds(
 
 
 def _check_search(K: int, n_missing: int) -> None:
-    """Refuse a search among too many answers, or for too many."""
+    """Raise CostError if there are too many distinct answers or too many missing ones."""
     instead = "Merge or leave out rare answers, or take a part of the units."
     n_bytes = 8 * K * (2 * K + 3 * n_missing)
     check_cost("The distances between all answers", n_bytes=n_bytes, instead=instead)
@@ -176,9 +176,9 @@ def _check_search(K: int, n_missing: int) -> None:
 
 
 def _missing(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return the unit of each rating and of each answer that is completed.
+    """Return the unit of each rating and of each completed answer.
 
-    Left out are answers that have no other one, observed or completed, to be compared with.
+    Answers without another observed or completed answer to their unit are left out.
     """
     place = {unit: k for k, unit in enumerate(study.units.tolist())}
     left = study.unobserved
@@ -192,10 +192,10 @@ def _missing(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes]
 
 
 class _Search:
-    """The answers of a study with some to be completed, and Do / De as a function of these.
+    """Observed and completed answers of a study, with Do / De as a function of the latter.
 
-    With c_u the answers to unit u, n those to all, and N of them, Do / De is (N - 1) P / Q, where P
-    is the sum of c_u' D c_u / (r_u - 1) and Q is n' D n.
+    With c_u the counts of answers to unit u, n the total counts and N their sum, Do / De is (N - 1)
+    P / Q, where P is the sum of c_u' D c_u / (r_u - 1) and Q is n' D n.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class _Search:
     units, values : ndarray of int, shape (n_ratings,)
         The observed ratings.
     missing : ndarray of int, shape (n_missing,)
-        The unit of each answer that is missing.
+        The unit of each missing answer.
     """
 
     def __init__(self, D: Floats, units: Codes, values: Codes, missing: Codes) -> None:
@@ -227,7 +227,7 @@ class _Search:
         )
 
     def alphas(self) -> tuple[float, float]:
-        """Return the lowest and the highest alpha that are found; nan where none is defined."""
+        """Return the lowest and the highest alpha found, or NaN if alpha is undefined."""
         generator, K = np.random.default_rng(0), len(self.D)
         away = (self.counts @ self.D)[self.place]
         drawn = [*generator.integers(K, size=(_STARTS, len(self.place)))]
@@ -236,7 +236,7 @@ class _Search:
         return float(np.fmin.reduce(lowest)), float(np.fmax.reduce(highest))
 
     def _climbed(self, start: Codes, sign: int) -> float:
-        """Return alpha where no other answer to one unit makes it higher (sign 1), or lower."""
+        """Return a local maximum (sign 1) or minimum of alpha over single changes."""
         D, answers = self.D, start.copy()
         counts, n = self.counts.copy(), self.n + np.bincount(answers, minlength=len(D))
         np.add.at(counts, (self.place, answers), 1.0)
@@ -262,7 +262,7 @@ class _Search:
         return float(self._alpha(np.array([P]), np.array([Q]))[0])
 
     def _alpha(self, P: Floats, Q: Floats) -> Floats:
-        """Return 1 - (N - 1) P / Q; nan where all answers are alike or to one unit."""
+        """Return 1 - (N - 1) P / Q, or NaN if all answers are equal or belong to one unit."""
         out = np.full(len(P), np.nan)
         np.divide((self.N - 1) * P, Q, out=out, where=(Q > ROUNDING) & self.is_defined)
         return 1 - out
