@@ -104,7 +104,7 @@ class AcceptanceTest(Result):
 
     @property
     def outcome(self) -> str:
-        """ "Accepted" or "Refused"."""
+        """Outcome: "Accepted" or "Refused"."""
         return "Accepted" if self.passes else "Refused"
 
     def to_frame(self) -> pd.DataFrame:

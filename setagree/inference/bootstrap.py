@@ -85,7 +85,7 @@ class Bootstrap(Resampled):
 
     @property
     def default_method(self) -> IntervalMethod:
-        """ "BCa" (best coverage in simulations) if it is available, else "percentile"."""
+        """BCa (best coverage in simulations) if available, else percentile."""
         return "BCa" if self._has_bca else "percentile"
 
     def interval(
