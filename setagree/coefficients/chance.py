@@ -1,7 +1,7 @@
-"""What all coefficients share: the form (pa - pe) / (1 - pe), its parts, its variance.
+"""Quantities common to all coefficients of the form (pa - pe) / (1 - pe).
 
-Inside, everything is disagreement as a share of d_max: x = 1 - pa and y = 1 - pe. Agreements near 1
-keep their digits so, and the estimate is 1 - x / y.
+All computations use disagreement as a share of d_max: x = 1 - pa and y = 1 - pe. The estimate is
+1 - x / y. Agreements near 1 thus keep their digits.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ Undefined: TypeAlias = Literal[
 ]
 
 PAIRS_AT_ONCE = 100_000
-"""Stored counts that are paired with their neighbours at a time."""
+"""Number of stored counts that are paired with their neighbours in one block."""
 
 ROUNDING = 1e-12
-"""A standard error, or a difference of estimates, that rounding alone can bring about: it is 0."""
+"""Largest standard error or difference of estimates that is treated as rounding, and so as 0."""
 
 NOTHING = 1e-14
-"""A chance disagreement, beside the distances in use, that rounding cannot tell from 0."""
+"""Largest chance disagreement, relative to the distances in use, that is treated as 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """Who gave what, row by row: a row is a unit of a study, or a pattern that keeps raters.
+    """Ratings with rater identities, by row: a unit of a study, or a pattern that keeps raters.
 
     Attributes
     ----------
     row_codes, rater_codes, value_codes : ndarray of shape (n_ratings,)
         The row, rater and value of each rating.
     row_times : ndarray of shape (n_rows,)
-        How many units each row stands for, or its sampling weight.
+        Number of units that each row represents, or its sampling weight.
     patterns : ndarray of shape (n_rows,)
         The pattern of each row.
     raters : ndarray of object, shape (n_raters,)
         Identifiers of the raters.
     strata : ndarray of int, shape (n_rows,), or None
-        The stratum of each row where the sizes of strata make the weights.
+        The stratum of each row if the sizes of strata make the weights.
     """
 
     row_codes: Codes
@@ -65,22 +65,22 @@ class Rated:
 
     @property
     def n_raters(self) -> int:
-        """How many raters there are."""
+        """Number of raters."""
         return len(self.raters)
 
     @cached_property
     def cells(self) -> Codes:
-        """The rater and stratum of each rating, as one code; the rater alone without strata."""
+        """The rater and stratum of each rating as one code; the rater alone without strata."""
         if self.strata is None:
             return self.rater_codes
         return self.strata[self.row_codes] * self.n_raters + self.rater_codes
 
     @cached_property
     def times(self) -> Floats:
-        """How often each rating was given, or its sampling weight.
+        """Number of times that each rating was given, or its sampling weight.
 
-        Where the sizes of strata make the weights: N_s / n_gs, over the n_gs units of the stratum
-        that rater g rated, so that the margins of all raters are those of one population.
+        If the sizes of strata make the weights, it is N_s / n_gs, with n_gs the units of stratum s
+        that rater g rated, so that the margins of all raters refer to one population.
         """
         times = self.row_times[self.row_codes]
         if self.strata is None:
@@ -90,14 +90,14 @@ class Rated:
 
     @cached_property
     def ratings(self) -> Floats:
-        """n_g, how many ratings each rater gave."""
+        """n_g, the number of ratings of each rater."""
         sums = np.bincount(self.rater_codes, self.times, self.n_raters)
         return sums.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A study under one distance; what several coefficients need is computed once.
+    """A study under one distance, with cached quantities that several coefficients need.
 
     Attributes
     ----------
@@ -106,11 +106,11 @@ class Case:
     weights : Weights
         The credit w_kl.
     distance : Distance or None
-        What the weights were made of, for those who need it beyond the observed values.
+        The distance that the weights were computed from, for values that were not observed.
     study : Annotations or None
-        Who gave what in every unit, where the study is in memory.
+        The ratings of every unit with their raters, if the study is in memory.
     drawn : mapping or None
-        How many units of each stratum count in the whole sample, where this is a part of it.
+        Number of units of each stratum that count in the whole sample, if this is a part of it.
     """
 
     tally: Tally
@@ -121,7 +121,7 @@ class Case:
 
     @cached_property
     def rated(self) -> Rated:
-        """Who gave what, for a coefficient that needs the raters; the door has seen to it."""
+        """Ratings with rater identities. The caller guarantees that the study has them."""
         study, tally = self.study, self.tally
         if study is not None and tally.unit_patterns is not None:
             codes = study.unit_codes, study.rater_codes, study.value_codes
@@ -135,7 +135,7 @@ class Case:
 
     @cached_property
     def sample(self) -> Sample | None:
-        """How the units were drawn; None where nothing is said of that."""
+        """The sampling design of the units, or None if there is none."""
         study = self.study
         return None if study is None or study.sampling is None else sample_of(study)
 
@@ -146,24 +146,24 @@ class Case:
 
     @property
     def unit_weights(self) -> Floats:
-        """The sampling weight v_i of each unit in sums over rated units; 1 where there is none."""
+        """The sampling weight v_i of each unit in sums over rated units; 1 without weights."""
         weights = None if self.sample is None else self.sample.weights
         return np.ones(self.tally.n_units) if weights is None else weights
 
     @property
     def pairable_weights(self) -> Floats:
-        """The sampling weight w_i of each unit in sums over pairable units, as `Sample` has it."""
+        """The sampling weight w_i of each unit in sums over pairable units; see `Sample`."""
         weights = None if self.sample is None else self.sample.pairable_weights
         return np.ones(self.tally.n_units) if weights is None else weights
 
     @cached_property
     def mass(self) -> Floats:
-        """The summed v_i of the units of each pattern: how many they are, without weights."""
+        """The summed v_i of the units of each pattern; without weights, their number."""
         return summed_weights(self.tally, None if self.sample is None else self.sample.weights)
 
     @cached_property
     def pairable_mass(self) -> Floats:
-        """The summed w_i of the units of each pattern, which counts where they are pairable."""
+        """The summed w_i of the units of each pattern; it counts only for pairable units."""
         sample = self.sample
         if sample is None or sample.pairable_weights is sample.weights:
             return self.mass
@@ -193,23 +193,23 @@ class Case:
 
     @cached_property
     def mean_disagreement(self) -> Floats:
-        """x_i = q_i / (r_i (r_i - 1) d_max) of each pattern; 0 where it is not pairable."""
+        """x_i = q_i / (r_i (r_i - 1) d_max) of each pattern; 0 if it is not pairable."""
         r, d_max = self.tally.pattern_ratings, self.weights.max_distance
         pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
         return np.asarray(self.disagreement / (d_max * pairs))
 
 
 def dot(x: Floats, y: Floats) -> float:
-    """Return sum_i x_i y_i over patterns, which may be a million.
+    """Return sum_i x_i y_i over up to a million patterns.
 
-    Not ``x @ y``: for a sum that memory bounds, BLAS wakes threads that then wait, and so cost more
-    time of the processor than all that is done here.
+    Not ``x @ y``: memory bounds this sum, and the waiting threads of BLAS would take more processor
+    time than the sum itself.
     """
     return float(np.einsum("i,i", x, y))
 
 
 def summed_weights(tally: Tally, weights: Floats | None) -> Floats:
-    """Return the sum of the weights of the units of each pattern; without any, their number."""
+    """Return the summed weights of the units of each pattern; without weights, their number."""
     if weights is None or tally.unit_patterns is None:
         return tally.multiplicity
     sums = np.bincount(tally.unit_patterns, weights, tally.n_patterns)
@@ -218,7 +218,7 @@ def summed_weights(tally: Tally, weights: Floats | None) -> Floats:
 
 def pairable_totals(tally: Tally, mass: Floats) -> Floats:
     """Return sum_i w_i r_ik over pairable units, of shape (K,), for summed weights of patterns."""
-    if mass is tally.multiplicity:  # which the tally has counted once
+    if mass is tally.multiplicity:  # cached by the tally
         return tally.pairable_totals
     return tally.value_totals(mass * tally.pairable)
 
@@ -226,8 +226,8 @@ def pairable_totals(tally: Tally, mass: Floats) -> Floats:
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
     """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings.
 
-    Entry i of the counts meets entry i + 1, then i + 2, ... while both stand in one pattern. Runs
-    of patterns are taken one after the other, so that memory stays bounded.
+    Entry i of the counts is paired with entry i + 1, then i + 2, ... while both are in one
+    pattern. Blocks of patterns are processed in turn, so that memory stays bounded.
     """
     out = np.zeros(tally.n_patterns)
     bounds = np.searchsorted(tally.indptr, np.arange(0, len(tally.indices), PAIRS_AT_ONCE))
@@ -245,8 +245,8 @@ def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
 
 
 def reach(weights: Weights, totals: Floats) -> float:
-    """Return the largest distance from one value in use to another: what rounding compares with."""
+    """Return the largest distance from one value in use to another, the scale of rounding."""
     used = np.flatnonzero(totals)
     found = weights.distance_at(np.full_like(used, used[0]), used).max() if used.size else 0.0
-    # A value at 0 from all others says nothing of the distances between these.
+    # The distances from one value may all be 0 although those between the others are not.
     return float(found) or weights.max_distance

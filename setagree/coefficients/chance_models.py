@@ -1,11 +1,10 @@
-"""How chance answers, each model told once.
+"""Chance models of the coefficients.
 
-A model says how far apart two answers would be if chance gave them: 1 - pe, the disagreement as a
-share of d_max. Point estimates, replicates, reshuffles, two-way resamples and the closed forms
-without one unit all ask it here.
+A model defines 1 - pe, the disagreement expected by chance as a share of d_max. Point estimates,
+replicates, reshuffles, two-way resamples and the closed forms without one unit all use it.
 
-Totals X have the shape (K, B): how much of each value there is in each of B worlds. Two answers
-drawn from an urn with totals x are x' F x / (sum x)² apart, with F the model's form.
+Totals X have the shape (K, B): the amount of each value in each of B samples. Two answers drawn
+from an urn with totals x have the mean distance x' F x / (sum x)², with F the form of the model.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ class Model(ABC):
     Attributes
     ----------
     weigh : {"ratings", "units"}
-        Whether a unit counts as often as it was rated (alpha), or once (the kappas).
+        Whether a unit counts once per rating (alpha), or once (the kappas).
     asks_who : bool
-        Whether it asks who gave which answer; totals then come rater by rater.
+        Whether it needs the rater of each answer; totals are then per rater.
     fixed : bool
-        Whether it is known before any answer is.
+        Whether it does not depend on the answers.
     lists_values : bool
-        Whether it depends on which values are listed as categories.
+        Whether it depends on the list of categories.
     redraws_labels : bool
-        Whether it needs label sets, and a distance of their sizes and overlap alone.
+        Whether it needs label sets, and a distance that depends only on their sizes and overlap.
     """
 
     weigh: Weigh = "units"
@@ -56,13 +55,13 @@ class Model(ABC):
 
     @abstractmethod
     def linearised(self, case: Case) -> tuple[float, Floats | None]:
-        """Return 1 - pe of a study, and of each row: its answers against those of the study.
+        """Return 1 - pe of a study, and of the answers of each row against those of the study.
 
-        None stands for rows that move nothing, because chance is fixed, or not in closed form.
+        The second is None if chance is fixed or there is no closed form.
         """
 
     def of_values(self, case: Case) -> Floats:
-        """Return 1 - pe of a row whose answers are all k, of shape (K,): k against the study."""
+        """Return 1 - pe of rows whose answers are all k, against the study, of shape (K,)."""
         raise TypeError(
             f"{type(self).__name__} does not tell values apart: {case.weights.n_values}"
         )
@@ -70,7 +69,7 @@ class Model(ABC):
 
 @dataclass(frozen=True)
 class Urn(Model):
-    """One urn with all answers: alpha where ratings count, Fleiss and Scott where units do.
+    """One urn with all answers: alpha if ratings count, Fleiss and Scott if units count.
 
     Krippendorff (2011): De = n' D n / (N (N - 1)); Gwet (2014, ch. 2): pe = pi' W pi.
     """
@@ -94,7 +93,7 @@ class Urn(Model):
         return case.disagreement / case.weights.max_distance
 
     def rounding(self, case: Case, x: Floats) -> float:
-        """Return a form of totals x of shape (K,) that rounding cannot tell from 0."""
+        """Return the largest form of totals x, of shape (K,), that is treated as rounding."""
         scale = reach(case.weights, x) / case.weights.max_distance
         return NOTHING * scale * float(x.sum()) ** 2
 
@@ -147,7 +146,7 @@ class GwetUrn(Urn):
         self,
         case: Case,
         groups: Codes,
-        values: Codes,  # noqa: ARG002 - each value stands in a group once
+        values: Codes,  # noqa: ARG002 - each value occurs once per group
         x: Floats,
     ) -> Floats:
         """Return F x of each group at its values, for totals x of sorted groups and values."""
@@ -162,12 +161,12 @@ class GwetUrn(Urn):
         return np.asarray(mass - ac_scale(case.weights) * (mass - squares))
 
     def rounding(self, case: Case, x: Floats) -> float:  # noqa: ARG002 - no distance in its form
-        """Return a form of totals x of shape (K,) that rounding cannot tell from 0."""
+        """Return the largest form of totals x, of shape (K,), that is treated as rounding."""
         return NOTHING * float(x.sum()) ** 2
 
 
 class Fixed(Model):
-    """Chance that is known before any answer is."""
+    """Chance that does not depend on the answers."""
 
     fixed: ClassVar[bool] = True
 
@@ -176,7 +175,7 @@ class Fixed(Model):
         """Return 1 - pe."""
 
     def linearised(self, case: Case) -> tuple[float, None]:
-        """Return 1 - pe; no row moves it."""
+        """Return 1 - pe, and None because no row changes it."""
         return self.level(case), None
 
     def of_values(self, case: Case) -> Floats:
@@ -198,7 +197,7 @@ class Uniform(Fixed):
 
 @dataclass(frozen=True)
 class NoChance(Fixed):
-    """Nothing is taken out: pe = 0."""
+    """No correction for chance: pe = 0."""
 
     def level(self, case: Case) -> float:  # noqa: ARG002 - the same for every study
         """Return 1."""
@@ -213,41 +212,41 @@ class Redrawn(Model):
     weigh: Weigh = "ratings"
 
     def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:  # noqa: ARG002 - one signature for all urns
-        """Return 1 - pe of each column of totals; one after the other."""
+        """Return 1 - pe of each column of totals, computed in turn."""
         function, d_max = size_function(case.distance), case.weights.max_distance
         apart = [redrawn_disagreement(case.weights.values, x, function) for x in totals.T]
         return beyond_rounding(np.array(apart) / d_max, 1.0)
 
     def linearised(self, case: Case) -> tuple[float, None]:
-        """Return 1 - pe of a study; no closed form of a row is known."""
+        """Return 1 - pe of a study, and None because rows have no closed form."""
         return float(self.chance(case, case.tally.pairable_totals[:, None])[0]), None
 
 
 def ac_scale(weights: Weights) -> float:
-    """Return T_w / (K (K - 1)), nan for one value."""
+    """Return T_w / (K (K - 1)), or NaN if there is one value."""
     K = weights.n_values
     credit_total = K * K - weights.distance_total / weights.max_distance
     return credit_total / (K * (K - 1)) if K > 1 else float("nan")
 
 
 def quadratic(weights: Weights, x: Floats) -> Floats:
-    """Return x_b' D x_b for each column of x >= 0, of shape (K, B); 0 for what is but rounding."""
+    """Return x_b' D x_b for each column of x >= 0, of shape (K, B), or 0 if it is rounding."""
     x = np.ascontiguousarray(x)
     out = np.asarray(np.einsum("kb,kb->b", x, weights.distance_dot(x)))
     mass = x.sum(axis=0) ** 2
-    # Few are so small that it must be asked how far apart their own values are.
+    # Only the few small forms need the distances between their own values.
     for b in np.flatnonzero(out <= NOTHING * weights.max_distance * mass):
         out[b] = beyond_rounding(out[b], reach(weights, x[:, b]) * mass[b])
     return out
 
 
 def beyond_rounding(whole: Floats, scale: Floats | float) -> Floats:
-    """Return the whole, and 0 where rounding cannot tell it from 0 beside the scale."""
+    """Return the whole, or 0 if it is rounding relative to the scale."""
     return np.where(whole > NOTHING * scale, whole, 0.0)
 
 
 def one_minus(part: Floats, whole: Floats) -> Floats:
-    """Return 1 - part / whole, nan where the whole is nothing."""
+    """Return 1 - part / whole, or NaN if the whole is 0."""
     defined = (whole > 0) & np.isfinite(part)
     out = np.full(np.shape(whole), np.nan)
     return np.asarray(1 - np.divide(part, whole, out=out, where=defined))

@@ -1,4 +1,4 @@
-"""Conger's kappa, in which each rater has an urn: what differs from the coefficients of one urn.
+"""Conger's kappa, with an urn for each rater, where it differs from coefficients with one urn.
 
 pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r) (Conger 1980; Gwet 2014, ch. 5), with p_g the shares of
 the values in the answers of rater g: the mean of p_g' W p_h over pairs of raters. For two raters
@@ -31,8 +31,9 @@ class UrnOfEachRater(Model):
     def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
         """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).
 
-        `weight`, of shape (raters, B), says how often each rater counts, in a single block; copies
-        of one rater are no pair. A rater without an answer in a world is left out of it.
+        `weight`, of shape (raters, B), is the number of times that each rater counts, in a single
+        block; copies of one rater do not form a pair. A rater without an answer in a sample is
+        left out of it.
         """
         both: Floats = np.zeros(1)
         pooled, own, count, squares = 0.0, 0.0, 0.0, 0.0
@@ -52,8 +53,8 @@ class UrnOfEachRater(Model):
     def linearised(self, case: Case) -> tuple[float, Floats]:
         """Return 1 - pe of a study, and of each row (Gwet 2014, ch. 5).
 
-        z_g = sum_{h != g} D p_h / d_max is needed at the values that g gave only; nan for one
-        rater.
+        z_g = sum_{h != g} D p_h / d_max is needed only at the values that g gave. NaN if there is
+        one rater.
         """
         rated, n = case.rated, float(case.mass.sum())
         r, g = rated.n_raters, rated.rater_codes
@@ -207,7 +208,7 @@ def _means_by_rater(spread: Floats, rated: Rated) -> Floats:
 
 
 def _answers_of(rated: Rated, g: int, n_values: int) -> Any:
-    """Return which value rater g gave in each row, as a sparse array of shape (n_rows, K)."""
+    """Return the value of rater g in each row, as a sparse array of shape (n_rows, K)."""
     from scipy import sparse
 
     kept = np.flatnonzero(rated.rater_codes == g)

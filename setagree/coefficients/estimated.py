@@ -92,8 +92,8 @@ class Estimated:
         if self.sample is None or self.sample.is_clustered:
             return dot(self.deviations, self.deviations)
         # Var = c sum_s (1 - n_s / N_s) n_s s²_u,s over the n_s units drawn of each stratum, with
-        # u = 0 for those outside the domain, which has as many as chance gives (Särndal, Swensson &
-        # Wretman 1992, ch. 10). c = (m - p) / (m - 1) for m units of the domain, the share p of
+        # u = 0 for those outside the domain, whose size is random (Särndal, Swensson & Wretman
+        # 1992, ch. 10). c = (m - p) / (m - 1) for m units of the domain, the share p of
         # the units drawn: 1 for a whole sample; of one stratum c makes Var the variance of the
         # domain's own units times 1 - n / N.
         (strata, _, n_strata), u, n = self._strata, self.deviations, self.n_drawn
@@ -142,7 +142,7 @@ def mean_of(estimates: Sequence[Estimated]) -> Estimated:
 def estimated(
     case: Case, parts: Estimate, places: Codes | None = None, sample: Sample | None = None
 ) -> Estimated:
-    """Return an estimate with its deviations; without units if there is no analytic variance.
+    """Return an estimate with its deviations; no units if the variance has no closed form.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
 
 
 def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
-    """Return how many units of each stratum (or in all) count; None where nothing is said of it."""
+    """Return the number of units of each stratum (or in all) that count, or None if unknown."""
     sample = case.sample
     if case.drawn is not None or sample is None or sample.is_clustered:
         return case.drawn

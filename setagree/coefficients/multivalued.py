@@ -30,7 +30,7 @@ _STEPS_A_CALL = 50_000
 
 
 def size_function(distance: Distance | None) -> SizeFunction:
-    r"""Return the distance as a function of (\|A\|, \|B\|, \|A ∩ B\|); the door has seen to it."""
+    r"""Return the distance as a function of (\|A\|, \|B\|, \|A ∩ B\|), checked by the caller."""
     if isinstance(distance, DegreeDistance):
         distance = distance.of_sets
     if isinstance(distance, OverlapDistance):
@@ -44,7 +44,7 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
     """Return De for value totals of shape (K,).
 
     With W(p, q, i) the coefficient of x^p y^q z^i in prod_c (1 + n_c x + n_c y + n_c (n_c - 1) z),
-    E_st = sum_i W(s - i, t - i, i) d(s, t, i) / sum_i W(s - i, t - i, i). As x and y stand alike,
+    E_st = sum_i W(s - i, t - i, i) d(s, t, i) / sum_i W(s - i, t - i, i). By symmetry in x and y,
     W(p, q, i) = (p + q)! / (p! q!) V(p + q, i), with V from `label_ways`.
 
     Raises
@@ -96,7 +96,7 @@ def label_ways(n: Floats, top: int) -> Scaled:
     positive, no digit is lost in the sums.
     """
     shape = min(2 * top, len(n)) + 2, min(top, len(n)) + 2
-    # The first row and column stand for m = -1 and i = -1: nothing.
+    # The first row and column are those of m = -1 and i = -1, with V = 0.
     V, power = np.zeros(shape), np.full(shape, _LOWEST, dtype=np.int32)
     V[1, 1], power[1, 1] = 1.0, 0
     for k, count in enumerate(n):

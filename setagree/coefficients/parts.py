@@ -232,7 +232,7 @@ class Parts:
         raise TypeError(f"the parts of {self.model!r} are not computed together")
 
     def _undefined_reasons(self, y: Floats) -> npt.NDArray[np.object_]:
-        """Return why the estimate of each part is NaN, or None; see `estimate`."""
+        """Return the reason for each estimate of NaN, or None; see `estimate`."""
         n_pairable = self.n_pairable
         enough = y > NOTHING * self._reach / self.case.weights.max_distance
         bad = is_undefined(self.model, self.sums) | ~enough
@@ -379,7 +379,7 @@ class Absences:
         return order, np.concatenate([[0], np.cumsum(counts)])
 
     def _ratings(self, weights: Floats | None = None) -> Any:
-        """Return how often, or with what weight, each rater gave each stored count, sparse."""
+        """Return the frequency or weight of each stored count by rater, as a sparse array."""
         from scipy import sparse
 
         order, ends = self._by_rater
@@ -455,7 +455,7 @@ class Absences:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def deviations(self) -> tuple[Floats, Floats, Flags]:
-        """Return the standard errors without each rater and of the change, and where they are lost.
+        """Return the standard errors without each rater and of the change, and where digits are lost.
 
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
         study. Only for a Fixed or Urn model.

@@ -23,7 +23,7 @@ from setagree.coefficients.chance_models import Model, Urn
 from setagree.coefficients.sums import UnitSums
 
 _PSEUDO = 0.5
-"""How much of a disagreement from the urn is added, and how far the lower root is moved."""
+"""Weight of the disagreement from the urn that is added, and the shift of the lower root."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def score_ends(case: Case, model: Model, level: float) -> tuple[float, float]:
 
 
 def _larger_root(b: float, A: float, th: float) -> float:
-    """Return the larger x of A x² - b x + th² = 0, infinite where there is none."""
+    """Return the larger root x of A x² - b x + th² = 0, or infinity if there is none."""
     if A <= 1e-9:
         return float("inf")
     return float((b + np.sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A))

@@ -27,7 +27,7 @@ BLOCK_SIZE = 60_000
 
 _REUSED = 1_000_000
 """Entries of an array that is released before the first block. The C library then keeps released
-memory for the arrays of the next block; to fetch it anew each time costs as much as the work."""
+memory for the arrays of the next block; allocating it every time costs as much as the work."""
 
 _MAX_SLICES = 2_000
 """Slices of pairs per block of reshuffles. Beyond it the calls cost more than the look-ups."""
@@ -45,7 +45,7 @@ class Cells:
     Parameters
     ----------
     unit, value : ndarray of int, shape (n_cells,)
-        Unit and value of each cell. The value K stands for a missing rating.
+        Unit and value of each cell. The value K denotes a missing rating.
     group : ndarray of int, shape (n_cells,)
         Answers are permuted among the cells of one group.
     tally : Tally
@@ -66,7 +66,7 @@ class Cells:
         self.tally, self.weights, self.n_values = tally, weights, weights.n_values
         self.is_complete = bool((self.value < self.n_values).all())
         sizes = np.bincount(self.unit, minlength=tally.n_units)
-        # Units of equal size stand together, so that their pairs are pairs of slices.
+        # Units of equal size are adjacent, so that their pairs are pairs of slices.
         self.units = np.argsort(sizes, kind="stable")
         self.sizes = sizes[self.units]
         self.place = np.argsort(self.units)[self.unit]  # of each cell's unit in this order
@@ -219,7 +219,7 @@ class Shuffler(Cells):
     model : Model
         The chance model of the coefficient.
     unit, rater, value : ndarray of int, shape (n_cells,)
-        Unit, rater and value of each cell. The value K stands for a missing rating.
+        Unit, rater and value of each cell. The value K denotes a missing rating.
     group : ndarray of int, shape (n_cells,)
         Answers are permuted among the cells of one group.
     """
@@ -293,7 +293,7 @@ class Shuffler(Cells):
         return self._chance(self.value[None, :], self.sizes, own)
 
     def _cell_amounts(self, r: Codes) -> Floats:
-        """Return what each cell adds to the urn, from the number of ratings per unit."""
+        """Return the amount that each cell adds to the urn, from the ratings per unit."""
         by_rater = isinstance(self.model, UrnOfEachRater)
         each = self.v if by_rater else self.v * self.share.take(r)
         return np.asarray(each.take(self.place, axis=-1))

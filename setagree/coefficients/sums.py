@@ -51,7 +51,7 @@ _BLOCK_CELLS = 2_000_000
 
 
 class Sums(NamedTuple):
-    """The five sums, or what each of several units adds to them; see the module."""
+    """The five sums, or the contribution of each of several units to them; see the module."""
 
     n: Floats
     M: Floats
@@ -60,11 +60,11 @@ class Sums(NamedTuple):
     own: Floats
 
     def minus(self, other: Sums) -> Sums:
-        """Return the sums without those of others."""
+        """Return these sums minus the other ones."""
         return Sums(*(a - b for a, b in zip(self, other, strict=True)))
 
     def weighted(self, w: Floats, v: Floats) -> Sums:
-        """Return what units add that have sampling weights: w_i, and v_i among rated units."""
+        """Return the sums of units with sampling weights w_i, and v_i among rated units."""
         return Sums(self.n, w * self.M, w * self.O, v * self.P, w**2 * self.own)
 
 
@@ -93,7 +93,7 @@ class Estimate:
         In the units of the distance.
     influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
         The linearised value of each pattern (or unit). Their mean over units is the estimate (for
-        alpha, up to its small-sample term). Empty if there is no analytic variance.
+        alpha, up to its small-sample term). Empty if the variance has no closed form.
     counted : ndarray of the same shape
         Number of units for which each entry of `influence` counts in the variance.
     by_unit : bool
@@ -120,7 +120,7 @@ class Estimate:
 
 
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
-    """Return what units add to the sums, and `share`; see the table of the module.
+    """Return the contributions of units to the sums, and `share`; see the table of the module.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floa
 
 
 def is_undefined(model: Model, sums: Sums) -> Flags:
-    """Return whether nothing is observed, or one unit would have to show chance."""
+    """Return whether no pair is observed, or the chance term would rest on one unit."""
     return np.asarray((sums.M <= 0) | ((sums.n == 1) & (not model.fixed)))
 
 
@@ -159,7 +159,7 @@ class Slopes(NamedTuple):
 def slopes(
     model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
 ) -> Slopes:
-    """Return how linearised values depend on the features of a unit (Gwet 2014, ch. 2 to 5).
+    """Return the slopes of linearised values in the features of a unit (Gwet 2014, ch. 2 to 5).
 
     Units, where n / n' = P / M is the share of rated over pairable units and y_i that of the unit:
     kappa*_i = (n / n') (M_i - O_i / y) + 2 (x / y) (y_i - y) / y,    y_i = share_i c_i' F X / P.
@@ -207,7 +207,7 @@ def estimate(case: Case, model: Model) -> Estimate:
             np.nan, *shown, gone.influence, gone.counted, undefined=gone.undefined, sums=whole
         )
     alpha = 1 - x / y
-    if by_ratings and y_i is None:  # no closed form of the variance is known
+    if by_ratings and y_i is None:  # the variance has no closed form
         return Estimate(alpha, *shown, np.zeros(0), np.zeros(0), pairable_only=True, sums=whole)
     f, _ = whole.of_patterns
     M, O, counted = f.M, f.O, tally.multiplicity * f.n
@@ -291,13 +291,13 @@ class UnitSums:
 
     @cached_property
     def of_patterns(self) -> tuple[Sums, Floats]:
-        """What a unit of each pattern adds to the sums, and `share`."""
+        """The contribution of a unit of each pattern to the sums, and `share`."""
         r = self.case.tally.pattern_ratings
         return features(self.model, r, r, self.case.mean_disagreement)
 
     @cached_property
     def rows(self) -> tuple[Sums, Floats]:
-        """What a unit of each row adds to the sums, and `share`."""
+        """The contribution of a unit of each row to the sums, and `share`."""
         f, share = self.of_patterns
         if not self.model.asks_who:
             return f, share
@@ -354,7 +354,7 @@ class UnitSums:
         return sparse.csr_array((each, tally.indices, tally.indptr), shape=shape)
 
     def reweighted(self, times: Floats) -> Floats:
-        """Return the coefficient of samples in which rows count so many times.
+        """Return the coefficient of samples in which each row counts `times` times.
 
         `times` has the shape (B, n_rows), the result (B,). The distance remains that of the study.
 
@@ -438,7 +438,7 @@ class UnitSums:
 
     @property
     def _scale(self) -> float:
-        """What `urn` is multiplied by to be X: P for the kappas, whose `urn` is X / P."""
+        """The factor from `urn` to X: P for the kappas, whose `urn` is X / P."""
         return float(self.sums.P) if self.model.weigh == "units" else 1.0
 
     @cached_property
@@ -454,7 +454,7 @@ class UnitSums:
 
     @cached_property
     def _rounding(self) -> float:
-        """A form that rounding cannot tell from 0."""
+        """The largest form that is treated as rounding."""
         if not isinstance(self.model, Urn):
             return NOTHING * reach(self.case.weights, self.urn) / self.case.weights.max_distance
         return self.model.rounding(self.case, self.urn) * self._scale**2
@@ -478,7 +478,7 @@ class UnitSums:
         return Left(sums, form, form / np.where(pairs > 0, pairs, np.nan))
 
     def of_left(self, left: Left) -> tuple[Floats, Flags]:
-        """Return the coefficient of what is left, and where its digits cancelled.
+        """Return the coefficient without each part, and whether its digits cancelled.
 
         NaN if the study itself leaves no chance disagreement.
         """

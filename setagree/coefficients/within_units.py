@@ -1,7 +1,7 @@
 """Disagreement within units, from a list of their pairs of ratings or from counts of their values.
 
-A unit of r ratings has r (r - 1) / 2 pairs. A short list of them is the fastest way; of a unit that
-thousands rated there are millions, while its distinct values are few and are counted instead.
+A unit of r ratings has r (r - 1) / 2 pairs. A short list of them is fastest. A unit with thousands
+of ratings has millions of pairs but few distinct values, so its values are counted instead.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from setagree.study.tally import Tally
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 PAIRS_LISTED = 4_000_000
-"""Pairs of ratings beyond which they are not listed: some 250 MB."""
+"""Maximum number of listed pairs of ratings: about 250 MB."""
 
 _FEW_PAIRS = 50_000
 _DENSE_VALUES = 1_500
 _CELLS_AT_ONCE = 1_000_000
 _CELLS_A_PAIR = 32
 _CELLS_A_LOOKUP = 200
-"""Multiply-adds in the time of looking up one pair: in a dense matrix, or by its operator."""
+"""Multiply-adds in the time of one pair look-up: in a dense matrix, or by its operator."""
 
 
 def lists_pairs(r: Floats | Codes, n_values: int, most: int | None = None) -> bool:
-    """Say whether the pairs of units of r ratings are few enough to be listed.
+    """Return whether the pairs of units of r ratings are few enough to be listed.
 
-    They are where counts of the values, of n_units x K² work, would not be faster.
+    They are if counts of the values, with n_units x K² work, would not be faster.
     """
     pairs = float((r * (r - 1)).sum()) / 2
     quick = pairs <= _FEW_PAIRS or _CELLS_A_PAIR * pairs <= len(r) * n_values**2
@@ -59,7 +59,7 @@ def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
 
 
 def dense_distances(weights: Weights) -> Floats | None:
-    """Return all K x K distances in a row, or None where there are too many."""
+    """Return all K x K distances as one row, or None if there are too many."""
     K = weights.n_values
     if K > _DENSE_VALUES:
         return None
@@ -68,18 +68,18 @@ def dense_distances(weights: Weights) -> Floats | None:
 
 
 class CountedUnits:
-    """Units whose disagreement is computed from how often they got each value.
+    """Units whose disagreement is computed from the counts of their values.
 
     Parameters
     ----------
     r : ndarray of shape (n_units,)
-        The ratings of each unit.
+        Number of ratings of each unit.
     tally : Tally
-        The study; of it the kind and the values are taken.
+        The study, of which the kind and the values are used.
     weights : Weights
         The distances between its values.
     dense : ndarray of shape (K * K,), or None
-        The same distances in a row, where there are few.
+        These distances as one row, if they are few.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class CountedUnits:
     def disagreement(self, unit: Codes, value: Codes, each: Floats, n_units: int) -> Floats:
         """Return t_i' D t_i of each unit, t_ik the summed weight of its ratings of value k.
 
-        The units stand in ascending order.
+        The units are in ascending order.
         """
         if self.D is None:
             return pattern_disagreement(self._tally_of(unit, value, each, n_units), self.weights)
