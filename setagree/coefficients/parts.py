@@ -455,7 +455,7 @@ class Absences:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def deviations(self) -> tuple[Floats, Floats, Flags]:
-        """Return the standard errors without each rater and of the change, and where digits are lost.
+        """Return the standard errors without each rater and of the change, and lost-digit flags.
 
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
         study. Only for a Fixed or Urn model.

@@ -118,7 +118,7 @@ class Weights(ABC):
     def to_frame(self, *, distance: bool = False) -> pd.DataFrame:
         """Return the labelled K x K matrix of credits (or distances), for people to read.
 
-        Label sets stand as text; the empty set as ``{}``.
+        Label sets are written as text, the empty set as ``{}``.
 
         Raises
         ------
@@ -228,7 +228,7 @@ def small_products(a: Floats, b: Floats) -> Floats:
     """Return a @ b of matrices, in pieces for which BLAS wakes no threads.
 
     Threads that wait between many small products take several times the processor time of these.
-    A product of several milliseconds goes to BLAS whole, with as many threads as it is allowed.
+    A product of several milliseconds is passed undivided to BLAS, with all its allowed threads.
     """
     (m, k), n = a.shape, b.shape[1]
     if m * k * n <= _ONE_THREAD or m * k * n > _MANY_THREADS:
@@ -265,9 +265,9 @@ def display_value(value: Any) -> str:
 
 
 def neighbours(groups: Codes) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """Yield the pairs of entries that stand in one group, some at a time: k with k + 1, k + 2, ...
+    """Yield the pairs of entries of the same group in blocks: k with k + 1, k + 2, ...
 
-    Entries of one group stand side by side, so that the cost is the number of pairs inside groups.
+    Entries of one group are adjacent, so that the cost is the number of pairs within groups.
     """
     left, shift = np.arange(len(groups)), 0
     while left.size:
@@ -285,9 +285,9 @@ def sums_to_others(
     Parameters
     ----------
     groups, values : ndarray of shape (n_entries,)
-        Entries of one group stand side by side.
+        Entries of one group are adjacent.
     counts : ndarray of shape (n_entries,)
-        How much each entry weighs in the sums of the others.
+        Weight of each entry in the sums of the others.
     """
     out = np.zeros(len(values))
     for left, right in neighbours(groups):

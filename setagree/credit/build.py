@@ -1,4 +1,4 @@
-"""From a distance to the operator that fits it."""
+"""Construction of the credit operator of a distance."""
 
 from __future__ import annotations
 
@@ -62,23 +62,23 @@ from setagree.study.numbers import as_number
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _FEW_SETS = 100
-"""Sets whose distances are computed faster pair by pair than looked up by size and overlap."""
+"""Number of sets up to which distances are faster per pair than by size and overlap."""
 
 _TINY, _HUGE = 1e-150, 1e150
 """Differences that can be squared without becoming 0 or infinite."""
 
 
 class WeightBuilder:
-    """Builds the weights of one study; what the distances share is made once.
+    """Builder of the weights of one study; arrays common to all distances are cached.
 
     Parameters
     ----------
     pairable : ndarray of shape (K,)
-        How often each value stands in a pairable unit; the mid-ranks of `ordinal` need it.
+        Number of pairable ratings of each value, for the mid-ranks of `ordinal`.
     checked : bool
-        Whether the distances were checked on the study that this one was made from.
+        Whether the distances were checked on the study from which this one was derived.
     order : sequence
-        All ordered categories, whose places stand for numbers in the distances that use ranks.
+        All ordered categories; distances that use ranks use their positions as numbers.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class WeightBuilder:
     def _weighted(
         self, distance: WeightedJaccardDistance, sets: SetGeometry, *, of_tree: bool = False
     ) -> Weights:
-        """Return the weights of sets whose labels weigh what is stated, or what the study says."""
+        """Return the weights of sets with the stated label weights, or with those of the study."""
         stated = self._known(distance.label_weights, sets)
         if stated is not None:
             distance = replace(distance, label_weights=stated)
@@ -161,14 +161,14 @@ class WeightBuilder:
         return WeightedJaccardWeights(self.values, sets, distance)
 
     def _known(self, weights: LabelWeights | None, sets: SetGeometry) -> dict[Any, float] | None:
-        """Return what labels weigh by their share of the pairable ratings, where that is asked."""
+        """Return label weights by share of the pairable ratings, or None if not requested."""
         if not isinstance(weights, str):
             return None
         held = np.append(sets.flags.T @ self.pairable, self.pairable.sum())
         return dict(zip(sets.labels, information(held).tolist(), strict=True))
 
     def _doubt_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
-        """Say that none of the labels stands in the hierarchy, which is hardly meant."""
+        """Warn if none of the labels is in the hierarchy."""
         tree, used = distance.hierarchy.parents, self.geometry.labels
         if not tree or not used or self.checked:
             return
@@ -181,7 +181,7 @@ class WeightBuilder:
             )
 
     def _doubt_labels(self, distance: WeightedJaccardDistance) -> None:
-        """Say which weights are of labels that the study never uses, and which have none."""
+        """Warn about weights of unused labels and about labels without a weight."""
         used = set(self.geometry.labels)
         unused = [label for label in distance.label_weights if label not in used]
         unlisted = [label for label in self.geometry.labels if label not in distance.label_weights]
@@ -259,7 +259,7 @@ class WeightBuilder:
         return np.array([place[value] for value in self.values], dtype=np.float64)
 
     def _no_numbers(self, distance: ScaleDistance) -> str:
-        """Return what the values are that a distance does not compare, and the remedy."""
+        """Return a message on the values that a distance cannot compare, with the remedy."""
         if self.kind == "labels":
             return (
                 "these values are label sets. If each answer is one value, use "
@@ -281,7 +281,7 @@ class WeightBuilder:
 
 @lru_cache(maxsize=256)
 def _check_once(distance: OverlapDistance, sizes: tuple[int, ...]) -> None:
-    """Check a distance at the sizes of a study; the cache saves small studies most of their time.
+    """Check a distance at the sizes of a study; the cache saves most of the time of small studies.
 
     A check that fails is not cached.
     """
@@ -289,9 +289,9 @@ def _check_once(distance: OverlapDistance, sizes: tuple[int, ...]) -> None:
 
 
 def _check_range(numbers: Floats, distance: Distance) -> None:
-    """Refuse numbers whose squared differences double precision does not hold."""
+    """Raise an error if squared differences overflow or underflow double precision."""
     ordered = np.sort(numbers)
-    with np.errstate(invalid="ignore"):  # inf less inf, which is refused below
+    with np.errstate(invalid="ignore"):  # inf - inf, which raises an error below
         gaps = np.diff(ordered)
     least = gaps.min(initial=np.inf, where=gaps > 0)
     if gaps.size and not (least > _TINY and ordered[-1] - ordered[0] < _HUGE):

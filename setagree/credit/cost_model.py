@@ -16,8 +16,8 @@ from setagree.credit.base import Floats
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.subsets import ranked
 
-# Measured on one core, in seconds. What is made once: a (set, subset) entry by rank and by list,
-# two sets that share a tail label, a pair in a block and each further word of it.
+# Seconds on one core, once: a (set, subset) entry by rank and by list, two sets that share a tail
+# label, a pair in a block and each further word of it.
 _RANKED_COST = 1.0e-8
 _LISTED_COST = 8.0e-8
 _TAIL_COST = 2.2e-8
@@ -25,47 +25,47 @@ _PAIR_COST = 2.6e-9
 _WORD_COST = 8.0e-10
 _LEVEL_COST = 2.0e-4
 
-# What each column takes: an entry, two sets that share a tail label, a pair in a block, and a pair
-# of sizes for each cell of a table.
+# Seconds per column: an entry, two sets that share a tail label, a pair in a block, and a pair of
+# sizes for each cell of a table.
 _ENTRY_COLUMN = 5.0e-9
 _TAIL_COLUMN = 5.0e-9
 _PAIR_COLUMN = 1.0e-10
 _CELL_COLUMN = 1.0e-9
 
 _STEP_COST = 3.0e-8
-"""Seconds of what `check_cost` counts as one step."""
+"""Seconds per step of `check_cost`."""
 
 _FREE_BYTES, _MOST_BYTES = 64e6, 1e9
-"""Bytes that an algorithm may use in any case, and if it is much faster than the others."""
+"""Bytes that any algorithm may use, and bytes if it is much faster than the others."""
 
 _BYTE_COST = 1.0e-9
 """Seconds that an algorithm must save per byte beyond that."""
 
-# A (set, subset) entry while its level is made, by rank and by list, and where it is kept; two sets
-# that share a tail label where that is kept; a cell of a table.
+# A (set, subset) entry while its level is built, by rank and by list, and if it is kept; two sets
+# that share a tail label, if kept; a cell of a table.
 _RANKED_BYTES, _LISTED_BYTES, _ENTRY_BYTES, _TAIL_BYTES, _CELL_BYTES = 12, 50, 6, 12, 16
 
 _DEEPEST = 24
-"""Labels beyond which a set's subsets are too many in any case."""
+"""Number of labels beyond which a set always has too many subsets."""
 
 _ALL_TRIED, _FURTHER = 64, 24
-"""Numbers of heavy labels: all up to 64 are tried, and 24 beyond; of sizes 16 at most."""
+"""Numbers of heavy labels: all up to 64 are tried, and 24 beyond; at most 16 sizes."""
 
 _SIZES_TRIED = 16
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the sum is taken.
+    """Plan of a sum over pairs of sets.
 
     Attributes
     ----------
     largest : int
-        The size up to which sets go by shared labels; -1 sends all of them by blocks.
+        The size up to which sets are compared by shared labels; -1 if all are compared in blocks.
     n_heavy : int
-        How many of the most frequent labels go by subsets; the others by pairs that share one.
+        Number of the most frequent labels that use subsets; the others use pairs that share one.
     keeps : bool
-        Whether what the sets share is kept for further products.
+        Whether shared subsets and labels are kept for further products.
     """
 
     largest: int
@@ -74,7 +74,7 @@ class Plan:
 
 
 class Use(NamedTuple):
-    """How many products are asked for, and how many columns they have in all."""
+    """Number of requested products, and their total number of columns."""
 
     calls: int = 1
     columns: int = 1
@@ -82,14 +82,14 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counts:
-    """What sets up to one size hold, for each number of heavy labels that is tried.
+    """Counts over the sets up to one size, for each number of heavy labels that is tried.
 
     Attributes
     ----------
     entries : ndarray of shape (n_levels, n_tried)
-        How many subsets of each size, 0 first, all sets hold of the heavy labels.
+        Number of subsets of heavy labels in all sets, by size from 0.
     pairs : ndarray of shape (n_tried,)
-        How often two of the sets share a tail label.
+        Number of times that two of the sets share a tail label.
     """
 
     largest: int
@@ -100,7 +100,7 @@ class _Counts:
 
 
 class Roads:
-    """The roads through some sets."""
+    """Costs of the algorithms for some sets."""
 
     def __init__(self, geometry: SetGeometry) -> None:
         self.geometry = geometry
@@ -113,7 +113,7 @@ class Roads:
         return np.unique(np.minimum([*range(_ALL_TRIED), *further, n_labels], n_labels))
 
     def cheapest(self, use: Use) -> Plan:
-        """Return the plan that takes least time, where memory beyond a share counts as time."""
+        """Return the fastest plan; memory beyond a limit counts as time."""
         n, n_words = self.geometry.n_values, self.geometry.n_words
         of_pair = (_PAIR_COST + _WORD_COST * (n_words - 1)) * use.calls + _PAIR_COLUMN * use.columns
         best, least = Plan(-1, 0), of_pair * n**2 / 2
@@ -137,7 +137,7 @@ class Roads:
 
     @cached_property
     def counts(self) -> list[_Counts]:
-        """What there is to count, from the smallest sets on, by one walk over all members."""
+        """The counts from the smallest sets on, from one pass over all members."""
         return list(self._counts())
 
     def _counts(self) -> Iterator[_Counts]:
@@ -147,7 +147,7 @@ class Roads:
         own_size = np.repeat(sizes, sizes)
         place = np.arange(len(ranks)) - np.repeat(self.geometry.indptr[:-1], sizes)
         # The label of rank r is heavy from the first number above r on; as the j-th of its set it
-        # brings C(j, p - 1) subsets of size p.
+        # adds C(j, p - 1) subsets of size p.
         cells = np.searchsorted(tried, ranks, side="right") * (_DEEPEST + 1)
         cells += np.minimum(place, _DEEPEST)
         grown = np.array([[comb(j, p) for j in range(_DEEPEST + 1)] for p in range(_DEEPEST + 1)])
@@ -166,17 +166,17 @@ class Roads:
 
     @cached_property
     def _subsets(self) -> Floats:
-        """How many subsets of each size the heavy labels have, of shape (n_levels, n_tried)."""
+        """Number of subsets of each size of the heavy labels, of shape (n_levels, n_tried)."""
         tried = self.tried.tolist()
         return np.array([[float(comb(h, p)) for h in tried] for p in range(_DEEPEST + 2)])
 
     def _seconds(self, counts: _Counts, use: Use, *, keeps: bool) -> Floats:
-        """Return the time for each number of heavy labels; infinite where memory forbids it."""
+        """Return the time for each number of heavy labels, or infinity if memory is too small."""
         entries, pairs, n_sizes = counts.entries, counts.pairs, counts.n_sizes
         cells = n_sizes * self._subsets
         by_rank = np.asarray(ranked(cells, entries))
         by_rank = np.logical_and.accumulate(by_rank | (entries == 0), axis=0)
-        # A subset that is listed is shared by two sets or more, so there are fewer than entries.
+        # A listed subset is shared by at least two sets, so there are fewer of them than entries.
         filled = np.where(by_rank, cells, n_sizes * entries / 8)
         made = (np.where(by_rank, _RANKED_COST, _LISTED_COST) * entries).sum(axis=0)
         made += _TAIL_COST * pairs

@@ -26,7 +26,7 @@ _ALL_PAIRS = 100
 """Values up to which every pair is asked for in both orders."""
 
 _FURTHER_CALLS = 0.15
-"""Calls that the checks of a Python function may add where there are more values."""
+"""Share of calls that the checks of a Python function may add if there are more values."""
 
 
 class WeightedJaccardWeights(BlockWeights):
@@ -85,8 +85,8 @@ def matrix_weights(values: tuple[Any, ...], distance: MatrixDistance) -> DenseWe
 def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> DenseWeights:
     """Call a Python function once for each unordered pair of distinct values, checked.
 
-    Every value is compared with itself, and up to 100 values every pair is asked for in both
-    orders; of more values a random sample of pairs is, so that all checks add 15 % more calls.
+    Every value is compared with itself, and up to 100 values every pair in both orders. For
+    more values a random sample of pairs is used, so that the checks add 15% more calls.
     """
     fast = "write it as an OverlapDistance if it depends only on |A|, |B| and |A ∩ B|"
     _check_number(values, distance, "would be called for", fast)
@@ -106,7 +106,7 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
 def transport_weights(
     values: tuple[Any, ...], sets: Sequence[LabelSet], distance: TransportDistance
 ) -> DenseWeights:
-    """Solve the transport between all pairs of values, each of which stands for a set."""
+    """Solve the transport between all pairs of values, each of which represents a set."""
     of_vectors = isinstance(distance.between, LabelVectors)
     centroid = f"say {option('match', 'centroid')}, which needs no pairs, or "
     _check_number(
@@ -141,7 +141,7 @@ def _row(
         row = np.array(calls, dtype=float)
     except Exception:  # noqa: BLE001 - whatever the user's function raises is worded and chained
         row = np.array(np.nan)
-    # None becomes nan and lists become a table: one pair at a time says where.
+    # None becomes NaN and lists become a table: call again per pair to locate the error.
     if row.ndim != 1 or np.isnan(row).any():
         pairs = ((y, x) if back else (x, y) for y in others)
         return np.array([_call(function, *pair) for pair in pairs])
@@ -164,7 +164,7 @@ def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:
 def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]) -> None:
     try:
         own = [float(function(value, value)) for value in values]
-    except Exception:  # noqa: BLE001 - one at a time says where
+    except Exception:  # noqa: BLE001 - one call per value locates the error
         own = [_call(function, value, value) for value in values]
     for value, distance in zip(values, own, strict=True):
         if not abs(distance) <= ROUNDING:

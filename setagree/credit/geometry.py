@@ -40,8 +40,8 @@ class SetGeometry:
     def __init__(self, values: Sequence[LabelSet]) -> None:
         self.sizes = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
         self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        # Labels are numbered as they come up, in one walk over all sets, and put in order for those
-        # who ask: bits do not.
+        # Labels are numbered by first occurrence in one pass over all sets, and sorted only on
+        # request: bits do not need an order.
         number: defaultdict[Label, int] = defaultdict(lambda: len(number))
         members = map(number.__getitem__, chain.from_iterable(values))
         self._found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
@@ -54,7 +54,7 @@ class SetGeometry:
 
     @property
     def n_words(self) -> int:
-        """How many 64-bit words a set takes."""
+        """Number of 64-bit words of a set."""
         return max(1, -(-len(self._number) // 64))
 
     @cached_property
@@ -80,7 +80,7 @@ class SetGeometry:
 
     @cached_property
     def counts(self) -> npt.NDArray[np.intp]:
-        """How many sets hold each label, of shape (L,)."""
+        """Number of sets that contain each label, of shape (L,)."""
         return np.bincount(self.indices, minlength=len(self.labels))
 
     @cached_property

@@ -26,14 +26,14 @@ from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
 
 _PRODUCTS_AT_ONCE = 200_000
-"""Products of two ones that one run of rows adds up; its arrays take about 15 MB."""
+"""Number of products of ones that one block of rows sums; its arrays take about 15 MB."""
 
 _BANDS = 16
-"""Bands of rows, each multiplied with itself and the bands below it: half of the pairs."""
+"""Number of bands of rows; each is multiplied by itself and the bands below it."""
 
 
 Change: TypeAlias = tuple[slice, slice, Any]
-"""Rows, columns, and by how much shared tail labels change the distances between their sets."""
+"""Rows, columns, and the change of their distances by shared tail labels."""
 
 
 class HeavyTail:
@@ -64,7 +64,7 @@ class HeavyTail:
         return out
 
     def _changes(self, table: SizeTable) -> Iterable[Change]:
-        """Return what tail labels change, over pairs of sets that share one."""
+        """Return the changes of distances by tail labels, over pairs of sets that share one."""
         if self.plan.keeps and self._kept is None:
             self._kept = table, list(self._made(table))
         if self._kept is not None and self._kept[0] is table:
@@ -84,7 +84,7 @@ class HeavyTail:
                 heavy += np.bitwise_count(np.repeat(word[rows], n_partners) & word.take(l))
             k_sizes = np.repeat(sizes[rows], n_partners)
             change = table.step(k_sizes, sizes.take(l), heavy, product.data)
-            # Each pair once, and no set with itself.
+            # Each pair once, without pairs of a set with itself.
             k = np.arange(rows.start, rows.stop, dtype=np.int32)
             change *= l > np.repeat(k, n_partners)
             entries = (change, product.indices, product.indptr)
@@ -111,10 +111,10 @@ class HeavyTail:
         return live, tail[live], words[:, self.codes[live]]
 
     def _products(self, tail: Any) -> Iterator[tuple[int, slice, slice, Any]]:
-        """Yield the counts of shared tail labels, of some rows with themselves and all below."""
+        """Yield the counts of shared tail labels of a block of rows with itself and all below."""
         n = tail.shape[0]
         if not n:
-            return  # the rare labels stand in sets that go by blocks
+            return  # the rare labels are in sets that are compared in blocks
         bands = _cuts(_work(tail, np.bincount(tail.indices, minlength=tail.shape[1])), _BANDS)
         for first, last in pairwise(bands):
             below = tail[first:].T.tocsr()
@@ -126,13 +126,13 @@ class HeavyTail:
 
 
 def _work(tail: Any, n_sets: Ints) -> Ints:
-    """Return how many products each row asks for."""
+    """Return the number of products of each row."""
     ends = np.append(0, np.cumsum(n_sets[tail.indices], dtype=np.int64))
     return np.asarray(np.diff(ends[tail.indptr]))
 
 
 def _cuts(work: Ints, n_parts: int) -> Ints:
-    """Return the bounds of runs of rows that ask for about equally many products."""
+    """Return the bounds of blocks of rows with about equally many products."""
     ends = np.cumsum(work)
     inner = np.searchsorted(ends, np.linspace(0, ends[-1], n_parts + 1)[1:-1])
     return np.unique(np.concatenate([[0], inner, [len(work)]]))
@@ -141,14 +141,14 @@ def _cuts(work: Ints, n_parts: int) -> Ints:
 _TRIED = 40
 
 _PAIRS_AT_ONCE = 32_768
-"""Pairs whose arrays stay in the cache."""
+"""Number of pairs whose arrays fit in the cache."""
 
 
 class OverlapWeights(BlockWeights):
     r"""Credit from (\|A\|, \|B\|, \|A ∩ B\|).
 
-    `geometry` has the sets that are compared: the values themselves, or their closures; `distance`
-    was checked over all that can occur.
+    `geometry` has the sets that are compared: the values themselves, or their closures. `distance`
+    was checked for all sizes that can occur.
     """
 
     def __init__(
@@ -193,13 +193,13 @@ class OverlapWeights(BlockWeights):
         return out
 
     def squares(self, x: Floats) -> float:
-        """Return the sum of x_k x_l (d_kl / d_max)²: squared, an overlap distance is one again."""
+        """Return sum_kl x_k x_l (d_kl / d_max)²; the square is an overlap distance, too."""
         function, d_max = self.function, self.max_distance
         squared = OverlapDistance(
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
         other = OverlapWeights(self.values, self.geometry, squared)
-        # What is shared does not depend on the distance.
+        # Shared labels do not depend on the distance.
         vars(other).update(roads=self.roads, _road=self._road)
         return float(x @ other.distance_dot(x))
 
@@ -215,22 +215,22 @@ class OverlapWeights(BlockWeights):
     def _road_of(self, n_columns: int) -> HeavyTail:
         """Return the algorithm that is cheapest for the products so far and this one.
 
-        An index that pays only for many products is built once there were many. The costs are
-        compared at the products 1, 2, 4, 8, ...
+        An index that is faster only for many products is built after many products. The costs
+        are compared at the products 1, 2, 4, 8, ...
         """
         calls, columns = self._use
         self._use = use = Use(calls + 1, columns + n_columns)
         road = self._road
         if road is None or (use.calls & calls) == 0 or use.columns >= 4 * columns:
             plan = self.roads.cheapest(use)
-            # What is kept is not made anew for a slightly better plan.
+            # A kept index is not rebuilt for a slightly better plan.
             if road is None or not (plan == road.plan or (plan.keeps and road.plan.keeps)):
                 n_small = np.count_nonzero(self.geometry.sizes <= plan.largest)
                 road = self._road = HeavyTail(self.geometry, self._by_size[:n_small], plan)
         return road
 
     def _largest(self) -> float:
-        """Look at pairs of sizes from the greatest possible distance down, and stop early."""
+        """Search the pairs of sizes by descending largest possible distance, and stop early."""
         if self.n_values**2 <= 2 * len(self.sizes) ** 2 * int(self.sizes[-1]):
             return largest_in_blocks(self, self._by_size)
         bounds = self._bounds()
@@ -245,7 +245,7 @@ class OverlapWeights(BlockWeights):
         return largest
 
     def _bounds(self) -> Floats:
-        """Return the greatest distance that sets of two sizes can have, for all pairs of sizes."""
+        """Return the largest possible distance between sets, for all pairs of sizes."""
         b, i = self.sizes[:, None], np.arange(int(self.sizes[-1]) + 1)
         out = np.zeros((len(self.sizes), len(self.sizes)))
         for k, a in enumerate(self.sizes):
@@ -268,9 +268,9 @@ class OverlapWeights(BlockWeights):
 
 
 def zeroed(distance: OverlapDistance) -> OverlapFunction:
-    """Return the function of a checked distance, 0 between equal sets and where it is below 0.
+    """Return the function of a checked distance, set to 0 for equal sets and if it is negative.
 
-    Rounding alone could make it another number there.
+    Only rounding gives other values there.
     """
     return partial(_without_rounding, distance.function)
 
@@ -281,9 +281,9 @@ def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floa
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
-    """Raise `DistanceError` unless the function of a distance is one between sets.
+    """Raise `DistanceError` if the function of a distance is not a distance between sets.
 
-    All sizes up to 40 are tried, below the largest, and 40 of those above at most.
+    All sizes up to 40 and below the largest are tried, and at most 40 of those above.
     """
     above = sizes[sizes > _TRIED]
     some = above[np.linspace(0, len(above) - 1, min(_TRIED, len(above))).astype(np.int64)]
@@ -313,7 +313,7 @@ def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:
 
 
 def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:
-    """Call a user's function for the first time; what goes wrong is worded and chained."""
+    """Call a user's function for the first time; errors are chained with a message."""
     try:
         with np.errstate(all="ignore"):
             d: Floats = np.asarray(distance.function(a, b, i), dtype=np.float64)
@@ -352,7 +352,7 @@ class NominalWeights(Weights):
 
 
 class SquaredWeights(Weights):
-    """d = (p_k - p_l)² of one position a value."""
+    """d = (p_k - p_l)² with one position per value."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
         super().__init__(values)
@@ -369,8 +369,8 @@ class SquaredWeights(Weights):
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x = p² sum(x) - 2 p sum(p x) + sum(p² x), with p around its weighted mean."""
-        # Around that mean the mixed term is next to nothing, so that nothing cancels; a value of
-        # weight 0 may lie anywhere.
+        # Around that mean the mixed term is almost 0, so that no digits cancel; the position of a
+        # value of weight 0 does not matter.
         p = _around_mean(self.positions, x)
         total, first, second = x.sum(axis=0), (p * x).sum(axis=0), (p * p * x).sum(axis=0)
         return np.asarray(p * p * total - 2 * p * first + second)
@@ -383,7 +383,7 @@ class SquaredWeights(Weights):
 
 
 class AbsoluteWeights(Weights):
-    r"""d = \|p_k - p_l\| of one position a value."""
+    r"""d = \|p_k - p_l\| with one position per value."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
         super().__init__(values)
@@ -414,8 +414,8 @@ class AbsoluteWeights(Weights):
 
 
 def _around_mean(positions: Floats, x: Floats) -> Floats:
-    r"""Return the positions less their mean weighted by \|x\|, of a shape that fits x."""
-    # First less the lowest position in use: the mean of numbers far from 0 would lose digits.
+    r"""Return the positions minus their mean weighted by \|x\|, in a shape that matches x."""
+    # Subtract the lowest position in use first: the mean of numbers far from 0 loses digits.
     used = positions[(x != 0).reshape(len(x), -1).any(axis=1)]
     p = (positions - (used.min() if used.size else 0.0)).reshape(-1, *(1,) * (x.ndim - 1))
     size = np.abs(x)
@@ -424,7 +424,7 @@ def _around_mean(positions: Floats, x: Floats) -> Floats:
 
 
 class PointWeights(BlockWeights):
-    """d = f(p_k, p_l) of one position a value, in blocks."""
+    """d = f(p_k, p_l) with one position per value, in blocks."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats, distance: ScaleDistance) -> None:
         super().__init__(values)

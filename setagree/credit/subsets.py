@@ -20,27 +20,27 @@ Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
 _CELLS_AT_ONCE = 4_000_000
-"""Entries of the table of Y_b(S) that are held at a time; 32 MB of doubles."""
+"""Number of entries of the table of Y_b(S) in memory; 32 MB of doubles."""
 
 _RANKED_CELLS = 6_000_000
-"""Cells up to which a level's table has one for every subset that the labels allow."""
+"""Number of cells up to which the table of a level has one for every possible subset."""
 
 _ENTRIES_AT_ONCE = 3_000_000
-"""Pairs of a set and a subset by rank that stand in one sparse array."""
+"""Number of pairs of a set and a subset by rank in one sparse array."""
 
 
 @dataclass(frozen=True)
 class SubsetTable:
-    r"""Some subsets of one size, and the sets that hold them.
+    r"""Some subsets of one size, and the sets that contain them.
 
     Attributes
     ----------
     p : int
         The size of the subsets.
     n_cells : int
-        How many pairs of a size of sets and a subset there are.
+        Number of pairs of a set size and a subset.
     parts : list of (slice, sparse array)
-        Runs of the sets; each array is 1 where set A holds subset S, in the column of (\|A\|, S).
+        Blocks of the sets; an entry is 1 if set A contains subset S, in the column of (\|A\|, S).
     """
 
     p: int
@@ -52,8 +52,8 @@ class SubsetTable:
 class _Alike:
     """Sets with equally many of the labels, and their subsets of one size.
 
-    `ids` has a row a set, and for each subset a column with its rank among all subsets; `last` is
-    the place in the set of the subset's last label.
+    `ids` has one row per set, and one column per subset with its rank among all subsets; `last` is
+    the position in the set of the subset's last label.
     """
 
     rows: slice
@@ -63,16 +63,16 @@ class _Alike:
 
 
 class SubsetIndex:
-    """The subsets of some of the sets, level by level; the same for all distances.
+    """The subsets of some of the sets by level, for all distances.
 
     Parameters
     ----------
     codes : ndarray of shape (n_sets,)
-        Which sets.
+        The sets.
     n_heavy : int, optional
-        How many labels count, the most frequent ones first; all of them unless given.
+        Number of labels that count, the most frequent ones first; all by default.
     keeps : bool
-        Whether the subsets are kept for the next product; else they are made anew.
+        Whether the subsets are kept for the next product; otherwise they are recomputed.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class SubsetIndex:
         self.n_labels = len(geometry.labels) if n_heavy is None else n_heavy
         ranks, rows = geometry.ranks, np.repeat(np.arange(geometry.n_values), geometry.sizes)
         heavy = np.bincount(rows[ranks < self.n_labels], minlength=geometry.n_values)[codes]
-        # Sets with equally many heavy labels stand side by side.
+        # Sets with equally many heavy labels are adjacent.
         self.order = np.argsort(heavy, kind="stable")
         self.lengths = heavy[self.order]
         self.starts = geometry.indptr[codes[self.order]].astype(np.int32)
@@ -106,7 +106,7 @@ class SubsetIndex:
                 p, g = table.p, binomial_coefficients(self.sizes, table.p, distance)
             if g.any():
                 self._add(table, g, y, out, own)
-        # What was counted of a set's distance to itself is taken off again: the whole is 0.
+        # Subtract the terms of the distance of a set to itself, which is 0.
         result = np.empty(y.shape)
         result[self.order] = out - own[:, None] * y
         return result
@@ -132,7 +132,7 @@ class SubsetIndex:
         return list(self._tables()) if self.keeps else None
 
     def _tables(self) -> Iterator[SubsetTable]:
-        """Yield the levels, by rank as long as the tables are small, then what sets share."""
+        """Yield the levels, by rank while the tables are small, then as lists of shared subsets."""
         groups = list(self._alike())
         for p in count():
             n_entries = sum(len(each.ids) * comb(each.members.shape[1], p) for each in groups)
@@ -155,7 +155,7 @@ class SubsetIndex:
             yield _Alike(rows, self.ranks[at], ids, np.array([-1]))
 
     def _ranked_parts(self, groups: list[_Alike], n_subsets: int) -> list[tuple[slice, Any]]:
-        """Return the ranks as sparse arrays, of sets of several lengths where they are few."""
+        """Return the ranks as sparse arrays; small arrays of several lengths are joined."""
         parts: list[tuple[slice, Any]] = []
         pieces: list[tuple[slice, Ints]] = []
         for rows, cells in self._ranked_pieces(groups, n_subsets):
@@ -183,7 +183,7 @@ class SubsetIndex:
         return slice(pieces[0][0].start, pieces[-1][0].stop), held
 
     def _listed(self, groups: list[_Alike], p: int) -> Iterator[SubsetTable]:
-        """Yield the levels from p up, with no subsets but those that two sets or more hold."""
+        """Yield the levels from p up, with only the subsets of at least two sets."""
         rows = [np.arange(g.rows.start, g.rows.stop, dtype=np.int32) for g in groups]
         widths = [g.ids.shape[1] for g in groups]
         values = np.concatenate([np.repeat(*each) for each in zip(rows, widths, strict=True)])
@@ -203,7 +203,7 @@ class SubsetIndex:
     def _listed_tables(
         self, p: int, values: Ints, subsets: Ints, n_shared: int
     ) -> Iterator[SubsetTable]:
-        """Yield the subsets in runs, so that no table is large."""
+        """Yield the subsets in blocks, so that no table is large."""
         step = max(1, _CELLS_AT_ONCE // len(self.sizes))
         for start in range(0, n_shared, step):
             width = min(step, n_shared - start)
@@ -228,7 +228,7 @@ class SubsetIndex:
         return sparse.csr_array(entries, shape=(len(kept), n_cells))
 
     def _children(self, values: Ints, places: Ints, subsets: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return sets, places and keys of the subsets with one label more."""
+        """Return sets, positions and keys of the subsets with one more label."""
         longer = (self.lengths[values] - 1 - places).astype(np.int32)
         starts = (np.cumsum(longer) - longer).astype(np.int32)
         parent = np.repeat(np.arange(len(values), dtype=np.int32), longer)
@@ -242,9 +242,9 @@ class SubsetIndex:
 
 
 def _number_shared(keys: Ints) -> tuple[Ints, int]:
-    """Return numbers of the keys that stand twice or more, -1 for the others, and how many.
+    """Return the numbers of the keys that occur at least twice, -1 for others, and their count.
 
-    The keys are overwritten: one sort of keys with their places is faster than a hash table.
+    The keys are overwritten: one sort of keys with their positions is faster than a hash table.
     """
     bits = len(keys).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > 63:
@@ -266,14 +266,14 @@ def _number_shared(keys: Ints) -> tuple[Ints, int]:
 
 
 def ranked(n_cells: Any, n_entries: Any) -> Any:
-    """Tell whether a level has a table of all subsets that are possible, which must be filled."""
+    """Return whether a level has a table of all possible subsets, which must be filled."""
     return (n_cells <= _RANKED_CELLS) & (n_cells <= 50_000 + 2 * n_entries)
 
 
 def _longer(each: _Alike, p: int) -> _Alike:
     r"""Return the subsets of size p from those of size p - 1.
 
-    The rank of l_1 < ... < l_p is the sum of C(l_k, k), so that a label more is an addition.
+    The rank of l_1 < ... < l_p is sum_k C(l_k, k), so that one more label is one addition.
     """
     n_labels = each.members.shape[1]
     later = n_labels - 1 - each.last
@@ -288,7 +288,7 @@ def _longer(each: _Alike, p: int) -> _Alike:
 
 
 def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:
-    """Return g_p(a, b) for all pairs of sizes, 0 where no subset of size p fits in both."""
+    """Return g_p(a, b) for all pairs of sizes, or 0 if no subset of size p fits in both."""
     a, b = np.meshgrid(sizes, sizes, indexing="ij")
     fits = np.minimum(a, b) >= p
     out = np.zeros(a.shape)
@@ -297,12 +297,12 @@ def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats
         term = comb(p, j) * distance(a[fits], b[fits], np.full(int(fits.sum()), j))
         out[fits] += (-1) ** (p - j) * term
         size[fits] += np.abs(term)
-    # What rounding leaves of a coefficient that is 0 would only cost time.
+    # Nonzero coefficients from rounding would only cost time.
     return np.where(np.abs(out) <= 1e-15 * size, 0.0, out)
 
 
 _TABLE_LIMIT, _LOOKUPS_A_PAIR = 2_000_000, 8
-"""Entries that are made at once: in all, and for each pair of values."""
+"""Maximum number of entries of the table: in all, and per pair of values."""
 
 
 _KINDS = (np.uint8, np.uint16, np.int32)
@@ -325,9 +325,9 @@ class SizeTable:
 
     @cached_property
     def entries(self) -> Floats | None:
-        """The distances by size codes and overlap, or None where they would be too many.
+        """The distances by size codes and overlap, or None if there would be too many.
 
-        So they are where the pairs of values themselves are fewer.
+        There are too many if the pairs of values themselves are fewer.
         """
         n, top = len(self.sizes), int(self.sizes[-1]) + 1
         if n * n * top > min(_TABLE_LIMIT, _LOOKUPS_A_PAIR * len(self.codes) ** 2):
@@ -367,16 +367,16 @@ class SizeTable:
 
     @cached_property
     def _offsets(self) -> tuple[Codes, Codes]:
-        """Where the entries of each value start, as the first of two and as the second.
+        """The start of the entries of each value, as the first of two and as the second.
 
-        Of few entries in a byte: sums of bytes cost a quarter.
+        Bytes are used for few entries: sums of bytes take a quarter of the time.
         """
         n, top = len(self.sizes), int(self.sizes[-1]) + 1
         kind = next(kind for kind in _KINDS if n * n * top - 1 <= np.iinfo(kind).max)
         return (self.codes * (n * top)).astype(kind), (self.codes * top).astype(kind)
 
     def step(self, a: Any, b: Any, i: Any, more: Any) -> Floats:
-        """Return by how much the distances change where `more` labels are shared beside i."""
+        """Return the changes of the distances if `more` labels are shared in addition to i."""
         if self.entries is None:
             return self.at(a, b, i + more) - self.at(a, b, i)
         start = self._starts(a, b) + i
@@ -387,5 +387,5 @@ class SizeTable:
 
 
 def _once(offsets: Codes) -> Codes:
-    """Return one offset instead of many equal ones, which saves an addition for each pair."""
+    """Return one offset instead of many equal ones, which saves one addition per pair."""
     return offsets[:1] if (offsets == offsets[0]).all() else offsets

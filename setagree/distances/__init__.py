@@ -1,8 +1,8 @@
 """Distances between answers, by name and by function.
 
 A new distance is a function in `sets` or `scales` and its name in the list at the end of that file;
-it is named here, too. What its source is called stands in full in `scoring.references`. Another
-package offers a `Distance` through the entry-point group ``setagree.distances``.
+it is listed here, too. The full reference is in `scoring.references`. Another package provides a
+`Distance` through the entry-point group ``setagree.distances``.
 """
 
 from setagree.distances.base import (

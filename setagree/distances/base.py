@@ -134,12 +134,12 @@ class ScaleDistance(Distance):
     function : callable
         ``function(x, y, low, high)`` on arrays of numbers; low and high are the ends of the scale.
     position : {"value", "mid_rank", "rank"}
-        What number a value stands for: itself, its mid-rank among the pairable ratings
-        (Krippendorff's ordinal), or its place among the distinct values (Gwet's ordinal).
+        The number of each value: itself, its mid-rank among the pairable ratings (Krippendorff's
+        ordinal), or its position among the distinct values (Gwet's ordinal).
     form : {"points", "absolute", "squared"}
         Whether a closed form exists for the chance term: of \|x - y\| or of (x - y)².
     takes_order : bool
-        Whether the places of ordered categories may stand for numbers.
+        Whether the positions of ordered categories may be used as numbers.
     needs_ends : bool
         Whether the function uses the ends of the scale.
     from_zero : bool
@@ -182,9 +182,8 @@ class CallableDistance(Distance):
 
     Called once for each unordered pair of distinct observed values, and to check it: each value
     with itself, and pairs the other way round, all of them up to 100 values, of more a random
-    sample (15 % more calls). The credit is 1 - d where no observed distance is larger than 1, else
-    1 - d / d_max. `bounded=True` promises the former; `bounded=False` asks for the latter wherever
-    the distances lie.
+    sample (15% more calls). The credit is 1 - d if no observed distance is larger than 1, otherwise
+    1 - d / d_max. `bounded=True` asserts the former; `bounded=False` always uses the latter.
 
     Examples
     --------

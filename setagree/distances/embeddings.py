@@ -137,7 +137,7 @@ def embedding(
     ----------
     vectors : DataFrame, mapping or path
         The vector of each label, all of one length: a dict, a table with a column of labels (called
-        label, or the first that is no number; else the index), or a file with such a table. The
+        label, or the first that is not a number; else the index), or a file with such a table. The
         other columns hold the numbers, or one column holds a list of them.
     match : {"centroid", "transport"}
         "centroid" compares the means of the two sets' vectors; "transport" moves the mass of one
@@ -152,15 +152,15 @@ def embedding(
 
     Notes
     -----
-    "centroid" is ``1 - x y / (|x| |y|)``, x and y being the means of the two sets' vectors; what
-    lies within rounding of 0 is 0. As the mean is of the vectors as they are, a longer one counts
-    more; scale them to one length first if it is not to. Two sets whose means point the same way
-    are at 0. "transport" is the 1-Wasserstein distance between the uniform measures (Rubner, Tomasi
+    "centroid" is ``1 - x y / (|x| |y|)``, with x and y the means of the two sets' vectors, or 0
+    within rounding. The vectors are not scaled, so longer ones count more; scale them to equal
+    length first to avoid this. Two sets whose means have the same direction have distance 0.
+    "transport" is the 1-Wasserstein distance between the uniform measures (Rubner, Tomasi
     & Guibas 2000; over word vectors, Kusner et al. 2015) with ``1 - cos`` between labels. Either
     way the empty set, which has no vector, is at 0 from itself and at 1 from every other set.
 
     A cosine may be negative, and then the distance lies between 1 and 2. The credit of "centroid"
-    is ``1 - d`` where no two labels in use have a negative cosine, and ``1 - d / 2`` where two
+    is ``1 - d`` if no two labels in use have a negative cosine, and ``1 - d / 2`` if two
     have; that of "transport" is divided by the largest distance among the answers if that is above
     1. Alpha and the kappas do not depend on this; percent agreement, AC2 and Brennan-Prediger do.
 
@@ -229,7 +229,7 @@ def _of_table(table: pd.DataFrame) -> tuple[list[Any], Any]:
 
 
 def _listed(cell: Any) -> Any:
-    """Return a list of numbers that stands as text in a cell of a file."""
+    """Return a list of numbers that is written as text in a cell of a file."""
     try:
         return json.loads(cell) if isinstance(cell, str) else cell
     except ValueError:
@@ -237,7 +237,7 @@ def _listed(cell: Any) -> Any:
 
 
 def _is_of_vector(cell: Any) -> bool:
-    """Say whether a cell holds a number or a list, perhaps as text."""
+    """Return whether a cell contains a number or a list, perhaps as text."""
     try:
         return np.asarray(_listed(cell), dtype=np.float64).size > 0
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Which labels stand above which: from a dict, a table, a file, or the labels themselves."""
+"""Label hierarchies from a dict, a table, a file, or the labels themselves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]
 """A dict of parents or of children, a table of child and parent, or a file with such a table.
 
-Of labels that are paths, it is what stands between their steps, such as "/".
+For labels that are paths, it is the text between their steps, such as "/".
 """
 
 _WEIGHTS = ("weight", "information")
@@ -44,7 +44,7 @@ class Hierarchy:
     parents : mapping
         The labels directly above a label; a label without an entry is a root.
     path_separator : str or None
-        Text between the steps of a path, for labels that are paths; None for others.
+        Text between the steps of a path, or None if the labels are not paths.
     weights : mapping or None
         Weight, or information, of the labels by the table.
     """
@@ -58,7 +58,7 @@ class Hierarchy:
     _depths: dict[Label, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def node(self, label: Label) -> Label:
-        """Return the label as the hierarchy spells it: a path without spaces beside its steps."""
+        """Return the label as the hierarchy spells it: a path without spaces at its separators."""
         if self.path_separator is None or not isinstance(label, str):
             return label
         steps = map(tidied, label.split(self.path_separator))
@@ -72,7 +72,7 @@ class Hierarchy:
         return frozenset([before] if before else [])
 
     def steps_up(self, label: Label) -> dict[Label, int]:
-        """Return the label and all its ancestors, with how many steps up each is at least."""
+        """Return the label and all its ancestors, with the smallest number of steps to each."""
         known = self._steps.get(label)
         if known is not None:
             return known
@@ -87,7 +87,7 @@ class Hierarchy:
         return found
 
     def depth(self, label: Label) -> int:
-        """Return how many labels the shortest way from a root holds, both ends counted."""
+        """Return the number of labels on the shortest path from a root, both ends counted."""
         if label not in self._depths:
             found = self.steps_up(label).items()
             self._depths[label] = 1 + min(up for one, up in found if not self.above(one))
@@ -98,9 +98,9 @@ class Hierarchy:
         return frozenset().union(*(self.steps_up(label) for label in labels))
 
     def at_depth(self, label: Label, depth: int) -> LabelSet:
-        """Return what stands for a label at a depth: its ancestors there, or a higher label itself.
+        """Return the ancestors of a label at a depth, or the label itself if it is above it.
 
-        A label with several parents may have ancestors that stand deeper than it does.
+        A label with several parents may have ancestors at a greater depth than its own.
         """
         if self.depth(label) <= depth:
             return frozenset([self.node(label)])
@@ -146,12 +146,12 @@ def read_hierarchy(
 
 
 def is_separator(text: str) -> bool:
-    """Say whether this stands between the steps of labels that are paths, as / or ::, or > does."""
+    """Return whether text separates the steps of labels that are paths, such as /, :: or >."""
     return bool(text.strip()) and not any(map(str.isalnum, text))
 
 
 def _is_path(text: str) -> bool:
-    """Say whether text may be the path of a file; a word alone is likelier a slip."""
+    """Return whether text may be the path of a file; a single word is more likely a mistake."""
     return os.path.lexists(text) or bool(Path(text).suffix)
 
 
@@ -181,7 +181,7 @@ def _terms(text: str) -> Iterator[tuple[str, str]]:
             terms[tags["id"][0]] = tags
     names = {term: tags.get("name", [""])[0] for term, tags in terms.items()}
     for term, tags in terms.items():
-        # What stands in braces behind an id qualifies the relation.
+        # Text in braces after an id qualifies the relation.
         above = [one.partition(" {")[0] for one in tags.get("is_a", [])]
         for known, parents in ((term, above), (names[term], [names.get(p, "") for p in above])):
             yield from ((known, parent) for parent in (parents or [""]) if known)
@@ -224,7 +224,7 @@ def _weights(children: Iterable[Any], cells: Iterable[Any], noun: str) -> dict[A
 
 
 def _of_nested(children: Mapping[Any, Any], above: LabelSet = frozenset()) -> dict[Any, LabelSet]:
-    """Return the parents that a dict of dicts states, in which the children stand below."""
+    """Return the parents in a dict of dicts, in which the children are nested."""
     found: dict[Any, LabelSet] = {}
     for name, below in children.items():
         label = tidied(name)
@@ -252,7 +252,7 @@ def _checked(
 
 
 def _as_labels(above: Any) -> LabelSet:
-    """Return the labels in a cell: one, several, or none where it is missing or blank."""
+    """Return the labels in a cell, or an empty set if it is missing or blank."""
     several = isinstance(above, Iterable) and not isinstance(above, str)
     labels = [tidied(one) for one in (above if several else [above]) if not is_missing(one)]
     for label in labels:

@@ -35,7 +35,7 @@ CREDITS = ("ancestors", "wu_palmer", "lin")
 _OF_THE_STUDY = ", a label weighing −log of the share of the pairable ratings that hold it"
 _OR_BELOW = f"{_OF_THE_STUDY} or one below it"
 _ASSUMED = float("1")
-"""The default weight, an object of its own: it tells who left it out from who said 1."""
+"""The default weight: a separate object, to distinguish it from an explicit 1."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +45,7 @@ class WeightedJaccardDistance(Distance):
     label_weights: LabelWeights
     default: float | None = None
     is_assumed: bool = field(default=False, kw_only=True, repr=False, compare=False)
-    """Whether nobody said what the labels that are not listed weigh."""
+    """Whether the weight of labels that are not listed is the default."""
     formula: str | None = field(
         default="1 − weight(A∩B) / weight(A∪B)", kw_only=True, compare=False
     )
@@ -100,7 +100,7 @@ class BestMatchDistance(Distance):
     Attributes
     ----------
     hierarchy : Hierarchy
-        Which labels stand above which.
+        The label hierarchy.
     information : mapping, "-log prevalence" or None
         The information content of labels, for Lin's similarity; None is Wu and Palmer's.
     """
@@ -122,7 +122,7 @@ class BestMatchDistance(Distance):
     def similarities(
         self, labels: Sequence[Label], information: Mapping[Any, float] | None = None
     ) -> Floats:
-        """Return how near labels are, of shape (L, L), from 0 to 1.
+        """Return the similarities of labels, of shape (L, L), from 0 to 1.
 
         `information` is that of the study, for a distance that has none of its own.
         """
@@ -268,19 +268,19 @@ def taxonomy(
     label_weights: LabelWeights | None = None,
     name: str = "taxonomy",
 ) -> ClosureDistance | BestMatchDistance:
-    r"""Return a distance between sets whose labels stand in a hierarchy.
+    r"""Return a distance between sets whose labels form a hierarchy.
 
     Parameters
     ----------
     parents : mapping, DataFrame or path
-        Which label stands above which: a dict with the parent of a label, or several (a label
+        The hierarchy: a dict with the parent of a label, or several (a label
         without an entry or with a missing one is a root); a dict of dicts, in which the children of
-        a label stand below it; a table with the columns child and parent, a row for each parent,
+        a label are nested in it; a table with the columns child and parent, a row for each parent,
         and perhaps a column weight or information; or a file with such a table, or an OBO file
         (``is_a`` counts; labels are ids or names of terms, those that are obsolete are left out).
     path_separator : str, optional
-        Instead of parents: what stands between the steps of labels that are paths, such as "/" in
-        ``emotion/joy``, which stands below ``emotion``.
+        Instead of parents: the text between the steps of labels that are paths, such as "/" in
+        ``emotion/joy``, which is below ``emotion``.
     credit : {"ancestors", "wu_palmer", "lin"}
         What two sets share: the ancestors of their labels (Jaccard of the sets with all ancestors),
         or labels that are similar, each matched with the nearest of the other set (below).
@@ -340,7 +340,7 @@ def _by_credit(
     *,
     asked: bool,
 ) -> ClosureDistance | BestMatchDistance:
-    """Return the distance of a way to give credit, which its formula tells."""
+    """Return the distance of a method of credit, with its formula."""
     if credit == "ancestors":
         if weights is None:
             return ClosureDistance(name, hierarchy)

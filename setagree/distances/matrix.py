@@ -29,7 +29,7 @@ LEAST, MOST = 1e-150, 1e150
 
 @dataclass(frozen=True, repr=False)
 class MatrixDistance(Distance):
-    """A labelled square matrix of distances; made by `distance_matrix`, where an example stands."""
+    """A labelled square matrix of distances; see `distance_matrix` for an example."""
 
     frame: pd.DataFrame = field(repr=False)
 
@@ -42,7 +42,7 @@ class MatrixDistance(Distance):
         return float(self.frame.to_numpy()[row, column])
 
     def position(self, value: object) -> int | None:
-        """Return where the axes list a value; None where they do not."""
+        """Return the position of a value on the axes, or None if it is not listed."""
         key = _axis_key(value)
         found = self._positions.get(key)
         # Text on an axis was read as a label set; a number is found under the set of its text.
@@ -98,7 +98,7 @@ def distance_matrix(
 
 
 def _aligned(frame: object, key: Key) -> tuple[list[Any], Floats]:
-    """Return what the rows of a square table name, and its entries with the columns in that order.
+    """Return the row values of a square table, and its entries with the columns in that order.
 
     What a name means is what `key` returns.
     """
@@ -141,7 +141,7 @@ def stated(table: pd.DataFrame | Mapping[Any, Any], key: Key) -> dict[frozenset[
 
 
 def _square(table: Any, key: Key, noun: str, *, diagonal: float) -> pd.DataFrame:
-    """Return a dict by unordered pair, or of dicts, as a square table; nan for what it lacks."""
+    """Return a dict by unordered pair, or of dicts, as a square table; NaN if a pair is missing."""
     found: dict[tuple[Any, Any], float] = {}
     for outer, inner in table.items():
         is_nested = isinstance(inner, Mapping)
@@ -170,7 +170,7 @@ def check_amount(whose: str, noun: str, amount: object, *, least: float = 0.0) -
 
 
 def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
-    """Return similarities as they are, refused where they do not lie in [0, 1] with 1 for equal."""
+    """Return similarities, or raise if they are not in [0, 1] with 1 for equal values."""
     bad = ~((entries >= -ROUNDING) & (entries <= 1 + ROUNDING))
     if bad.any():
         k, l = np.argwhere(bad)[0]
@@ -192,9 +192,9 @@ def _checked_similarities(entries: Floats, values: list[Any]) -> Floats:
 def check_entries(
     entries: Floats, values: list[Any], *, similar: str = "state 1 - similarity."
 ) -> Floats:
-    """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, but for rounding.
+    """Return entries that are finite, >= 0, symmetric and 0 on the diagonal, within rounding.
 
-    Others are refused; `similar` is what to do where they look like similarities.
+    Others raise an error; `similar` is the remedy if they look like similarities.
     """
     entries = check_range(entries, values)
     for k in np.flatnonzero(np.diagonal(entries) > ROUNDING)[:1].tolist():
@@ -237,7 +237,7 @@ def _check_symmetric(entries: Floats, values: list[Any], what: str) -> None:
 
 
 def _axis_key(name: object) -> Any:
-    """Return what an axis entry means: a label set, or the scalar itself."""
+    """Return the value of an axis entry: a label set, or the scalar itself."""
     if isinstance(name, str) and name.strip() == "{}":  # how the empty set is shown
         return frozenset()
     if isinstance(name, str | set | frozenset | list | tuple | np.ndarray):
@@ -247,7 +247,7 @@ def _axis_key(name: object) -> Any:
 
 
 def _is_numbered(axis: pd.Index[Any]) -> bool:
-    """Say whether an axis is what pandas gives where none was named: 0, 1, 2, ..."""
+    """Return whether an axis is the default one of pandas: 0, 1, 2, ..."""
     return isinstance(axis, pd.RangeIndex) and axis.start == 0 and axis.step == 1
 
 

@@ -51,7 +51,7 @@ def known_distances() -> dict[str, Distance]:
 
 
 def get_distance(distance: DistanceLike) -> Distance:
-    """Return the distance that a name, a callable, a `Distance` or a labelled matrix stands for.
+    """Return the distance of a name, a callable, a `Distance` or a labelled matrix.
 
     A name that is not built in may be one that an installed package offers through the entry-point
     group ``setagree.distances``.

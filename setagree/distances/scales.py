@@ -157,7 +157,7 @@ def circular(x: Floats, y: Floats, low: float, high: float) -> Floats:
     Krippendorff 2011. It depends on the ends of the scale, so it cannot be called on two values.
     """
     step = x - y
-    # sin(pi) is not 0 in floating point: equal values stay at 0 by hand.
+    # sin(pi) is not 0 in floating point: set the distance of equal values to 0.
     return np.where(step == 0, 0.0, np.sin(np.pi * step / (high - low + 1)) ** 2)
 
 

@@ -29,7 +29,7 @@ _Problem: TypeAlias = tuple[int, int, int]
 _PAIRS_AT_ONCE = 200_000
 
 _MOST_COMPARED = 1_000
-"""Labels up to which it is asked, in L³ steps, whether shared mass can stay where it is."""
+"""Number of labels up to which costs are tested for being a metric, in L³ steps."""
 
 _MOST_PARCELS = 400
 """Parcels beyond which the linear programme is the faster one: sets of 60 and of 59 have 3,540."""
@@ -160,7 +160,7 @@ class _LabelTable(LabelDistances):
 
 
 def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
-    """Return the transports between sets, none of them empty; each problem is solved once."""
+    """Return the transports between non-empty sets; each problem is solved once."""
     n = len(masks)
     is_metric = len(costs) <= _MOST_COMPARED and _is_metric(costs)
     distances = np.zeros((n, n))
@@ -182,17 +182,17 @@ def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
 
 
 def _is_metric(costs: Floats) -> bool:
-    """Say whether no way between two labels is shorter over a third one, but for rounding."""
+    """Return whether the triangle inequality holds, within rounding."""
     slack = 1e-14 * float(costs.max(initial=0.0))
     return all((costs <= row[:, None] + row + slack).all() for row in costs)
 
 
 def _reduced(A: int, B: int, *, is_metric: bool) -> tuple[float, _Problem]:
-    """Return what share of the mass moves, and between which labels.
+    """Return the share of the mass that moves, and the labels between which it moves.
 
-    Where no detour is shorter, mass that both sets have at a label stays there: min(1/a, 1/b) at
-    each shared one (a <= b). So (b - i) / b moves, all of it to labels of B alone. Sets of one size
-    send it from labels of A alone; a set inside the other sends it evenly from all of its labels.
+    If the triangle inequality holds, min(1/a, 1/b) of the mass stays at each shared label (a <= b).
+    Thus (b - i) / b moves, all of it to labels of B alone. It moves from labels of A alone if the
+    sizes are equal, and evenly from all labels of A if A is a subset of B.
     """
     if (A.bit_count(), A) > (B.bit_count(), B):
         A, B = B, A
@@ -229,7 +229,7 @@ def _solved(problems: Sequence[_Problem], costs: Floats) -> Floats:
 
 
 def _places(mask: int) -> list[int]:
-    """Return which bits are set."""
+    """Return the positions of the bits that are set."""
     return [k for k in range(mask.bit_length()) if mask >> k & 1]
 
 
