@@ -13,7 +13,7 @@ from setagree.checks import Rng, as_generator, check_drawing, check_resamples, p
 from setagree.coefficients.chance import Codes, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.shuffler import Shuffler
+from setagree.coefficients.shuffler import Cells, Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.panel_members import known_study
 from setagree.inference.resampling import Resampled
@@ -288,15 +288,26 @@ def _tested(
         distribution = np.full(n_resamples, np.nan)
     else:
         shuffler = shuffler_of(agreement, scheme)
-        n_arrangements = inf if scheme == "table" else shuffler.n_arrangements()
-        exact = n_arrangements <= n_resamples
-        width = len(shuffler.value) if scheme == "table" else shuffler.width
-        check_drawing(int(min(n_arrangements, n_resamples)), width)
-        distribution = (
-            shuffler.all_estimates() if exact else shuffler.estimates(n_resamples, generator, track)
-        )
+        is_table = scheme == "table"
+        distribution, exact = null_estimates(shuffler, n_resamples, generator, is_table=is_table)
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
+
+
+def null_estimates(
+    cells: Cells, n_resamples: int, generator: np.random.Generator, *, is_table: bool = False
+) -> tuple[Floats, bool]:
+    """Return the estimates of random reshuffles and False, or of all arrangements and True.
+
+    All arrangements are evaluated if there are at most `n_resamples` of them, but not of the cells
+    of a table.
+    """
+    n_arrangements = inf if is_table else cells.n_arrangements()
+    exact = n_arrangements <= n_resamples
+    width = len(cells.value) if is_table else cells.width
+    check_drawing(int(min(n_arrangements, n_resamples)), width)
+    estimates = cells.all_estimates() if exact else cells.estimates(n_resamples, generator, track)
+    return estimates, exact
 
 
 def _warn_if_not_drawn_so(agreement: Agreement, scheme: Scheme) -> None:

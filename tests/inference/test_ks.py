@@ -132,13 +132,10 @@ class TestReshuffles:
         assert found.p_value == np.mean(np.array(scores) >= found.estimate - 1e-12)
 
     @pytest.mark.parametrize("distance", ["masi", "nominal"])
-    def test_every_road_says_the_same(self, distance, monkeypatch):
-        """Pairs listed and counted by place, listed and sorted, or counted by value."""
+    def test_pairs_and_counts_of_values(self, distance, monkeypatch):
+        """Reshuffles give the same statistics if pairs are listed and if values are counted."""
         study = sa.simulate(12, 9, missing=0.3, rng=1)
         plain = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
-        monkeypatch.setattr(ks, "_BINS_A_PAIR", 0)
-        ordered = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
-        np.testing.assert_allclose(ordered.distribution, plain.distribution, atol=1e-12)
         monkeypatch.setattr(shuffler, "lists_pairs", lambda *_, **__: False)
         by_value = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
         np.testing.assert_allclose(by_value.distribution, plain.distribution, atol=1e-12)
