@@ -1,4 +1,4 @@
-"""How much of the disagreement is inside the branches of a hierarchy of labels."""
+"""Share of the disagreement inside the branches of a label hierarchy."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def by_depth(
 ) -> pd.DataFrame:
     """Return the agreement at each depth of a hierarchy, and what of the disagreement is below it.
 
-    At depth k every label that stands deeper is replaced by its ancestors there; a root has depth
-    1. What agrees at a depth and differs as it is lies inside a branch: the same parent, another
-    child.
+    At depth k every deeper label is replaced by its ancestors at that depth; a root has depth 1.
+    Answers that agree at a depth and differ in the study differ inside a branch: they have the
+    same parent and different children.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         Label sets.
     parents : mapping, DataFrame, path or taxonomy
-        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
-        returned. Where labels are paths, such as emotion/joy, what stands between their steps: "/".
+        The hierarchy, as `setagree.distances.taxonomy` takes it, or what that returned. If labels
+        are paths, such as emotion/joy, the text between their steps: "/".
     coefficient, distance
         As in `setagree.agreement`.
     level : float
@@ -50,7 +50,7 @@ def by_depth(
     Returns
     -------
     DataFrame
-        A row for each depth, that of the deepest label last, which is the study as it is: depth,
+        One row per depth, that of the deepest label last, which is the unchanged study: depth,
         n_labels (how many there are then), inside (the share of the pairs of ratings of one unit
         that differ, in which both are the same at this depth: with D(k) the observed disagreement
         of alpha with the nominal distance at depth k, 1 - D(k) / D), estimate, standard_error,
@@ -64,10 +64,10 @@ def by_depth(
 
     Notes
     -----
-    A higher coefficient at a smaller depth is no better codebook, as it tells less. Where
-    ``inside`` is large, raters see the branch and not the child: merge the children, or say in the
-    guidelines what tells them apart. `what_if` tests such a change, `confusions` names the pairs
-    of labels.
+    A higher coefficient at a smaller depth does not mean a better codebook: its labels distinguish
+    less. If ``inside`` is large, raters agree on the branch but not on the child: merge the
+    children, or define in the guidelines how they differ. `what_if` tests such a change, and
+    `confusions` lists the pairs of labels.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _row(
     differ: float,
     level: float,
 ) -> Row:
-    """Return the row of one depth; `differ` is the nominal disagreement of the study as it is."""
+    """Return the row of one depth; `differ` is the nominal disagreement of the whole study."""
     merged = study.with_answers(tree.lifting(depth))
     found = Scorer(merged).score(whole.definition, distance_of(whole))
     return {

@@ -165,7 +165,7 @@ def homogeneity(
 
 
 _FEW_UNITS = 100
-"""Pairable units of a group, or of all others, below which units are dealt."""
+"""Pairable units of a group, or of all others, below which units are permuted."""
 
 _MOST_GROUPS = 20
 _MOST_ROWS = 20_000_000
@@ -209,7 +209,7 @@ def group_tests(
         return {**found, "tested_by": "t"}
     together = "homogeneity_p_value"
     seen = np.append(found[BESIDE[2]], found[together])
-    # A dealing without a p is left out, as the study would be.
+    # A permutation without a p is left out, as the study would be.
     reached, dealt = np.ones(G + 1), np.ones(G + 1)
     for p in _dealings(parts, n_resamples, generator):
         reached += (p <= seen * (1 + _TIE)).sum(axis=0)
@@ -241,7 +241,7 @@ def _dealings(parts: Parts, n_resamples: int, generator: np.random.Generator) ->
 
 
 def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
-    """Return the units, and the groups to deal, in an order that their answers alone decide.
+    """Return the units, and the groups to permute, in an order that depends only on the answers.
 
     A seed then deals alike, in whatever order a table has its units and groups.
     """
@@ -294,54 +294,54 @@ def by_group(
 ) -> pd.DataFrame:
     """Return the coefficient of each group: of units (batches, sources), or of raters (panels).
 
-    Groups of units are compared by their coefficients. Where each rater is in one group and units
-    are in several, the groups are panels of raters. Then the question is how far a panel agrees
-    with the others, beside how far it agrees with itself, and each row has that too.
+    Groups of units are compared by their coefficients. If each rater is in one group and units are
+    in several, the groups are panels of raters. Each row then also has the agreement of the panel
+    with the others, to compare with the agreement within it.
 
     Parameters
     ----------
     data : Annotations, or a table or path as `agreement` takes it
-        A study, or what `agreement` reads; where `by` is a further column, a long table.
+        A study, or what `agreement` reads; if `by` is a further column, a long table.
     by : str, mapping or Series
-        A column of the table, or of a study's units (`Annotations.units_frame`); or what says of
-        each unit, or of each rater, of the study to which group it belongs. A column that says one
-        thing of each rater makes groups of raters; else a unit that a table puts into several
-        groups is compared inside each of them.
+        A column of the table, or of a study's units (`Annotations.units_frame`); or a mapping
+        from each unit, or from each rater, of the study to its group. A column with one value
+        per rater makes groups of raters; otherwise a unit with several groups in a table is
+        compared within each of them.
     coefficient, distance
         As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
         distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
     n_resamples : int
-        How often units are dealt to small groups of units. For groups of raters: how often units
-        are redrawn, and raters dealt to groups, where there are more ways to deal them.
+        Number of permutations of units between small groups of units. For groups of raters:
+        number of resamples of units, and of permutations of raters if more are possible.
     reading : Reading, optional
         How a table is read; that of a study that was read from it is ``study.reading``. Default:
         with the usual names of columns, and as `agreement` reads cells.
     cluster : str, mapping or Series, optional
-        The document, patient or conversation of each unit; see `Annotations.sampled`. Where a
-        cluster has units in several groups, these are no independent samples: differences take
-        that into account, and there is no test of homogeneity.
+        The document, patient or conversation of each unit; see `Annotations.sampled`. If a
+        cluster has units in several groups, these are not independent samples: differences
+        account for that, and there is no test of homogeneity.
     rng : int or numpy Generator, optional
-        The seed of what is dealt or redrawn.
+        The seed of the permutations and resamples.
 
     Returns
     -------
     DataFrame
-        One row a group, in order of their first unit (or rater): group, n_units, n_pairable_units,
+        One row per group, in order of first unit (or rater): group, n_units, n_pairable_units,
         n_raters, n_ratings, n_values; estimate, standard_error, low, high; difference (from the
         estimate of all other groups together), difference_standard_error, difference_p_value (see
-        Notes; not corrected for the number of groups; nan where one of the two has no standard
+        Notes; not corrected for the number of groups; NaN if one of the two has no standard
         error above 0); homogeneity_p_value (one test of all groups against one common value, the
-        same in every row); tested_by (where p comes from: "t" or "dealing"); compares ("units",
-        "raters", or "units and raters" where each group has units and raters of its own: then a
-        difference between units and one between raters cannot be told apart). Of groups of raters,
+        same in every row); tested_by (the method of p: "t" or "dealing"); compares ("units",
+        "raters", or "units and raters" if each group has its own units and raters, so that
+        differences between units and between raters are confounded). Of groups of raters,
         else nan: between (the cross-replication kappa_x of the group with all other raters),
         between_low, between_high (percentiles over redrawn units), normalised, normalised_low,
-        normalised_high (kappa_x divided by the root of both alphas: below 1 where raters agree less
-        between groups than inside them), n_shared_units, dealing_p_value (see Notes; the same in
-        every row). Of all: no_test (why the test of the groups, of homogeneity or by dealing, has
-        no p), reason (why the estimate is nan, or there is no interval as the standard error is 0),
+        normalised_high (kappa_x divided by the root of both alphas: below 1 if raters agree less
+        between groups than within them), n_shared_units, dealing_p_value (see Notes; the same in
+        every row). Of all: no_test (the reason for a missing p of the test of the groups), reason
+        (the reason for an estimate of NaN, or for no interval because the standard error is 0),
         coefficient, distance.
 
     Raises
@@ -363,14 +363,14 @@ def by_group(
     ``L = sum_g (1 - w_g / W)² / f_g``, it is
     ``F = [sum_g w_g (k_g - k)² / (G - 1)] / [1 + 2 (G - 2) L / (G² - 1)]`` on G - 1 and
     ``(G² - 1) / (3 L)`` degrees of freedom. Groups without an estimate are left out of the test;
-    it is nan where one has no standard error above 0.
+    it is NaN if one has no standard error above 0.
 
-    Where a group, or all others together, have fewer than 100 units, standard errors are too rough
-    for t. Then units are dealt to groups of the same sizes `n_resamples` times, and p is the share
-    of dealings, the observed one included, whose p by t is as small (a studentised permutation
-    test; Chung & Romano 2013), of those that have one. The test of all groups is by dealing where
-    the difference of any of them is (`tested_by`). t remains for more than 20 groups, for
-    samples in clusters or with weights, for coefficients that ask who gave what, and where dealing
+    If a group, or all others together, have fewer than 100 units, standard errors are too rough for
+    t. Units are then permuted between groups of equal sizes `n_resamples` times. p is the share of
+    permutations, including the observed one, whose p by t is as small, among those that have one (a
+    studentised permutation test; Chung & Romano 2013). The test of all groups is by permutation if
+    the test of any difference is (`tested_by`). t remains for more than 20 groups, for
+    samples in clusters or with weights, for coefficients that need raters, and if permutation
     would score more than 20 million units.
 
     Of a sample from strata, or from a population of known size, a group is a domain: the fraction
@@ -381,12 +381,12 @@ def by_group(
     strata. Without strata it is the group's own variance times 1 - n / N. Groups that share a
     stratum are not independent, which the differences and the test take into account.
 
-    Groups of raters share units, so that these tests are not theirs: differences are nan. Whether
-    raters of one group are nearer to each other than to those of other groups is tested by dealing
-    all raters to groups of the same sizes: `dealing_p_value` is the share of dealings whose mean
-    distance between groups exceeds that inside groups by as much as observed. All dealings are
-    taken where they are no more than `n_resamples`. With so few raters that p cannot be as low as
-    .05 there is no test.
+    Groups of raters share units, so these tests do not apply: differences are NaN. Whether raters
+    of one group are nearer to each other than to those of other groups is tested by permuting all
+    raters between groups of equal sizes. `dealing_p_value` is the share of permutations whose mean
+    distance between groups exceeds that within groups by as much as observed. All permutations are
+    used if there are at most `n_resamples`. There is no test if p cannot be as low as 0.05 for so
+    few raters.
 
     Examples
     --------
@@ -432,7 +432,7 @@ def compare_groups(
     if compares == "raters":
         plain_units(study, "a comparison of groups of raters")
         found = whole.case.distance
-        assert found is not None  # noqa: S101 - what the door makes has one
+        assert found is not None  # noqa: S101 - every scored study has one
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
         beside = {**dict.fromkeys(BESIDE, np.nan), "homogeneity_p_value": np.nan}
         frame = pd.DataFrame([{**row, **beside, "tested_by": "dealing"} for row in rows])
@@ -475,7 +475,7 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
 
     known = are_known(parts.model)
     own = parts.estimates() if known else one_by_one(groups, rest=False)
-    if len(groups) == 1:  # nothing is beside it
+    if len(groups) == 1:  # there is no other group
         return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
     if not isinstance(parts.model, Fixed | Urn):
         return own, one_by_one(groups, rest=True)

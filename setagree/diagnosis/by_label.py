@@ -51,7 +51,7 @@ class Membership:
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.intp]:
-        """How many labels each value holds."""
+        """Number of labels in each value."""
         return np.diff(self.indptr)
 
     @cached_property
@@ -68,7 +68,7 @@ class Membership:
         return rows * self.n_labels + self.indices
 
     def holds(self, values: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Say of each value whether it holds the label, elementwise."""
+        """Return whether each value contains the label, elementwise."""
         if not len(self._keys):
             return np.zeros(len(values), dtype=bool)
         keys = values * self.n_labels + labels
@@ -76,7 +76,7 @@ class Membership:
         return np.asarray(self._keys[found] == keys)
 
     def alone(self, own: npt.NDArray[Any], other: npt.NDArray[Any]) -> Any:
-        """Return what each value `own` holds and its `other` does not, sparse, a row a pair."""
+        """Return the labels in each `own` but not in its `other`, sparse, one row per pair."""
         held = self.matrix[own]
         out = held - held.multiply(self.matrix[other])
         out.eliminate_zeros()
@@ -112,7 +112,7 @@ def _sorted(labels: frozenset[Any]) -> list[Any]:
 
 
 def label_counts(tally: Tally, membership: Membership) -> Any:
-    """Return how many ratings of a unit of each pattern hold each label, sparse, (P, L)."""
+    """Return the number of ratings with each label per unit of each pattern, sparse, (P, L)."""
     from scipy import sparse
 
     shape = (tally.n_patterns, tally.n_values)
@@ -122,22 +122,21 @@ def label_counts(tally: Tally, membership: Membership) -> Any:
 
 @public
 def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
-    """Return how far raters agree on each label, taken as a question of yes or no.
+    """Return the agreement of raters on each label as a binary question.
 
     Each label is a study of its own: did the rater give it to the unit? Its observed and expected
     disagreement are ``Do_l`` and ``De_l``, and alpha with the Hamming distance on the sets is made
     of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``: ``share_of_disagreement`` is
     ``Do_l / sum_l Do_l``.
 
-    Intervals are score intervals, because t on the standard error holds a rare label's alpha or
-    AC1 far too seldom. A label that fewer than 3 units hold gets none for alpha: too few to say.
-    Neither does a label that nearly all units hold, where fewer than 3 units have a rating without
-    it: of a question of yes or no, either answer can be the rare one. Where 20 units or more have
-    four ratings or more on average, and the ratings with a label (or those without it) weigh less
-    than four units, prevalence x units, the 95 % interval of its alpha held the truth in 90 % of
-    simulated studies of four raters, 86 % of five and 80 % of eight (30 to 100 units); a warning
-    names these labels. Of all others with an interval it held in 92.9 % or more. Units count there
-    without their sampling weights.
+    Intervals are score intervals, because t intervals of a rare label's alpha or AC1 cover the true
+    value far too seldom. Alpha has no interval if fewer than 3 units have the label, or if fewer
+    than 3 units have a rating without it, because either answer can be the rare one. If at least 20
+    units have at least four ratings on average, and the ratings with a label (or those without it)
+    weigh less than four units (prevalence x units), the 95% interval of its alpha covered the true
+    value in 90% of simulated studies of four raters, 86% of five and 80% of eight (30 to 100
+    units); a warning lists these labels. For all others with an interval it was at least 92.9%.
+    Units count there without their sampling weights.
     Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
     interval respects it; where from strata or a population of known size, the interval is t, which
     is too narrow for rare labels.
@@ -152,14 +151,14 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a label, the largest share of the disagreement first: label, n_ratings (with the
-        label), n_units (to which somebody gave it), prevalence (share of all ratings), alpha
+        One row per label, the largest share of the disagreement first: label, n_ratings (with the
+        label), n_units (with at least one such rating), prevalence (share of all ratings), alpha
         (Krippendorff's, binary) with standard_error, low, high (score); ac1 (Gwet's) with
         ac1_standard_error, ac1_low, ac1_high (score); positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
-        label: the chance that another rater says the same); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (why alpha is nan, or its interval,
-        or why its standard error is 0).
+        label: the probability that another rater agrees); observed_disagreement,
+        expected_disagreement, share_of_disagreement; reason (for an alpha or interval of NaN, or
+        for a standard error of 0).
 
     Raises
     ------
@@ -229,7 +228,7 @@ def rare_labels(tally: Tally, labels: pd.DataFrame) -> list[Any]:
 
 
 def doubt_of_rare(labels: list[Any]) -> str:
-    """Return what is to be said of such labels, after their names."""
+    """Return a clause on such labels, to follow their names."""
     verb = "are" if len(labels) > 1 else "is"
     return (
         f"{verb} given so seldom, or so often, that the rarer of yes and no weighs less than four "
@@ -295,10 +294,10 @@ def _row(binary: Data, level: float) -> Row:
 
 
 def _too_few(alpha: Agreement, yes: Floats, no: Floats) -> str | None:
-    """Return that too few units hold or lack the label to say how sure its alpha is.
+    """Return a reason if too few units hold or lack the label for an interval of alpha.
 
-    None where enough do. A unit holds it where a rater gave it and lacks it where one did not.
-    Units with one rating count for nothing here, as alpha does not see them.
+    None if enough do. A unit holds it if a rater gave it, and lacks it if a rater did not.
+    Units with one rating do not count, because alpha does not use them.
     """
     if alpha.reason is not None:
         return None
@@ -315,7 +314,7 @@ _HAVING = (("holds", "has a rating without"), ("hold", "have a rating without"))
 
 
 def _specific(n: Floats, r: Floats, m: Floats) -> float:
-    """Return sum m n (n - 1) / sum m n (r - 1); nan where no such rating stands in a pair."""
+    """Return sum m n (n - 1) / sum m n (r - 1), or NaN if no such rating is in a pair."""
     possible = float(m @ (n * (r - 1)))
     return float(m @ (n * (n - 1))) / possible if possible > 0 else float("nan")
 
@@ -330,7 +329,7 @@ def _dense(binary: Tally) -> tuple[Floats, Floats]:
 def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
     """Yield for each label the study of yes and no: patterns (ratings with it, ratings).
 
-    Units that nobody gave the label are told apart by their number of ratings alone.
+    Units without the label differ only in their number of ratings.
     """
     from scipy import sparse
 
@@ -349,7 +348,7 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
 
 
 def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Annotations]:
-    """Yield the same with every unit kept, where it matters how the units were drawn."""
+    """Yield a binary study per label with all units, for studies with a sampling design."""
     for label in range(membership.n_labels):
         every = np.arange(study.n_values)
         without = ~membership.holds(every, np.full(study.n_values, label))

@@ -92,9 +92,9 @@ def by_pair(
     Returns
     -------
     DataFrame
-        One row a pair that shares a unit, the lowest estimate first: rater_a, rater_b, n_shared,
-        estimate, standard_error, low, high, mean_distance, reason (why the estimate is nan, or
-        there is no interval), coefficient, distance. `pair_matrix` makes a square of it.
+        One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b, n_shared,
+        estimate, standard_error, low, high, mean_distance, reason (for an estimate of NaN, or for
+        no interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def by_pair(
 
 @public
 def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFrame:
-    """Return one column of `by_pair` as a square of raters; nan where two share no unit.
+    """Return one column of `by_pair` as a square matrix of raters; NaN without a shared unit.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     DataError
         It is not what `by_pair` returned.
     OptionError
-        There is no such column.
+        The column does not exist.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _one_by_one(
     whole: Agreement,
     level: float,
 ) -> pd.DataFrame:
-    """Return the same where units were drawn in clusters or with weights: pair by pair."""
+    """Return the table of `by_pair` for samples in clusters or with weights, one pair at a time."""
     keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
@@ -319,7 +319,7 @@ def between_raters(
 
 
 def no_raters_compared() -> Row:
-    """Return the same columns where groups are not of raters."""
+    """Return the columns of rater groups, empty, for other groups."""
     return {**dict.fromkeys(_BETWEEN, np.nan), "dealing_p_value": np.nan}
 
 
@@ -334,7 +334,7 @@ def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
     members = grouped.study.raters[grouped.of_rater == g].tolist()
     try:
         with warnings.catch_warnings():
-            # The numbers that are nan say so.
+            # The result contains NaN for undefined estimates.
             warnings.simplefilter("ignore", UndefinedAgreementWarning)
             found = cross_replication(grouped.study, panels={"group": members}, **drawing)
     except DataError:
@@ -372,7 +372,7 @@ class Dealing:
         """Return the pairs of raters of a study, at the distances of its coefficient."""
         ratings, R = sorted_ratings(study), study.n_raters
         pairs, apart, shared = [], [], []
-        # Gaps are told from ties by a fixed amount, so distances are taken beside the largest.
+        # Ties have a fixed tolerance, so distances are relative to the largest.
         largest = whole.weights.max_distance
         for left, right in ratings.pairs_by_first_rater():
             keys = ratings.raters[left].astype(np.int64) * R + ratings.raters[right]
@@ -386,9 +386,9 @@ class Dealing:
         return cls(one, two, np.concatenate(apart), np.concatenate(shared), of_rater)
 
     def gaps(self, dealt: Codes) -> Floats:
-        """Return how much farther apart raters of two groups are than those of one.
+        """Return the mean distance between groups minus that within groups.
 
-        `dealt` has the groups of the raters, of shape (b, n_raters).
+        `dealt` contains the permuted groups of the raters, of shape (b, n_raters).
         """
         same = (dealt[:, self.one] == dealt[:, self.two]).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -398,7 +398,7 @@ class Dealing:
 
     @property
     def n_ways(self) -> int:
-        """In how many ways the raters can be dealt to groups of these sizes; names do not count."""
+        """Number of partitions of the raters into unnamed groups of these sizes."""
         sizes = Counter(np.bincount(self.of_rater).tolist())
         alike = prod(factorial(times) * factorial(size) ** times for size, times in sizes.items())
         return int(factorial(len(self.of_rater)) // alike)

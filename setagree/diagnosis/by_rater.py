@@ -36,7 +36,7 @@ def by_rater(
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return how each rater differs from the others, and the coefficient without the rater.
+    """Return the differences of each rater from the others, and the coefficient without the rater.
 
     Every comparison is with the other raters on the same units: ``set_size_bias`` is the mean over
     the rater's shared units of (own set size - mean set size of the others), and so for the empty
@@ -55,16 +55,16 @@ def by_rater(
     Returns
     -------
     DataFrame
-        One row a rater, first the one whose removal raises the coefficient most: rater, n_ratings,
+        One row per rater, sorted by the rise of the coefficient on removal: rater, n_ratings,
         n_shared (in units with another rating), mean_distance (to the others, averaged over its
         shared units), estimate_without, change (estimate_without - estimate of all) with
         change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
         p_value (that a removal changes nothing) and p_holm (the same corrected for the n_tried
-        raters that have a p, of whom the best is looked for: without correction the best of 6 alike
-        has p <= .05 in 8 %; `what_if` corrects for all the changes that it tries),
+        raters that have a p, because the best is selected: without correction the best of 6 alike
+        has p <= 0.05 in 8%; `what_if` corrects for all the changes that it tries),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
-        labels is missing where the values are numbers.
+        labels is missing if the values are numbers.
 
     Raises
     ------
@@ -264,5 +264,5 @@ def _no_labels(n_raters: int) -> Row:
 
 
 def _divided(sums: npt.NDArray[Any], n: npt.NDArray[Any]) -> Floats:
-    """Return sums / n; nan where n is 0."""
+    """Return sums / n, or NaN if n is 0."""
     return np.asarray(np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0))

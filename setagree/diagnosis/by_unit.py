@@ -32,22 +32,22 @@ def by_unit(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
 ) -> pd.DataFrame:
-    """Return how far raters disagree on each unit, with the answers side by side.
+    """Return the disagreement of raters on each unit, with their answers.
 
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
-        A tally does not know who gave what: its answers stand without names. A reduced table does
-        not know its units either: they are None.
+        A tally has no raters, so that its answers are listed without names. A reduced table has no
+        units either: they are None.
     limit : int, optional
-        How many units, the worst ones. Default: all that have two ratings.
+        Number of units with the largest disagreement. Default: all pairable units.
     coefficient, distance
         As in `setagree.agreement`.
 
     Returns
     -------
     DataFrame
-        One row a unit with two ratings or more, the worst first (the largest disagreement, then
+        One row per pairable unit, the worst first (the largest disagreement, then
         most ratings): unit, n_ratings, n_distinct (answers), disagreement (the mean distance over
         its pairs of ratings), share_of_disagreement (of the observed disagreement Do, to which a
         unit contributes in proportion to its ratings, and to its sampling weight), influence (the
@@ -60,7 +60,7 @@ def by_unit(
     Raises
     ------
     OptionError
-        The limit is no whole number of 1 or more.
+        The limit is not a whole number of at least 1.
     CostError
         conger_kappa or cohen_kappa of many thousand units with sampling weights, or with those
         that follow from the sizes of strata.
@@ -98,7 +98,7 @@ def by_unit(
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
     frame.insert(0, "unit", units[worst])
     frame["change"] = frame["estimate_without"] - whole.estimate
-    # Any text may stand there, also what a backend for strings refuses.
+    # Object dtype, because a string backend may reject some text.
     answers = _answers(study, _patterns(tally), worst)
     frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
     return frame.assign(coefficient=whole.coefficient, distance=whole.distance)
@@ -139,7 +139,7 @@ def _leave_out_weighted(
 ) -> None:
     """Write the estimates without some units that have sampling weights.
 
-    Models that have no closed form are scored anew without each of the units.
+    Models without a closed form are recomputed without each of the units.
     """
     model, study = whole.definition.model, whole.study
     if isinstance(model, Fixed | Urn):

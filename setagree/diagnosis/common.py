@@ -34,7 +34,7 @@ NO_DEGREE = (
 Row: TypeAlias = dict[str, Any]
 
 SCORE_STEPS = 75_000
-"""Elementary steps in the time that the smallest study takes to be scored anew."""
+"""Elementary steps in the time of scoring the smallest study."""
 
 _STEPS_A_RATING = 20
 
@@ -51,7 +51,7 @@ def score_whole(
 
 
 def steps_to_score(study: Annotations) -> float:
-    """Return about how many elementary steps it takes to score a part of a study anew."""
+    """Return the approximate number of elementary steps for scoring a part of a study."""
     return SCORE_STEPS + _STEPS_A_RATING * float(study.n_ratings)
 
 
@@ -67,7 +67,7 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
 
 
 def why_nan(agreement: Agreement) -> str | None:
-    """Return why the estimate is nan, or the interval where its spread cannot be told."""
+    """Return the reason for an estimate of NaN, or for an undefined interval."""
     unsure = agreement.standard_error == 0 or agreement.spread.reason is not None
     return agreement.interval_reason if unsure else agreement.reason
 
@@ -132,7 +132,7 @@ def own_columns(
 
 
 def _distinct(parts: npt.NDArray[Any], codes: npt.NDArray[Any], n_parts: int) -> Any:
-    """Return how many different codes each part has."""
+    """Return the number of different codes of each part."""
     n_codes = int(codes.max(initial=0)) + 1
     keys = parts.astype(np.int64) * n_codes + codes
     return np.bincount(distinct_keys(keys, n_parts * n_codes)[0] // n_codes, minlength=n_parts)
@@ -166,6 +166,6 @@ def corrected(p_values: pd.Series[float]) -> Row:
 
 
 def shares(parts: Floats) -> Floats:
-    """Return each part over their sum; nan where there is nothing to share."""
+    """Return each part divided by their sum, or NaN if the sum is 0."""
     total = float(parts.sum())
     return parts / total if total > 0 else np.full(len(parts), np.nan)

@@ -37,9 +37,9 @@ _CONTAINED_PAIRS_AT_ONCE = 4_000_000
 def gone_by_chance(membership: Membership, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
-    Every subset of a small value is looked up among the values, 2^|A| lookups; a large value is
-    compared with all values. Of few labels, the sums over all subsets are made instead where that
-    is less work. All are nan where that would be too much.
+    Every subset of a small value is looked up among the values, with 2^|A| lookups; a large value
+    is compared with all values. For few labels, sums over all subsets are used if that is less
+    work. All are NaN if that would be too much.
     """
     used = np.flatnonzero(c > 0)
     sizes = membership.sizes[used]
@@ -210,7 +210,7 @@ CLEARLY = 3.0
 
 @public
 def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
-    """Return which labels stand for one another, and which are left out.
+    """Return the labels that are exchanged for one another, and those that are left out.
 
     Two raters of a unit, with answers A and B, confuse label a with b where a is in A and not in B
     and b is in B and not in A (kind "instead"). One of them left label a out where a is in A and B
@@ -219,10 +219,9 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
-        Label sets; or categories, which can only stand for one another.
+        Label sets; or categories, which can only be exchanged for one another.
     parents : mapping, DataFrame, path or taxonomy, optional
-        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
-        returned.
+        The label hierarchy, as `setagree.distances.taxonomy` takes it, or what that returned.
 
     Returns
     -------
@@ -250,8 +249,8 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
 
     Notes
     -----
-    Raters who agree more than chance confuse everything less than chance has it. So `expected` is
-    the chance of a confusion among pairs that differ: with D the pairs of ratings of one unit that
+    Raters who agree more than by chance confuse all labels less than expected. So `expected` is
+    conditional on pairs that differ: with D the pairs of ratings of one unit that
     differ, N the pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those that
     hold a and not b, it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among
     all pairs of different answers times D; for "left out" the sum over all A and subsets B of A
@@ -296,7 +295,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
 
 
 def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return which confusions have enough pairs, observed and expected, to be compared with chance.
+    """Return whether confusions have enough pairs, observed and expected, for a comparison.
 
     If the number expected by chance is unknown, the observed one decides.
     """
@@ -304,9 +303,9 @@ def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def exceed_chance(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return which confusions have enough pairs and clearly more than by chance.
+    """Return whether confusions have enough pairs and clearly more than expected by chance.
 
-    The pairs of a unit are not independent, so that this is no test: it leaves noise out.
+    The pairs of a unit are not independent, so that this is a filter of noise and not a test.
     """
     expected = frame["expected"]
     near = frame["pairs"] - expected < CLEARLY * expected**0.5
@@ -348,7 +347,7 @@ def _add_pairs(
     for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(portion)) + 1):
         one, two = membership.alone(k[part], l[part]), membership.alone(l[part], k[part])
         n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
-        # Each pair of answers confuses as many pairs of labels at least.
+        # Each pair of answers confuses at least so many pairs of labels.
         sums.check(float((n_one * n_two).max(initial=0)))
         weighted = two * m[part][:, None]
         confused = (one.T @ weighted).tocoo()
@@ -391,7 +390,7 @@ def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) ->
 
 
 def _relations(frame: pd.DataFrame, parents: Parents) -> list[str | None]:
-    """Return how the two labels of each row are related."""
+    """Return the relation between the two labels of each row."""
     tree = read_hierarchy(parents)
 
     def related(a: Any, b: Any) -> str | None:

@@ -83,7 +83,7 @@ class Grouped:
 
 
 def is_constant_in(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> bool:
-    """Say whether all that have the same code are in one group."""
+    """Return whether all entries with the same code are in one group."""
     return bool((_last_of(codes, groups)[codes] == groups).all())
 
 
@@ -122,7 +122,7 @@ def group_by_mapping(
 def group_of_units(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> npt.NDArray[np.object_]:
-    """Return what a mapping from unit says of each unit of a study: one thing."""
+    """Return the value of a mapping for each unit of a study."""
     if not isinstance(by, Mapping | pd.Series):
         raise OptionError(
             f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
@@ -152,9 +152,9 @@ def grouped_table(
 ) -> Grouped:
     """Return the study of a long table, and the groups that a further column makes in it.
 
-    Where the column says one thing of each rater, groups are of raters. Else a unit of which it
-    says several things is one unit for each of them, called (unit, group): answers are compared
-    inside a group only.
+    If the column has one value per rater, groups are of raters. Otherwise a unit with several
+    values becomes one unit per value, named (unit, group): answers are compared only within a
+    group.
 
     Parameters
     ----------
@@ -219,10 +219,10 @@ def _columns(
     *,
     leaves_out: bool = False,
 ) -> tuple[Reading, pd.DataFrame, pd.Series[Any], npt.NDArray[np.bool_]]:
-    """Return how a table is read, its rows, the cells of a further column, and which rows count.
+    """Return the reading of a table, its rows, the cells of a further column, and a row filter.
 
-    Rows of the raters in `without` do not count. Other rows with nothing in the column, which
-    `said` names, are left out with a warning if `leaves_out`, else refused.
+    Rows of the raters in `without` do not count. Other rows with a blank in the column, which
+    `said` describes, are left out with a warning if `leaves_out`, and raise an error otherwise.
     """
     cells = pick_column(table, column)
     if column in reading.columns.values():
@@ -304,7 +304,7 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
 
 
 def edges(start: Any, end: Any) -> tuple[Any, Any]:
-    """Return where a window is cut: a decimal that misses an end by rounding stands on it."""
+    """Return the ends of a window; a decimal that misses an end by rounding is on it."""
     if not isinstance(end, float | np.floating):
         return start, end
     slack = max(_ROUNDING * float(end - start), 4 * float(np.spacing(abs(float(end)))))

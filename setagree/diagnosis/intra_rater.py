@@ -1,4 +1,4 @@
-"""How far raters agree with themselves."""
+"""Agreement of raters with themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from setagree.wording.tables import Column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntraRater(Result):
-    """How far raters agree with themselves, beside how far they agree with one another.
+    """Agreement of raters with themselves, with the agreement between raters.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class IntraRater(Result):
 
     @property
     def verdict(self) -> str:
-        """What the two coefficients say together."""
+        """Conclusion from the two coefficients."""
         own, others = self.pooled, self.between
         if np.isnan(own.estimate) or np.isnan(others.estimate):
             undefined = own if np.isnan(own.estimate) else others
@@ -106,16 +106,15 @@ class IntraRater(Result):
 def intra_rater_agreement(
     study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
 ) -> IntraRater:
-    """Return how far raters agree with themselves where they rated a unit again.
+    """Return the agreement of raters with themselves on units that they rated repeatedly.
 
     Krippendorff's alpha of the answers of one rater to one unit, over occasions: each unit of each
-    rater is a unit, each occasion a rater. It stands beside the alpha between raters, from the
+    rater is a unit, each occasion a rater. The result also has the alpha between raters, from the
     first answers. Agreement between raters can hardly exceed that within them.
 
-    Where several raters rated a unit again, their repeats are a cluster, as a unit that is hard for
-    one is hard for the others: the pooled interval is about other units, and the same raters. The
-    clusters of a study stand in the place of these; sampling weights and strata are not taken into
-    account, which a warning says.
+    If several raters rated a unit again, their repeats are a cluster, because a unit that is hard
+    for one is hard for the others: the pooled interval is over units, with these raters. The
+    clusters of a study replace these. Sampling weights and strata are ignored, with a warning.
 
     Answers are taken in the order of their rows; where a column has their times, read the table
     with ``order_by=``.
@@ -127,7 +126,7 @@ def intra_rater_agreement(
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
-        The level of the intervals: score, where that is known to hold.
+        The level of the intervals: score, if that is known to keep its nominal coverage.
 
     Returns
     -------

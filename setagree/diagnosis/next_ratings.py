@@ -70,7 +70,7 @@ class Queue(Result):
 
     @property
     def n_asked(self) -> int:
-        """How many ratings the rows ask for."""
+        """Number of ratings that the rows request."""
         return int(self.frame["more"].sum())
 
     @property
@@ -102,7 +102,7 @@ class Queue(Result):
 
     @property
     def nobody_left(self) -> str:
-        """What to do where all who can be asked have rated a unit; blank where nobody has."""
+        """The remedy if all available raters have rated a unit, otherwise a blank."""
         n = self.n_left_out or int((self.frame["raters"] == "").sum())
         have, are, them = ("has", "is", "it") if n == 1 else ("have", "are", "them")
         what = f"{are} left out" if self.n_left_out else f"{have} no rater here"
@@ -140,7 +140,7 @@ def next_ratings(
     raters: Sequence[object] | None = None,
     rng: Rng = None,
 ) -> Queue:
-    """Return which units to rate next, how often, and by whom.
+    """Return the units to rate next, with the number of ratings and the raters.
 
     ``goal="consensus"`` asks where another rating is most likely to mend the majority of a label.
     With y votes for a label among r ratings and the prior Beta(1/4, 1/4), let P be the probability
@@ -152,13 +152,13 @@ def next_ratings(
     K beta-binomial: a knowledge gradient of several steps. Units with fewer than two ratings come
     first. Every label counts that somebody used; with very many of them a unit that is agreed on
     has a value, too, for labels that nobody gave it so far. In simulated studies with five labels
-    it made the majority of 0.5 to 4 % more units right than as many ratings dealt out evenly, with
-    20 labels or more of -0.7 to 1 %.
+    the majority was right for 0.5% to 4% more units than with evenly distributed ratings, and with
+    at least 20 labels for -0.7% to 1% more.
 
-    ``goal="agreement"`` looks at no answer: units with one rating first, then those with the
-    fewest, in random order. Any queue that looks at answers biases a coefficient: alpha of all
-    ratings was off by -.34 to +.04 in simulated studies, and its 95 % interval held the truth in
-    anything from 0 to 96 % of them.
+    ``goal="agreement"`` does not use the answers: units with one rating first, then those with the
+    fewest, in random order. Any queue that uses answers biases a coefficient: the bias of alpha of
+    all ratings was -0.34 to +0.04 in simulated studies, and its 95% interval covered the true value
+    in 0% to 96% of them.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ def next_ratings(
     Raises
     ------
     OptionError
-        The budget is no whole number of 1 or more.
+        The budget is not a whole number of at least 1.
     DataError
-        The answers are numbers, or it is not known who gave what.
+        The answers are numbers, or the study has no raters.
 
     Warns
     -----
@@ -244,7 +244,7 @@ def next_ratings(
             "value": np.where(few[taken], np.nan, value[taken]),
             "raters": _raters(known, names[taken], asked, pool),
             "why": why.astype(object),
-            # Whoever has fewer than two ratings gets more whatever the answers say.
+            # A unit with fewer than two ratings gets more, whatever its answers.
             "queued": ~few[taken] if goal == "consensus" else False,
         }
     )
@@ -324,7 +324,7 @@ def _gain(y: Ints, r: Ints, m: int) -> Floats:
 
 
 def _pool(study: Annotations, raters: Sequence[object] | None) -> list[Any]:
-    """Return who can be asked, each once."""
+    """Return the available raters, each once."""
     if raters is None:
         return [*study.raters.tolist()]
     check_list("raters", raters, "raters")
@@ -336,7 +336,7 @@ def _pool(study: Annotations, raters: Sequence[object] | None) -> list[Any]:
 
 
 def _free(study: Annotations, pool: list[Any], n_units: int) -> Ints:
-    """Return how many of those who can be asked have not rated each unit."""
+    """Return the number of available raters who have not rated each unit."""
     known = {*pool}
     is_asked = np.array([one in known for one in study.raters.tolist()], dtype=bool)
     rated = study.unit_codes[is_asked[study.rater_codes]]
@@ -346,7 +346,7 @@ def _free(study: Annotations, pool: list[Any], n_units: int) -> Ints:
 def _raters(
     study: Annotations, units: npt.NDArray[np.object_], asked: Ints, pool: list[Any]
 ) -> list[str]:
-    """Return who should rate each unit: of those who have not, the ones with fewest answers."""
+    """Return the raters for each unit: those with fewest answers who have not rated it."""
     counts = np.bincount(study.rater_codes, minlength=study.n_raters)
     answered = dict(zip(study.raters.tolist(), counts.tolist(), strict=True))
     load = np.array([answered.get(one, 0) for one in pool], dtype=np.int64)

@@ -61,28 +61,27 @@ def what_if(
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return the coefficient as it is, and as it would be after each of several changes.
+    """Return the coefficient of a study, and the coefficient after each of several changes.
 
-    The changes are tried one at a time. Where none is named, the label pairs that stand for one
-    another most often are merged, and every label and every rater is dropped in turn.
+    The changes are tried one at a time. By default, the label pairs that are confused most often
+    are merged, and every label and every rater is dropped in turn.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
-        Each group becomes one label, the first of it: what a distance knows of labels (a weight,
-        parents), it takes from that one.
+        Each group becomes its first label; a distance uses the weight and parents of that one.
     drop_labels : sequence of labels
-        Each is taken out of all answers; an answer that held nothing else becomes the empty set,
+        Each is removed from all answers; an answer without other labels becomes the empty set,
         which is still an answer.
     drop_raters : sequence of raters
-        Each is left out, and the rest scored as if it were the study: what a distance takes from
-        the data (mid-ranks, the largest distance) and the list of values are made anew. `by_rater`
-        and `jackknife` keep those of the whole study, which differs for such distances alone.
+        Each is left out, and the rest is scored as a study: quantities that a distance takes from
+        the data (mid-ranks, the largest distance) and the list of values are recomputed. `by_rater`
+        and `jackknife` keep those of the whole study, which differs only for such distances.
     parents : mapping, DataFrame, path or taxonomy, optional
-        Which label stands above which, as `setagree.distances.taxonomy` takes it, or what that
-        returned: every label is replaced by its parents, a root stays.
+        The label hierarchy, as `setagree.distances.taxonomy` takes it, or what that returned: every
+        label except a root is replaced by its parents.
     depth : int, optional
         With parents: every label is instead replaced by its ancestors at that depth, where a root
         has depth 1; labels above it stay. `by_depth` shows all depths.
@@ -94,15 +93,15 @@ def what_if(
     Returns
     -------
     DataFrame
-        First the study as it is, then the changes, the largest gain first: change ("as it is",
+        First the unchanged study, then the changes, the largest gain first: change ("as it is",
         "merge", "drop label", "drop rater", "to parents", "to depth"), what, estimate,
-        standard_error, low, high; difference (from the study as it is) with
+        standard_error, low, high; difference (from the unchanged study) with
         difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same
         corrected for the n_tried changes of this table that have a p, of labels and raters together
-        (Holm 1979), as the best of many gains something by chance alone: a rater's is larger here
-        than in `by_rater`, whose family is the raters, where labels are tried, too; a change that
-        the distance cannot follow, such as a set that a matrix lacks, is an error where it was
-        asked for and a row with the reason where it was not; n_units, n_pairable_units, n_raters,
+        (Holm 1979), because the best of many gains by chance; if labels are tried, too, a rater's
+        is larger here than in `by_rater`, whose family is the raters. A change to values that the
+        distance does not cover, such as a set that a matrix lacks, is an error if it was requested
+        and a row with the reason otherwise; n_units, n_pairable_units, n_raters,
         n_ratings, n_values, reason, coefficient, distance.
 
     Raises
@@ -114,10 +113,10 @@ def what_if(
 
     Notes
     -----
-    A higher coefficient is no better codebook: merging labels until one is left agrees perfectly
-    and says nothing. Look at what a change costs in meaning. And the best of several changes gains
-    by having been chosen: of 6 raters who are all alike the removal of the best raises alpha by .02
-    or so, with p <= .05 in 8 of 100 studies (p_holm in fewer than 5).
+    A higher coefficient does not mean a better codebook: a single merged label gives perfect
+    agreement without information. Consider what a change costs in meaning. Selection also inflates
+    the best of several changes: with 6 equal raters, removing the best raises alpha by about 0.02,
+    with p <= 0.05 in 8 of 100 studies (p_holm in fewer than 5).
 
     Examples
     --------
@@ -195,7 +194,7 @@ def _columns(
 
 
 def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
-    """Return what to merge and drop where nothing was asked for."""
+    """Return the default changes: label pairs to merge, and labels and raters to drop."""
     raters = list(study.raters) if study.n_raters > 2 else []
     if study.kind != "labels":
         return [], [], raters
@@ -221,7 +220,7 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
         _check_labels(study, listed)
         labels = frozenset(listed)
         name = _MERGED.join(_named(study, label) for label in sorted_labels(labels))
-        # One of them stands for all: what a distance knows of labels, it knows of this one.
+        # One of them represents all: a distance may have a weight or parents for this one.
         kept = listed[0] if isinstance(group, list | tuple) else sorted_labels(labels)[0]
         yield "merge", name, _replacing(labels, frozenset([kept]))
 
@@ -292,6 +291,6 @@ def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:
 
 
 def _named(study: Annotations, label: Label) -> str:
-    """Return the text of a label; 1 beside "1" is told apart."""
+    """Return the text of a label; 1 and "1" are distinguished."""
     alike = [one for one in study.labels if str(one) == str(label)]
     return str(label) if len(alike) < 2 else repr(label)
