@@ -55,22 +55,22 @@ Design: TypeAlias = Literal["same_units", "independent"]
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """One estimate minus another, and how sure that is.
+    """The difference of two estimates, with its uncertainty.
 
     Attributes
     ----------
     value : float
         The difference.
     standard_error : float
-        nan where one of the two has none above 0.
+        NaN if one of the two has no standard error above 0.
     degrees_of_freedom : float
-        Of t; infinite for the normal distribution.
+        Degrees of freedom of t; infinite for the normal distribution.
     resampled : ndarray, optional
-        The defined differences of a bootstrap, from which the interval and p are then taken: the
-        expanded percentile interval (Hesterberg 2015), the tails of which are
-        Phi(t_tail sqrt((df + 1) / df)), as resamples of few units spread too little.
+        The defined differences of a bootstrap. The interval and p are then from the expanded
+        percentile interval (Hesterberg 2015), with tails Phi(t_tail sqrt((df + 1) / df)), because
+        resamples of few units vary too little.
     n_undefined : int
-        The resamples that left one of the two undefined.
+        Number of resamples in which one of the two is undefined.
     """
 
     value: float
@@ -82,8 +82,8 @@ class Difference:
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval.
 
-        A difference without any spread is known only where it is 0: the two are one and the same
-        then. Else there is no interval and no p.
+        If all differences are equal, the interval and p are defined only for a difference of 0,
+        that is, for identical coefficients.
         """
         from scipy.special import ndtr, ndtri, stdtrit
 
@@ -100,13 +100,13 @@ class Difference:
 
     @property
     def freedom_of_t(self) -> float:
-        """The degrees of freedom of t; nan where the interval is not one of t."""
+        """Degrees of freedom of t; NaN if the interval is not a t interval."""
         is_t = self.resampled is None and self.standard_error > 0
         return self.degrees_of_freedom if is_t else float("nan")
 
     @property
     def p_value(self) -> float:
-        """The two-sided p."""
+        """Two-sided p-value."""
         from scipy.special import ndtr, ndtri, stdtr
 
         df = self.degrees_of_freedom
@@ -139,7 +139,7 @@ class Difference:
 
 
 def linearised_difference(one: Agreement, two: Agreement, *, design: Design) -> Difference:
-    """Return one minus two with its standard error; see `compare`."""
+    """Return the difference of two coefficients with its standard error; see `compare`."""
     if design == "same_units":
         places = unit_places([one, two])
         return paired_difference(one, two, places, common_sample([one, two], places))
@@ -150,7 +150,7 @@ def linearised_difference(one: Agreement, two: Agreement, *, design: Design) -> 
 def paired_difference(
     one: Agreement, two: Agreement, places: Sequence[Places], sample: Sample | None
 ) -> Difference:
-    """Return one minus two, whose units have these places in a list that was drawn so."""
+    """Return the difference of two coefficients from the positions of their units in one list."""
     first, second = (
         estimated(x.case, x.parts, place, sample)
         for x, place in zip((one, two), places, strict=True)
@@ -160,35 +160,35 @@ def paired_difference(
 
 
 def _known(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
-    """Return one minus two, without a standard error if one of the two has none above 0."""
+    """Return the difference, without a standard error if one of the two has none above 0."""
     known = one.standard_error > 0 and two.standard_error > 0
     se = 0.0 if se <= ROUNDING else se
     return Difference(one.estimate - two.estimate, se if known else float("nan"), df)
 
 
 Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
-"""The designs of a comparison by name."""
+"""Design of a comparison."""
 
 
 _ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
-"""Zeros in front of a number, and what makes a whole number a decimal one."""
+"""Leading zeros, and trailing decimal zeros of whole numbers."""
 _FEW = 4
-"""Of so many studies a sentence lists the sizes."""
+"""Largest number of studies whose sizes a sentence lists."""
 
 
 def design_of(agreements: Sequence[Agreement]) -> Comparable:
-    """Return the design that the identifiers of the units speak for.
+    """Return the design that the identifiers of the units imply.
 
     Raises
     ------
     DataError
-        Some have no identifiers, or some are shared and others not.
+        Some studies have no identifiers, or only some identifiers are shared.
 
     Warns
     -----
     SimilarLabelsWarning
-        No identifier is shared, but some differ only in case, space, zeros in front or type; or
-        clusters of one name are in several studies.
+        No identifier is shared, but some differ only in case, space, leading zeros or type; or
+        several studies have clusters with equal names.
     """
     if on_one_tally(agreements):
         return "same_units"
@@ -224,7 +224,7 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
 
 
 def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
-    """Warn where studies that share no unit have clusters of the same names."""
+    """Warn if studies without shared units have clusters with equal names."""
     samples = [one.case.sample for one in agreements]
     named = [
         frozenset(sample.names[np.unique(sample.groups)].tolist())
@@ -244,15 +244,15 @@ def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
 
 
 def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
-    """Return the agreements scored anew on the units that all of the studies have.
+    """Return the agreements recomputed on the units common to all studies.
 
-    The values that count as possible (for `gwet_ac`, `brennan_prediger`) stay those of the whole
-    study, and the distance is made anew, as it is where a file holds the shared units alone.
+    The possible values (for `gwet_ac`, `brennan_prediger`) stay those of the whole study. The
+    distance is recomputed, as for a file with only the shared units.
 
     Raises
     ------
     DataError
-        No unit is in all, or it is not known who gave what.
+        No unit is in all studies, or raters are not identified.
     """
     if on_one_tally(agreements):
         return list(agreements)
@@ -270,7 +270,7 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
 
 
 def n_shared(one: Agreement, two: Agreement) -> int:
-    """Return how many units are in both."""
+    """Return the number of units in both."""
     if on_one_tally([one, two]):
         return one.n_units
     return len(frozenset.intersection(*_known_units([one, two])))
@@ -288,7 +288,7 @@ def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
 
 
 def distance_of(agreement: Agreement) -> Distance:
-    """Return the distance that an agreement was scored with."""
+    """Return the distance of an agreement."""
     if agreement.case.distance is None:
         raise TypeError("this agreement does not know its distance")
     return agreement.case.distance
@@ -303,7 +303,7 @@ def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
 
 
 def _alike(known: Sequence[frozenset[Any]]) -> str:
-    """Return how many identifiers of two studies differ only in spelling; nothing where none do."""
+    """Return a sentence on identifiers that differ only in spelling, empty if there are none."""
     spelled: dict[str, Any] = {_plain(unit): unit for unit in known[0]}
     pairs = [
         (spelled[_plain(unit)], unit)
@@ -321,7 +321,7 @@ def _alike(known: Sequence[frozenset[Any]]) -> str:
 
 
 def _plain(unit: object) -> str:
-    """Return an identifier without case, space, zeros in front of whole numbers, and type."""
+    """Return an identifier without case, space, leading zeros, trailing decimal zeros and type."""
     if isinstance(unit, tuple):
         return f"({','.join(map(_plain, unit))})"
     return _ZEROS.sub("", "".join(str(unit).split()).casefold())
@@ -334,26 +334,26 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """The difference of two coefficients, for one pair or for all pairs of several.
+    """Differences of two coefficients, for one pair or for all pairs of several.
 
     Attributes
     ----------
     names : tuple of pairs of str
-        What is compared: the first less the second.
+        The compared pairs: the first minus the second.
     differences : tuple of Difference
-        How far apart the pairs are.
+        The difference of each pair.
     n_shared : tuple of int
-        Units that both have; 0 for independent studies.
+        Number of shared units; 0 for independent studies.
     design : {"same_units", "shared_units", "independent"}
-        Whether the coefficients stand on the same units.
+        Relation between the units of the coefficients.
     method : {"linearised", "bootstrap"}
-        Where the standard error and the interval come from.
+        Source of the standard error and the interval.
     level : float
         The level of the interval.
     reasons : tuple of str or None
-        Why a pair has no interval and no p.
+        Reason for a pair without an interval and p, or None.
     drawn : str
-        How the units were drawn, such as "12 clusters"; blank where that is not said.
+        Sampling of units, such as "12 clusters"; empty if unspecified.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -376,7 +376,7 @@ class Comparison(Result):
 
     @property
     def about(self) -> str:
-        """What the intervals are about: these raters, judging a sample of units."""
+        """Population of the intervals: these raters, judging a sample of units."""
         return ABOUT["units"]
 
     @property
@@ -391,18 +391,18 @@ class Comparison(Result):
 
     @property
     def p_value(self) -> float:
-        """The two-sided p of the first difference, not corrected."""
+        """Two-sided p-value of the first difference, without correction."""
         return self.differences[0].p_value
 
     def interval(self, level: float | None = None) -> tuple[float, float]:
-        """Return the interval of the first difference, by default at the level asked for."""
+        """Return the interval of the first difference; default: the level of the comparison."""
         if level is not None:
             check_level(level)
         return self.differences[0].interval(self.level if level is None else level)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """What `to_frame` returns a copy of."""
+        """The frame that `to_frame` copies."""
         rows = [
             {"first": first, "second": second, **difference.row(self.level), "n_shared": shared}
             for (first, second), difference, shared in zip(
@@ -413,17 +413,17 @@ class Comparison(Result):
         return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a pair, nothing rounded.
+        """Return one row per pair, without rounding.
 
         The columns are first, second, difference, standard_error, low, high, p_value, n_undefined
         (resamples in which one of the two is undefined; they are not in the interval), n_shared
-        (units that both have; 0 for independent studies) and p_holm.
+        (number of shared units; 0 for independent studies) and p_holm.
         """
         return self.frame.copy()
 
     @property
     def rests_on(self) -> list[dict[str, Any]]:
-        """What the interval of each pair rests on: degrees of freedom, how units were drawn."""
+        """Sentence on the basis of each interval: degrees of freedom and sampling of units."""
         how = {"design": self.design, "method": self.method, "level": self.level}
         how |= {"drawn": self.drawn} if self.drawn else {}
         return [{"degrees_of_freedom": one.freedom_of_t, **how} for one in self.differences]
@@ -464,7 +464,7 @@ class Comparison(Result):
 
     @property
     def _units(self) -> str:
-        """The units of the two coefficients of a pair, as the beginning of a sentence."""
+        """Beginning of a sentence on the units of the two coefficients of a pair."""
         few, many = min(self.n_shared), max(self.n_shared)
         number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         if self.design == "independent":
@@ -488,46 +488,46 @@ def compare(
 ) -> Comparison:
     """Return the difference of two coefficients, or of all pairs of several.
 
-    On the same units the linearised values x_i of the two are subtracted unit by unit:
-    Var = sum_i (psi_i1 - psi_i2)², psi_i = (x_i - mean) / sqrt(n (n - 1)) and 0 for a unit that one
-    of them does not count; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For
-    independent studies t = difference / sqrt(SE1² + SE2²) with the degrees of freedom of Welch
-    (1947). Where units were drawn in clusters, the deviations of clusters take the place of psi_i,
-    and t has their degrees of freedom. A standard error of 0 is no certainty:
-    a difference from such a coefficient has no interval and no p (nan), and `reasons` says why.
+    On the same units, the linearised values x_i of the two are subtracted unit by unit: Var = sum_i
+    (psi_i1 - psi_i2)², where psi_i = (x_i - mean) / sqrt(n (n - 1)), or 0 if a coefficient does not
+    count the unit; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For independent
+    studies t = difference / sqrt(SE1² + SE2²) with the degrees of freedom of Welch (1947). If units
+    were drawn in clusters, deviations of clusters replace psi_i, and t has their degrees of
+    freedom. If a coefficient has a standard error of 0, its differences have no interval and no p
+    (NaN); `reasons` has the reason.
 
-    Another distance, or another coefficient, measures another thing: that one is above the other
-    is in their nature, and no better agreement. Compare raters, guidelines or studies by one and
-    the same.
+    Different coefficients or distances measure different things: a higher value of one of them does
+    not mean better agreement. Compare raters, guidelines or studies by the same coefficient and
+    distance.
 
     Parameters
     ----------
     *agreements : Agreement, AgreementTable, or a study
-        Two or more: coefficients, distances, groups of raters, versions of guidelines, studies. Of
-        a study, a table or a path, it is Krippendorff's alpha with its default distance.
-        All rows of one table are compared with each other; of several tables those of one
+        Two or more: coefficients, distances, groups of raters, versions of guidelines, studies. For
+        a study, a table or a path, Krippendorff's alpha with its default distance. The rows of one
+        table are compared with each other; rows of several tables, if they have the same
         coefficient and distance.
     design : {"same_units", "shared_units", "independent"}, optional
-        ``"same_units"``: units of one name are one thing; one that a study lacks counts in the
-        other alone. ``"shared_units"``: all studies are first cut down to the units that all of
-        them have and scored anew, so that differences in the units play no part (after and before
-        "on the same documents"). Default: the same units where the identifiers are the same ones;
-        independent where none is shared (with a warning where clusters of one name are in several
-        studies: of the same clusters the same units can be said, too). Where some are, you must
-        say.
+        ``"same_units"``: units with equal names are the same unit; a unit that one study lacks
+        counts only in the other. ``"shared_units"``: all studies are restricted to their common
+        units and recomputed, which removes the effect of different units (as for the same documents
+        before and after a change). Default: the same units if the identifiers are equal,
+        independent if none is shared (with a warning if several studies have clusters with equal
+        names). If only some are shared, the design is required.
     method : {"linearised", "bootstrap"}
-        The bootstrap redraws units, the same ones for both where they are the same. Its interval
-        is the expanded percentile interval (Hesterberg 2015), its p the level at which that reaches
-        0. With 10 to 50 units plain percentiles rejected up to .11 of true hypotheses at .05, these
-        .06 at most.
+        The bootstrap resamples units, jointly if the units are the same. Its interval is the
+        expanded percentile interval (Hesterberg 2015), and p is the level at which that interval
+        reaches 0. With 10 to 50 units, plain percentiles rejected up to 11% of true hypotheses at
+        the 5% level, and these at most 6%.
     level : float
         The level of the intervals.
     cluster : str, mapping or Series, optional
-        The document, patient or conversation of each unit, in all of the studies; clusters of one
-        name are one where units of one name are. Default: as they say themselves.
+        The document, patient or conversation of each unit, in all studies. Clusters with equal
+        names are the same cluster if units with equal names are the same unit. Default: the
+        sampling design of each study.
     n_resamples, rng
-        For the bootstrap. A seed gives the same numbers whatever the order of rows, the names of
-        units, or the engine that found the patterns.
+        For the bootstrap. The numbers depend on the seed, but not on the order of rows, the names
+        of units or the engine that reduced the data.
 
     Returns
     -------
@@ -537,12 +537,12 @@ def compare(
     Raises
     ------
     DataError
-        The units overlap in part and the design is not said; or they cannot be told apart, because
-        they have no identifiers or two have the same one. A table stands beside a single agreement,
-        or a table with other rows.
+        The units overlap in part and `design` is missing; units have no identifiers, or two have
+        the same one; or a table is compared with a single agreement or with a table with other
+        rows.
     OptionError
-        Fewer than two agreements, an unknown option, or linearised values of mv_alpha, which has
-        none.
+        There are fewer than two agreements, an option is unknown, or linearised values are
+        requested for mv_alpha, which has none.
 
     Examples
     --------
@@ -589,18 +589,18 @@ def compare(
 def holm(p: Floats) -> Floats:
     """Return Holm's (1979) step-down corrected p-values: max over j <= i of (m - j) p_(j), <= 1.
 
-    What is nan stays so and is not counted in m, as in R's p.adjust.
+    NaN stays NaN and is not counted in m, as in R's p.adjust.
     """
-    # statsmodels has it, but would be a new dependency of the core for three lines; scipy has not.
+    # scipy has no Holm correction, and statsmodels would be a new dependency.
     m = int((~np.isnan(p)).sum())
-    order = np.argsort(p)[:m]  # nan comes last
+    order = np.argsort(p)[:m]  # NaN is sorted last
     out = np.full(len(p), np.nan)
     out[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(m, 0, -1)), 1)
     return out
 
 
 def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreement]]:
-    """Return what is compared pair by pair: agreements, the rows of a table, or one row of each."""
+    """Return the pairs to compare: agreements, rows of a table, or equal rows of tables."""
     tables = [one for one in given if isinstance(one, AgreementTable)]
     if not tables:
         families = [cast(list[Agreement], [*given])]
@@ -619,7 +619,7 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
 
 
 def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str | None:
-    """Return why a difference has no interval; None where it has one."""
+    """Return the reason for a difference without an interval, or None."""
     if not np.isnan(difference.p_value):
         return None
     whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
@@ -627,7 +627,7 @@ def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str |
 
 
 def _names(agreements: Sequence[Agreement]) -> list[str]:
-    """Return what tells the agreements apart: coefficient and distance, numbered where alike."""
+    """Return names that distinguish the agreements: coefficient and distance, numbered if equal."""
     plain = [f"{one.coefficient} [{one.distance}]" for one in agreements]
     return [
         name if plain.count(name) == 1 else f"{name} #{plain[: k + 1].count(name)}"
@@ -662,7 +662,7 @@ def _bootstrapped(
 
 
 def _freedom(agreement: Agreement) -> float:
-    """Return the degrees of freedom of a coefficient, whether or not it has a standard error."""
+    """Return the degrees of freedom of a coefficient, even without a standard error."""
     if agreement.parts.influence.size:
         return max(agreement.degrees_of_freedom, 1.0)
     clusters = agreement.case.sample
@@ -672,7 +672,7 @@ def _freedom(agreement: Agreement) -> float:
 def _resampled(
     agreements: list[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
-    """Return the estimates over resamples of the units of all of them together."""
+    """Return the estimates over joint resamples of the units of all agreements."""
     for one in agreements:
         refuse_weighted(one, "The bootstrap")
     places = unit_places(agreements)
@@ -696,7 +696,7 @@ def _resampled(
 
 
 def _in_order(agreements: list[Agreement], places: list[Places]) -> list[Places]:
-    """Return the places of units, or clusters, once they are sorted by what all were answered."""
+    """Return the positions of units, or clusters, sorted by all their answers."""
     keys = np.zeros(1 + max(int(place.max(initial=-1)) for place in places), dtype=np.uint64)
     for one, place in zip(agreements, places, strict=True):
         keys *= _ODD
