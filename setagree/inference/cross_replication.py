@@ -44,16 +44,16 @@ from setagree.study.tally import Tally, row_keys
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What one panel gave to the patterns of units.
+    """The answers of one panel, by pattern of units.
 
     Attributes
     ----------
     counts : sparse array of shape (n_patterns, K)
-        How many raters of the panel gave each value.
+        Number of raters of the panel who gave each value.
     ratings : ndarray of shape (n_patterns,)
-        Their sums.
+        Row sums of `counts`.
     within : ndarray of shape (n_patterns,)
-        The distance summed over the ordered pairs of a pattern's answers.
+        Sum of the distances over the ordered pairs of a pattern's answers.
     """
 
     counts: Any
@@ -61,7 +61,7 @@ class Side:
     within: Floats
 
     def alphas(self, weights: Weights, M: Floats) -> Floats:
-        """Return Krippendorff's alpha of the panel for each row of pattern weights; nan if none."""
+        """Return Krippendorff's alpha of the panel per row of pattern weights, or NaN."""
         used = self.ratings >= 2
         r = np.where(used, self.ratings, 0.0)
         q = np.where(used, self.within / np.maximum(r - 1, 1), 0.0)
@@ -79,12 +79,12 @@ class Joint:
     weights : Weights
         The distances.
     x, y : Side
-        What each panel gave.
+        The answers of each panel.
     between : ndarray of shape (n_patterns,)
-        The distance summed over the pairs of an answer of each panel.
+        Sum of the distances over the pairs of one answer from each panel.
     unit_patterns : ndarray of shape (n_units,)
-        The pattern of each unit that both panels rated, in an order that the answers alone decide,
-        so that a seed draws the same units in whatever order the rows came.
+        The pattern of each unit that both panels rated, ordered by the answers alone, so that a
+        seed draws the same units for any order of rows.
     """
 
     weights: Weights
@@ -97,8 +97,8 @@ class Joint:
     def of(cls, study: Annotations, weights: Weights, in_y: Flags) -> Joint:
         """Return the two panels of a study, `in_y` the flags of the ratings of the second one.
 
-        A value of the second panel is coded apart, K further on, so that equal pairs of counts
-        make one pattern.
+        Codes of the second panel's values are shifted by K, so that equal pairs of counts form one
+        pattern.
         """
         coded = replace(
             study,
@@ -109,7 +109,8 @@ class Joint:
 
     @classmethod
     def of_tally(cls, tally: Tally, weights: Weights) -> Joint:
-        """Return the panels of a tally whose values are those of one panel, then the other."""
+        """Return the panels of a tally whose columns are the values of one panel, then the
+        other's."""
         second = tally.indices >= weights.n_values
         values = tally.indices % weights.n_values
         x, y = (tally.counts * flags for flags in (~second, second))
@@ -130,13 +131,13 @@ class Joint:
 
     @property
     def multiplicity(self) -> Floats:
-        """How many units have each pattern."""
+        """Number of units per pattern."""
         return np.bincount(self.unit_patterns, minlength=len(self.between)).astype(np.float64)
 
     def disagreements(self, M: Floats) -> tuple[Floats, Floats]:
         """Return d_o and d_e for each row of pattern weights.
 
-        Wong, Paritosh and Aroyo 2021: units count by R + S, the answers that they have.
+        A unit with R and S answers has the weight R + S (Wong, Paritosh and Aroyo 2021).
         """
         R, S = self.x.ratings, self.y.ratings
         observed = M @ ((R + S) / (R * S) * self.between) / (M @ (R + S))
@@ -147,20 +148,20 @@ class Joint:
         return np.asarray(observed), beyond_rounding(spread, scale) / mass
 
     def kappas(self, M: Floats) -> Floats:
-        """Return kappa_x = 1 - d_o / d_e for each row of pattern weights; nan where d_e is 0."""
+        """Return kappa_x = 1 - d_o / d_e for each row of pattern weights, or NaN if d_e is 0."""
         observed, expected = self.disagreements(M)
         return one_minus(observed, expected * (M.sum(axis=1) != 1))
 
 
 def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Flags]:
-    """Return the answers of two panels to the units of both, and which are of the second.
+    """Return the answers of two panels to their shared units, and flags of the second panel.
 
     The panels are flags of shape (n_raters,).
 
     Raises
     ------
     DataError
-        No unit was rated by both.
+        No unit was rated by both panels.
     """
     in_x, in_y = x[study.rater_codes], y[study.rater_codes]
     shared = np.ones(study.n_units, dtype=bool)
@@ -173,42 +174,42 @@ def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Fl
 
 
 def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
-    """Return the pattern of each unit, sorted by what either panel answered."""
+    """Return the pattern of each unit, sorted by the answers of both panels."""
     patterns = np.arange(tally.n_patterns) if tally.unit_patterns is None else tally.unit_patterns
     numbers = value_numbers(tally.values)
-    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # what the second panel says is its own
+    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # values of the second panel have codes of their own
     keys = row_keys(numbers, tally.counts, tally.indices, tally.indptr)
     return np.asarray(patterns[np.argsort(keys[patterns], kind="stable")])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossReplication(Replicated):
-    """How far two panels replicate each other, beyond chance.
+    """Chance-corrected agreement between two panels.
 
     Attributes
     ----------
     panels : tuple of two names
-        Who was compared.
+        Names of the panels.
     distance : str
-        How answers are compared.
+        Name of the distance.
     estimate : float
-        kappa_x = 1 - d_o / d_e; nan where it is undefined, see `reason`.
+        kappa_x = 1 - d_o / d_e; NaN if it is undefined, see `reason`.
     normalised : float
-        kappa_x / sqrt(alpha_X alpha_Y), what it would be if each panel agreed with itself; it can
-        be above 1. nan where an alpha is undefined or not above 0.
+        kappa_x / sqrt(alpha_X alpha_Y), the estimate for panels without internal disagreement; it
+        can be above 1. NaN if an alpha is undefined or not above 0.
     alphas : tuple of two floats
-        Krippendorff's alpha inside each panel, on the same units.
+        Krippendorff's alpha within each panel, on the shared units.
     observed_disagreement, expected_disagreement : float
         d_o and d_e, in the units of the distance.
     n_units : int
         Units that both panels rated.
     n_ratings : tuple of two ints
-        The answers of each panel to these units.
+        Answers of each panel to these units.
     distribution, normalised_distribution : ndarray of shape (n_resamples,)
-        The same from resampled units; nan where undefined: these are counted by `n_undefined` and
-        `n_normalised_undefined`, and are not in the intervals.
+        Both estimates from resampled units. NaN values are counted by `n_undefined` and
+        `n_normalised_undefined` and are not in the intervals.
     reason : str or None
-        Why the estimate is nan; for the other number see `normalised_reason`.
+        Reason for an estimate of NaN; for the normalised one see `normalised_reason`.
     """
 
     panels: tuple[Any, Any]
@@ -226,7 +227,7 @@ class CrossReplication(Replicated):
 
     @property
     def normalised_reason(self) -> str | None:
-        """Why the normalised kappa_x is nan, or None."""
+        """Reason for a normalised kappa_x of NaN, or None."""
         if self.reason is not None:
             return self.reason
         for name, alpha in zip(self.panels, self.alphas, strict=True):
@@ -238,20 +239,20 @@ class CrossReplication(Replicated):
 
     @property
     def normalised_interval_reason(self) -> str | None:
-        """Why `normalised_interval` is nan, as `interval_reason` says it of `interval`."""
+        """Reason for a `normalised_interval` of NaN, or None."""
         return self.normalised_reason or why_no_interval(self.normalised_distribution)
 
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval of the normalised kappa_x; nan where it is nan."""
+        """Return the percentile interval of the normalised kappa_x, or NaN if that is NaN."""
         return percentile_interval(self.normalised_distribution, level, self.normalised_reason)
 
     @property
     def n_normalised_undefined(self) -> int:
-        """How many resamples leave the normalised kappa_x undefined, an alpha being 0 or below."""
+        """Number of resamples with an undefined normalised kappa_x (an alpha is 0 or below)."""
         return int(np.isnan(self.normalised_distribution).sum())
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row: the estimates, their parts and their intervals."""
+        """Return one row with the estimates, their components and their intervals."""
         low, high = self.interval(level)
         normalised_low, normalised_high = self.normalised_interval(level)
         row = {
@@ -285,7 +286,7 @@ class CrossReplication(Replicated):
 
     @property
     def _missed(self) -> str:
-        """How many resamples are not in the intervals, where there are intervals."""
+        """Number of undefined resamples, if there are intervals."""
         numbers = (self.estimate, self.normalised)
         n = (self.n_undefined, self.n_normalised_undefined)
         words = ("undefined", "without a normalised value")
@@ -308,24 +309,26 @@ def cross_replication(
 ) -> CrossReplication:
     """Return the cross-replication reliability of two panels of raters.
 
-    Unit i with R_i answers x of one panel and S_i answers y of the other has the mean distance
-    d_i = sum d(x, y) / (R_i S_i). d_o is the mean of d_i, units weighted by R_i + S_i; d_e is the
-    mean distance of all x to all y. kappa_x = 1 - d_o / d_e is 1 where every answer of one panel is
-    that of the other, 0 where the panels meet as chance has it. Units need an answer of both
-    panels. It assumes that the raters inside a panel can be exchanged; the interval redraws units.
+    If unit i has R_i answers x of one panel and S_i answers y of the other, its mean distance is
+    d_i = sum d(x, y) / (R_i S_i). d_o is the mean of d_i, weighted by R_i + S_i, and d_e is the
+    mean distance of all x to all y. kappa_x = 1 - d_o / d_e is 1 if the answers of both panels to
+    each unit are equal, and 0 if they agree as expected by chance. Only units with answers of both
+    panels count. Raters within a panel are assumed to be exchangeable; the interval resamples
+    units.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of both panels.
     panels : mapping from two names to lists of raters
-        ``{"experts": ["ann", "bob"], "crowd": [...]}``. One panel alone stands against all others.
+        ``{"experts": ["ann", "bob"], "crowd": [...]}``. If there is one panel, all other raters are
+        the second one.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     n_resamples : int
-        How often units are redrawn for the interval.
+        Number of resamples of units for the interval.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same interval.
+        The seed; equal seeds give equal intervals.
 
     Returns
     -------
@@ -334,14 +337,14 @@ def cross_replication(
     Raises
     ------
     OptionError
-        There are not two panels, or a rater is in both.
+        There are not two panels, or a rater is in both of them.
     DataError
         A rater is unknown, or no unit was rated by both panels.
 
     Warns
     -----
     UndefinedAgreementWarning
-        One unit, or one value only: the estimate is nan.
+        There is only one unit or one value: the estimate is NaN.
 
     References
     ----------
@@ -361,7 +364,7 @@ def cross_replication(
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)
-    # Mid-ranks and the ends of a scale are those of the answers that are compared.
+    # Compute mid-ranks and the ends of a scale from the compared answers only.
     part, in_y = shared_part(study, x, y)
     compared = case_of(part, distance)
     joint = Joint.of(part, compared.weights, in_y)
@@ -415,7 +418,7 @@ def _total(once: Floats, ratings: Floats) -> int:
 def _two_panels(
     study: Annotations, panels: Mapping[Any, Sequence[object]]
 ) -> tuple[tuple[Any, Any], Flags, Flags]:
-    """Return the names of two panels and who is in them."""
+    """Return the names of two panels and their members."""
     if not isinstance(panels, Mapping) or not 1 <= len(panels) <= 2:
         raise OptionError(
             "panels= maps two names to lists of raters, such as {'experts': ['ann'], 'crowd': "
