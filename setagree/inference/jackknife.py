@@ -1,4 +1,4 @@
-"""The coefficient without one unit, or without one rater."""
+"""Leave-one-out estimates of a coefficient over units, raters or clusters."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Over: TypeAlias = Literal["units", "raters"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Jackknife(Result):
-    """The coefficient with one unit (or rater) left out, for each of them.
+    """Leave-one-out estimates of a coefficient.
 
     Attributes
     ----------
     agreement : Agreement
-        What was computed with all of them.
+        The coefficient of the whole study.
     over : {"units", "raters", "clusters"}
-        What was left out.
+        What is left out.
     values : Series
-        The estimates, by unit, rater or cluster; nan where nothing is left to compute.
+        The estimates by unit, rater or cluster; NaN if undefined.
     """
 
     agreement: Agreement
@@ -53,12 +53,12 @@ class Jackknife(Result):
 
     @property
     def n_undefined(self) -> int:
-        """How many of the estimates are nan."""
+        """Number of undefined estimates."""
         return len(self.values) - len(self._defined)
 
     @property
     def bias(self) -> float:
-        """Return (n - 1) (mean of the values - estimate); nan for fewer than two values."""
+        """Return (n - 1) (mean of the values - estimate), or NaN for fewer than two values."""
         n = len(self._defined)
         if n < 2:
             return float("nan")
@@ -66,9 +66,9 @@ class Jackknife(Result):
 
     @property
     def standard_error(self) -> float:
-        """Return sqrt((n - 1) / n sum (value - mean)²); nan for fewer than two values.
+        """Return sqrt((n - 1) / n sum (value - mean)²), or NaN for fewer than two values.
 
-        It is 0 where what is left is rounding, which is no certainty.
+        Return 0 if the sum is within rounding of 0; this does not show certainty.
         """
         n = len(self._defined)
         if n < 2:
@@ -77,9 +77,9 @@ class Jackknife(Result):
         return float(error) if error > ROUNDING else 0.0
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return estimate ± t SE, n - 1 degrees of freedom; the upper end is cut at 1.
+        """Return estimate ± t SE with n - 1 degrees of freedom, truncated at 1.
 
-        nan without a standard error above 0, which is no certainty.
+        Return NaN if the standard error is not above 0.
         """
         from scipy.special import stdtrit
 
@@ -95,11 +95,11 @@ class Jackknife(Result):
         return acceleration(self._defined, np.ones(len(self._defined)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a unit, rater or cluster: the estimate without it, and the change.
+        """Return one row per unit, rater or cluster: the estimate without it, and the change.
 
-        The change is the estimate without less the estimate with: above 0, the coefficient rises
-        where it is left out, so that it disagrees with the others; below 0, the others agree less
-        without it. Over raters, ``n_ratings`` says on how many answers of the rater that rests.
+        The change is the estimate without it minus the full estimate: above 0 if it disagrees with
+        the others, below 0 if it agrees with them more than they agree among themselves. Over
+        raters, ``n_ratings`` is the number of the rater's ratings.
         """
         frame = self.values.rename("estimate_without").to_frame()
         frame["change"] = frame["estimate_without"] - self.agreement.estimate
@@ -132,18 +132,18 @@ def jackknife(
 ) -> Jackknife | ResultTable[Jackknife]:
     """Return the coefficient without each unit, or without each rater.
 
-    Over units this is a closed form: leaving out a unit with counts c changes n' D n by
-    -2 c' D n + c' D c. Over raters it is one as well, from the units of each rater alone; only
-    mv_alpha has labels redrawn anew without each. Either way the distance stays that of the full
-    study: its d_max, its mid-ranks, its list of values.
+    Over units this is a closed form: leaving out a unit with counts c changes n' D n by -2 c' D n +
+    c' D c. Over raters the estimates are computed from each rater's units; only mv_alpha reshuffles
+    labels again for each rater. The distance stays that of the full study, with its d_max,
+    mid-ranks and values.
 
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
+        Result of a coefficient function or of `agreement`. For a study, a table or a path,
         Krippendorff's alpha with its default distance.
     over : {"units", "raters"}
-        What is left out; of units that were drawn in clusters, the clusters.
+        What is left out. If units were drawn in clusters, "units" leaves out clusters.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def jackknife(
     Raises
     ------
     DataError
-        Raters are left out of a tally, which does not know them.
+        Raters are left out of a tally without rater identities.
     CostError
         A unit has tens of thousands of raters and as many answers, or mv_alpha as many raters.
 
@@ -177,7 +177,7 @@ def _jackknifed(row: Agreement, over: Over) -> Jackknife:
 
 
 def acceleration(values: Floats, times: Floats) -> float:
-    """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, where each value stands many times."""
+    """Return sum d³ / (6 (sum d²)^1.5) of d = mean - value, for values with multiplicities."""
     times = np.where(np.isfinite(values), times, 0)
     n = float(times.sum())
     if n < 2:
