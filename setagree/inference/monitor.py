@@ -33,7 +33,7 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 TUNED_FOR = 100
-"""The number of units for which the anytime-valid interval is made narrow."""
+"""Number of units for which the anytime-valid interval is optimised."""
 
 _NODES = 48
 
@@ -47,7 +47,7 @@ def _nodes(n: int) -> tuple[Floats, Floats]:
 
 
 def robbins_rho(level: float, units: int = TUNED_FOR) -> float:
-    """Return rho of Robbins' mixture, which makes the interval narrow at a number of units.
+    """Return rho of Robbins' mixture, which minimises the interval at a number of units.
 
     rho = sqrt([-2 ln a + ln(-2 ln a + 1)] / n*), a = 1 - level (Waudby-Smith et al. 2024,
     appendix B.2).
@@ -70,14 +70,14 @@ def robbins_factor(n: int, level: float) -> float:
 def pocock_bound(sizes: Sequence[int], level: float) -> float:
     """Return c with P(max_k |Z_k| > c) = 1 - level over looks at planned sizes (Pocock 1977).
 
-    Z_k = S(n_k) / sqrt(n_k) of a Brownian motion S. The probability to stay inside is carried from
-    look to look by Gauss-Legendre integration (Armitage, McPherson and Rowe 1969).
+    Z_k = S(n_k) / sqrt(n_k) of a Brownian motion S. The probability of staying inside is computed
+    look by look with Gauss-Legendre integration (Armitage, McPherson and Rowe 1969).
     """
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
     times, a = np.asarray(sizes, dtype=np.float64) / sizes[-1], 1 - level
-    # One look is the least, Bonferroni the most.
+    # The bound of one look is the lower limit, Bonferroni's the upper limit.
     least, most = (-float(ndtri(a / 2 / n)) for n in (1, len(times)))
     if len(times) == 1:
         return least
@@ -85,11 +85,11 @@ def pocock_bound(sizes: Sequence[int], level: float) -> float:
 
 
 def _stays(c: float, times: Floats) -> float:
-    """P(|S(t)| <= c sqrt(t) at all times)."""
+    """Return P(|S(t)| <= c sqrt(t) at all times)."""
     at, density, before = np.zeros(1), np.ones(1), 0.0
     for time, after in zip(times, [*times[1:], np.inf], strict=True):
         half, sd = c * np.sqrt(time), np.sqrt(time - before)
-        # The next step must not be narrower than what lies between two nodes.
+        # The spacing of the nodes must not exceed the width of the next step.
         narrow = half / np.sqrt(after - time)
         nodes, weights = _nodes(max(_NODES, 2 ** int(np.ceil(np.log2(5 * narrow + 1)))))
         new = half * nodes
@@ -100,30 +100,30 @@ def _stays(c: float, times: Floats) -> float:
 
 
 FIRST_LOOK = 30
-"""Pairable units before which the anytime-valid interval was not seen to hold."""
+"""Pairable units below which the anytime-valid interval did not keep its level in simulations."""
 
 _LOOKS = 100
-"""Looks that are shown of a stream with a time for every unit."""
+"""Maximum number of looks at a stream with a time for every unit."""
 
 Verdict: TypeAlias = Literal["go on", "good enough", "stop and retrain"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monitor(Result):
-    """Alpha at every look, with intervals that hold at all of them together.
+    """Alpha at every look, with intervals that are valid at all looks jointly.
 
     Attributes
     ----------
     agreement : Agreement
-        Alpha of all that is there.
+        Alpha of all data so far.
     threshold : float
-        How high it has to be.
+        The required value of alpha.
     level : float
-        The confidence over all looks.
+        The confidence level over all looks.
     planned : tuple of int
-        The sizes at which looks were planned; empty where one may look at any time.
+        Planned sizes of the looks; empty if looks are allowed at any time.
     frame : DataFrame
-        A row for each look: `at`, n_units (pairable units so far), estimate, low, high, verdict.
+        One row per look: `at`, n_units (pairable units so far), estimate, low, high, verdict.
     """
 
     agreement: Agreement
@@ -142,20 +142,20 @@ class Monitor(Result):
 
     @property
     def stopped(self) -> pd.Series[Any] | None:
-        """The first look that decided; None where none has."""
+        """The first look with a decision, or None."""
         decided = self.frame[self.frame["verdict"] != "go on"]
         return None if decided.empty else decided.iloc[0]
 
     @property
     def decision(self) -> Verdict:
-        """What the first look that decided said; "go on" where none has."""
+        """Verdict of the first look with a decision, or "go on"."""
         stopped = self.stopped
         verdict: Verdict = "go on" if stopped is None else stopped["verdict"]
         return verdict
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with what it stands on."""
+        """Sentence with the decision and its basis."""
         stopped, goal = self.stopped, f"{self.threshold:g}"
         if self.frame.empty:
             return f"Go on: no look yet; the first is at {self.first_look:,} units."
@@ -177,12 +177,12 @@ class Monitor(Result):
 
     @property
     def first_look(self) -> int:
-        """How many pairable units the first look takes."""
+        """Number of pairable units at the first look."""
         return self.planned[0] if self.planned else FIRST_LOOK
 
     @property
     def method(self) -> str:
-        """What the intervals are, in a sentence."""
+        """Sentence on the intervals."""
         if self.planned:
             return (
                 f"The intervals are about {ABOUT['units']} and hold together at "
@@ -214,26 +214,28 @@ def monitor(
     level: float = 0.95,
     distance: DistanceLike | None = None,
 ) -> Monitor:
-    """Return alpha after each batch, with intervals at which one may stop.
+    """Return alpha after each batch, with intervals that permit stopping at any look.
 
-    An interval for one number of units, looked at after every batch, misses the truth at some look
-    in a quarter of the studies. These hold at all looks together. With n pairable units, sd the
-    standard deviation of their linearised values x_i, and a = 1 - `level`::
+    A 95% interval for a fixed sample size, computed after every batch, misses the true value at
+    some look in a quarter of studies. These intervals are valid at all looks jointly. With n
+    pairable units, sd the standard deviation of their linearised values x_i, and a = 1 - `level`::
 
         half-width = sd A(n) t(n-1, 1-a/2) / z(1-a/2)
         A(n) = sqrt[2 (n rho² + 1) / (n² rho²) ln(sqrt(n rho² + 1) / a)]
 
-    (Waudby-Smith et al. 2024, Robbins' mixture, narrow near 100 units); the first look is at 30.
-    The low end is that of the same interval with one more unit, of the largest distance, if that is
-    lower: with high agreement the units seen so far show too little of what may come. Where looks
-    are planned beforehand, Pocock's c / sqrt(n) stands in the place of A(n), and the intervals are
-    about an eighth narrower.
+    (Waudby-Smith et al. 2024, Robbins' mixture, narrow near 100 units). The first look is at 30
+    units. The lower bound is that of the same interval with one more unit, of the largest distance,
+    if that is lower, because with high agreement the units so far show too little variation. If
+    looks are planned, Pocock's c / sqrt(n) replaces A(n), and the intervals are about an eighth
+    narrower.
 
-    In simulated studies the intervals held the truth at all of 5 to 20 looks in 94 % or more, those
-    at planned looks in 89 to 98 %: least often where alpha is below .5 and one answer frequent.
+    In simulated studies the intervals covered the true value at all of 5 to 20 looks in at least
+    94%, those at planned looks in 89 to 98%; the coverage was lowest for alpha below 0.5 with one
+    frequent answer.
 
-    Alpha where one stops is biased, as one stops when it happens to be high or low: report the
-    sequence. All batches are taken to be of one population; `over_time` shows whether they are.
+    Alpha at a stopping time is biased, because one stops when it happens to be high or low: report
+    the sequence. All batches are assumed to be of one population; `over_time` shows whether they
+    are.
 
     Parameters
     ----------
@@ -241,19 +243,19 @@ def monitor(
         All answers so far.
     at : str, mapping or Series
         The batch or the time of each unit: a column of the table, or of `Annotations.units_frame`;
-        or a mapping or Series from unit. Numbers are ordered by size and dates by time, also as
-        text; names by the number in which they differ ("batch 2" before "batch 10"); an ordered
-        categorical has its own order. Anything else is refused, such as 05.01.24 or names of
+        or a mapping or Series from unit. Numbers are ordered by size, dates by time, also as text;
+        names by the number in which they differ ("batch 2" before "batch 10"); an ordered
+        categorical by its categories. Anything else raises DataError, such as 05.01.24 or names of
         weekdays.
     threshold : float
-        How high alpha has to be, such as .667 or .8.
+        The required value of alpha, such as 0.667 or 0.8.
     looks : sequence of int, or int, optional
-        The numbers of pairable units at which looks were planned; or how many looks, equally far
-        apart up to `max_units`. Default: after every batch.
+        Numbers of pairable units at the planned looks, or the number of looks, equally spaced up to
+        `max_units`. Default: after every batch.
     max_units : int, optional
-        The number of pairable units at the last look, where `looks` is a number of looks.
+        Number of pairable units at the last look, if `looks` is a number of looks.
     level : float
-        The confidence that all intervals hold the truth.
+        The probability that all intervals cover the true value.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
 
@@ -264,9 +266,9 @@ def monitor(
     Raises
     ------
     DataError
-        A unit has no batch, the order of the batches is not known, or a tally is passed.
+        A unit has no batch, the order of the batches is unknown, or the study is a tally.
     OptionError
-        The threshold is no number below 1, or the looks do not rise.
+        The threshold is not a number below 1, or the looks do not increase.
 
     Warns
     -----
@@ -336,7 +338,7 @@ def _opened(study: Data, at: OfUnits) -> tuple[Annotations, pd.Series[Any]]:
 
 
 def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[int, ...]:
-    """Return the planned sizes, which rise."""
+    """Return the planned sizes, in increasing order."""
     if looks is None:
         if max_units is not None:
             raise OptionError(
@@ -361,7 +363,7 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
 
 
 def _doubt_planned(planned: tuple[int, ...], n_units: int) -> None:
-    """Warn of planned looks at too few units, and of units after the last one."""
+    """Warn if a planned look has too few units, or if units follow the last look."""
     if planned and planned[0] < FIRST_LOOK:
         warn(
             f"{option('looks')} begins at {counted(planned[0], 'unit')}: intervals at planned "
@@ -382,7 +384,7 @@ def _looks(
     order: npt.NDArray[np.integer[Any]],
     planned: tuple[int, ...],
 ) -> Iterator[tuple[Any, npt.NDArray[np.bool_]]]:
-    """Yield the last batch of each look, and which units are in it."""
+    """Yield the last batch of each look, and flags of the units in it."""
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     sequence = np.argsort(order, kind="stable")
     seen = np.cumsum(pairable[sequence])
@@ -400,7 +402,7 @@ def _looks(
 
 
 def _ends(part: Agreement, width: float, more: float, level: float) -> tuple[float, float]:
-    """Return the interval of a look; nan where all units so far disagree alike.
+    """Return the interval of a look, or NaN if all units so far have equal disagreement.
 
     `width` and `more` are the half-widths in standard deviations for n and for n + 1 units.
     """
