@@ -1,4 +1,4 @@
-"""Order of the units of a study, and the clusters that they belong to."""
+"""Order of the units of a study, and their clusters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Places: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
 def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
-    """Return the row of each unit that the coefficient is computed on, and how many rows there are.
+    """Return the row of each unit in the data of the coefficient, and the number of rows.
 
     Raises
     ------
@@ -35,11 +35,11 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
 
 
 def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
-    """Return the same with the units in an order that what they were answered alone decides.
+    """Return the row of each unit and the number of rows, with units ordered by their answers.
 
-    Draws of positions in it are the same whatever the order of rows, the names of the units, or
-    the engine that found the patterns. Units with one pattern stand together, so that coefficients
-    of one study have theirs at the same positions.
+    Draws of positions do not depend on the order of rows, the names of the units or the engine that
+    reduced the data. Units with the same pattern are adjacent, so that coefficients of one study
+    have them at the same positions.
     """
     rows, n_rows = rows_of_units(agreement)
     keys = agreement.tally.keys
@@ -51,7 +51,7 @@ def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
 
 
 def unit_keys(agreement: Agreement) -> Keys:
-    """Return a number of each unit that its answers alone decide, and who gave them if it counts.
+    """Return a hash per unit of its answers, and of their raters if the coefficient uses them.
 
     Units are in the order of `rows_of_units`.
     """
@@ -61,7 +61,7 @@ def unit_keys(agreement: Agreement) -> Keys:
 
 
 def _keys_by_rater(agreement: Agreement) -> Keys:
-    """Return for each row of the ratings a sum of numbers, one of each value and its rater."""
+    """Return per row of the ratings the sum of hashes of its pairs of value and rater."""
     rated = agreement.case.rated
     raters = value_numbers(rated.raters) | np.uint64(1)
     out = np.zeros(len(rated.row_times), dtype=np.uint64)
@@ -71,15 +71,15 @@ def _keys_by_rater(agreement: Agreement) -> Keys:
 
 
 def on_one_tally(agreements: Sequence[Agreement]) -> bool:
-    """Say whether all were computed from one and the same study."""
+    """Return whether all agreements were computed from the same study."""
     first = agreements[0].tally
     return all(one.tally.indptr is first.indptr for one in agreements)
 
 
 def unit_places(agreements: Sequence[Agreement]) -> list[Places]:
-    """Return where each unit of each stands in one list of all their units.
+    """Return the positions of the units of each agreement in one common list of units.
 
-    Units are matched by position where all stand on one tally, else by their identifiers.
+    Units are matched by position if all agreements share one tally, else by their identifiers.
     """
     if on_one_tally(agreements):
         return [np.arange(one.n_units) for one in agreements]
@@ -109,13 +109,13 @@ _ROWS_AT_ONCE = 2_000_000
 
 
 def is_clustered(agreement: Agreement) -> bool:
-    """Say whether the units of an agreement were drawn in clusters."""
+    """Return whether the units of an agreement were drawn in clusters."""
     sample = agreement.case.sample
     return sample is not None and sample.is_clustered
 
 
 def refuse_weighted(agreement: Agreement, what: str) -> None:
-    """Refuse what takes all units for alike where they have weights, strata or a known number."""
+    """Raise OptionError if units have sampling weights, strata or a population size."""
     sample = agreement.case.sample
     if sample is not None and not sample.is_clustered:
         both = agreement.best_method == "score"
@@ -127,10 +127,10 @@ def refuse_weighted(agreement: Agreement, what: str) -> None:
 
 
 def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
-    """Return how often each row (pattern or unit) stands in each cluster, sparse, by agreement.
+    """Return per agreement the number of units by cluster and row (pattern or unit), sparse.
 
-    The clusters stand in an order that their answers alone decide, so that a seed draws the same
-    ones whatever the order of rows and the names; it is the same for all agreements.
+    Clusters are ordered by their answers alone, so that a seed draws the same ones for any order of
+    rows and any names. The order is the same for all agreements.
     """
     groups, n = _groups(agreements[0])
     keys = np.zeros(n, dtype=np.uint64)
@@ -141,7 +141,7 @@ def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
 
 
 def counted_in(groups: Codes, rows: Codes, n_rows: int, n_groups: int) -> Any:
-    """Return how many units of each row each group has, as a sparse array."""
+    """Return the number of units by group and row, as a sparse array."""
     from scipy import sparse
 
     ones = np.ones(len(rows))
@@ -171,13 +171,13 @@ def _groups(agreement: Agreement) -> tuple[Codes, int]:
 
 
 def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> Sample | None:
-    """Return how the units of a common list were drawn, or None if nothing is given of that.
+    """Return the sampling design of the units of a common list, or None if there is none.
 
     Raises
     ------
     DataError
-        Some have clusters and others not, or they give a unit two clusters, two strata or two sizes
-        of its population.
+        Only some agreements have clusters, or a unit has two clusters, two strata or two population
+        sizes.
     """
     samples = [one.case.sample for one in agreements]
     kinds = {sample is not None and sample.is_clustered for sample in samples}
