@@ -109,8 +109,7 @@ class Joint:
 
     @classmethod
     def of_tally(cls, tally: Tally, weights: Weights) -> Joint:
-        """Return the panels of a tally whose columns are the values of one panel, then the
-        other's."""
+        """Return the panels of a tally with the values of one panel, then those of the other."""
         second = tally.indices >= weights.n_values
         values = tally.indices % weights.n_values
         x, y = (tally.counts * flags for flags in (~second, second))
@@ -177,7 +176,7 @@ def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
     """Return the pattern of each unit, sorted by the answers of both panels."""
     patterns = np.arange(tally.n_patterns) if tally.unit_patterns is None else tally.unit_patterns
     numbers = value_numbers(tally.values)
-    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # values of the second panel have codes of their own
+    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # codes of the second panel
     keys = row_keys(numbers, tally.counts, tally.indices, tally.indptr)
     return np.asarray(patterns[np.argsort(keys[patterns], kind="stable")])
 
