@@ -44,7 +44,7 @@ class PairDistances:
     cuts : ndarray of shape (n_distances - 1,)
         Numbers halfway between each distance and the next.
     observed, every : ndarray of shape (n_distances,)
-        Pairs of ratings of one unit, and of ratings of any units.
+        Number of pairs of ratings of one unit, and of ratings of any units.
     """
 
     distances: Floats
@@ -109,9 +109,9 @@ def _counted(d: Floats, n: Floats) -> Floats:
 
 
 class PairShuffler(Cells):
-    """The answers of pairable units, and the statistic as a function of their order.
+    """The answers of pairable units, with the statistic as a function of their order.
 
-    A reshuffle does not change the distances of all pairs, but which of them lie within units.
+    A reshuffle changes which pairs lie within units, but not the distances of all pairs.
     """
 
     max_pairs = 40_000_000  # 640 MB
@@ -185,23 +185,23 @@ class KSStatistic(Result):
     Attributes
     ----------
     distance : str
-        How answers are compared.
+        Name of the distance.
     estimate : float
         The largest difference of the observed and the expected share of small distances: 0 if
         chance gives distances as small, 1 if all observed ones are smaller. NaN if undefined.
     at : float
         The distance at which the difference is largest.
     curve : DataFrame
-        For each `distance`, the shares of `observed` and of `expected` pairs that are no further
+        For each `distance`, the shares of `observed` and of `expected` pairs at most that far
         apart.
     n_observed_pairs, n_expected_pairs : int
-        Pairs of ratings of one unit, and of two units.
+        Number of pairs of ratings of one unit, and of two units.
     n_units, n_ratings : int
-        Pairable units, and their ratings.
+        Number of pairable units, and of their ratings.
     distribution : ndarray of shape (n_resamples,)
         The statistics of the reshuffled studies.
     exact : bool
-        Whether the distribution holds every arrangement once.
+        Whether the distribution contains every arrangement once.
     reason : str or None
         Why the estimate is NaN, or None.
     """
@@ -220,7 +220,7 @@ class KSStatistic(Result):
 
     @property
     def p_value(self) -> float:
-        """(1 + #{as large as observed}) / (B + 1); the plain share of all arrangements.
+        """(1 + #{at least as large as observed}) / (B + 1); if exact, the share of arrangements.
 
         NaN without reshuffles, or if the statistic is undefined.
         """
@@ -249,7 +249,7 @@ class KSStatistic(Result):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row: the statistic, where it is reached, p, the counts."""
+        """Return one row with the statistic, its location, p and the counts."""
         return self._one_row(
             "distance estimate at p_value n_observed_pairs n_expected_pairs n_units n_ratings "
             "n_resamples exact",
@@ -278,7 +278,7 @@ def ks_statistic(
 ) -> KSStatistic:
     r"""Compare the distances inside units with those that chance gives.
 
-    That is the one-sided statistic of Kolmogorov and Smirnov,
+    The statistic is
 
     .. math:: D = \max_x \, [F_o(x) - F_e(x)],
 
@@ -294,7 +294,7 @@ def ks_statistic(
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
-        Who gave what, or how often each unit got each answer.
+        Ratings, or the number of raters per unit and answer.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     n_resamples : int
@@ -311,9 +311,9 @@ def ks_statistic(
     Raises
     ------
     CostError
-        There are too many distinct answers or distances, or too many reshuffles are asked for.
+        There are too many distinct answers or distances, or too many reshuffles.
     DataError
-        Counts of a tally are fractions.
+        Counts of a tally are fractional.
 
     Warns
     -----
