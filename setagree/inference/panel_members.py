@@ -49,7 +49,7 @@ class Compared:
 
 
 def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
-    """Return the study under one distance; where none is named, under the default of its kind."""
+    """Return the study under one distance; default: the default distance of its answers."""
     found = get_distance(default_distances(study)[0] if distance is None else distance)
     case = Scorer(study).case(found)
     return Compared(found.name, found.bounded, found.is_squared, case.weights, case)
@@ -61,7 +61,7 @@ def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
     Raises
     ------
     DataError
-        The study has no rater of that name.
+        The study has no rater with that name.
     """
     wanted = tidied(_plain(name))
     for code, rater in enumerate(map(_plain, study.raters.tolist())):
@@ -74,19 +74,19 @@ def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
 
 
 def _plain(name: object) -> object:
-    """Return a number of numpy as one of Python."""
+    """Return a numpy number as a Python number."""
     return name.item() if isinstance(name, np.generic) else name
 
 
 def rater_codes(
     study: Annotations, names: Iterable[object], role: str = "rater", called: str | None = None
 ) -> list[int]:
-    """Return the positions of raters, each named once, in the option of their role.
+    """Return the positions of distinct raters, with messages that name the option of their role.
 
     Raises
     ------
     OptionError
-        Names come as one text, none is given, or one is given twice.
+        The names are one string, there are none, or one is repeated.
     """
     called = f"{role}s" if called is None else called
     check_list(called, names, "raters")
@@ -100,14 +100,14 @@ def rater_codes(
 
 
 def flags(n: int, codes: Iterable[int]) -> Flags:
-    """Return n flags of which those at some positions are True."""
+    """Return n flags that are True at some positions."""
     out = np.zeros(n, dtype=bool)
     out[list(codes)] = True
     return out
 
 
 def people_of(study: Annotations, humans: Iterable[object] | None, models: Iterable[int]) -> Flags:
-    """Return who is a human; default: everybody who is not a model, named or marked."""
+    """Return flags of the humans; default: all raters not named or marked as models."""
     models_too = flags(study.n_raters, models)
     if humans is None:
         marked = flags(study.n_raters, [rater_code(study, one) for one in marked_models(study)])
@@ -120,50 +120,50 @@ def people_of(study: Annotations, humans: Iterable[object] | None, models: Itera
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:
-    """Return the study of some annotations: their units, raters and values, in the same order.
+    """Return the study of some annotations, with units, raters and values in the original order.
 
-    What a distance takes from the data (mid-ranks, the ends of a scale, the largest distance) is
-    then that of these annotations.
+    Data-dependent parts of a distance (mid-ranks, the ends of a scale, the largest distance) are
+    then computed from these annotations.
     """
     return replace(study.take(rows).with_used_values(), n_missing=0)
 
 
 def check_share(name: str, value: float) -> None:
-    """Raise `OptionError` unless a number is 0 or more and below 1."""
+    """Raise OptionError unless a number is at least 0 and below 1."""
     if not is_number(value) or not 0 <= value < 1:
         raise OptionError(f"{option(name, value)} must be 0 or more and below 1.")
 
 
 def is_number(value: object) -> bool:
-    """Say whether something is a number, of Python or of numpy."""
+    """Return whether a value is a Python or numpy number."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def check_least(name: str, value: int, least: int) -> None:
-    """Raise `OptionError` unless a number is whole and large enough."""
+    """Raise OptionError unless a number is an integer of at least a minimum."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise OptionError(f"{option(name, value)} must be a whole number of {least} or more.")
 
 
 class Replicated(Resampled):
-    """An estimate with what resampled units give."""
+    """An estimate with its distribution over resampled units."""
 
     estimate: float
     distribution: Floats
     reason: str | None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval over redrawn units; nan where there is none."""
+        """Return the percentile interval over resampled units, or NaN."""
         return percentile_interval(self.distribution, level, self.reason)
 
     @property
     def interval_reason(self) -> str | None:
-        """Why the interval is nan: as the estimate is, or for what the resamples gave; or None."""
+        """Reason for an interval of NaN, from the estimate or the resamples, or None."""
         return self.reason or why_no_interval(self.distribution)
 
     @property
     def _shown(self) -> str:
-        """The estimate with its interval, or why there is none."""
+        """The estimate with its interval, or with the reason for a missing one."""
         if self.reason is not None:
             return f"nan ({self.reason})"
         low, high = self.interval()
@@ -174,7 +174,7 @@ class Replicated(Resampled):
 def percentile_interval(
     distribution: Floats, level: float, reason: str | None
 ) -> tuple[float, float]:
-    """Return the percentile interval; nan for a reason, or where all resamples came out alike."""
+    """Return the percentile interval, or NaN if there is a reason or all resamples are equal."""
     check_level(level)
     if reason is not None or why_no_interval(distribution) is not None:
         return float("nan"), float("nan")
@@ -184,7 +184,7 @@ def percentile_interval(
 
 
 def why_no_interval(distribution: Floats) -> str | None:
-    """Return why resamples give no percentile interval; None where they give one."""
+    """Return the reason for a missing percentile interval, or None."""
     defined = distribution[np.isfinite(distribution)]
     if len(defined) < 2:
         return "fewer than two resamples are defined"
@@ -192,12 +192,12 @@ def why_no_interval(distribution: Floats) -> str | None:
 
 
 def known_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
-    """Return the study, of which it must be known who gave what.
+    """Return the study, or raise DataError if raters are not identified.
 
     Raises
     ------
     DataError
-        It is a tally, or nothing that can be opened as a study.
+        The input is a tally, or cannot be opened as a study.
     """
     found = open_study(study, reading)
     return _known(
@@ -208,7 +208,7 @@ def known_raters(study: Data, what: str, reading: Reading | None = None) -> Anno
 
 
 def known_study(agreement: Agreement, what_must_know: str) -> Annotations:
-    """Return the study that an agreement is of; the same is an error where it is a tally."""
+    """Return the study of an agreement, or raise DataError if it is a tally."""
     return _known(agreement.study, what_must_know, "tally")
 
 
@@ -222,11 +222,11 @@ def _known(study: Annotations | None, what_must_know: str, other: str) -> Annota
 
 
 def known_plain(study: Data, what: str) -> Annotations:
-    """Return the same as units that were drawn one by one, with a warning if they were not."""
+    """Return the opened study without its sampling design; warn if it has one."""
     return plain_units(known_raters(study, what), what)
 
 
 def plain_units(study: Annotations, what: str) -> Annotations:
-    """Return a study as units that were drawn one by one; warn if they were drawn otherwise."""
+    """Return a study without its sampling design; warn if it has one."""
     warn_ignored(study.sampling, what)
     return study if study.sampling is None else replace(study, sampling=None)
