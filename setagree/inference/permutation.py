@@ -1,4 +1,4 @@
-"""What chance alone gives: the coefficient of reshuffled answers."""
+"""Permutation tests of a coefficient."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 SURE = 0.05
-"""The p of one tail at which an agreement is said to be more than chance, or below it."""
+"""One-sided p up to which agreement is called more, or less, than expected by chance."""
 
 _RATINGS_LIMIT = 200_000_000
-"""Ratings of a tally beyond which they are not listed."""
+"""Number of ratings above which those of a tally are not listed."""
 
 _TABLE_LIMIT = 50_000_000
-"""Cells of a table beyond which they are not permuted: 400 MB."""
+"""Number of cells above which a table is not permuted (400 MB)."""
 
 
 _MOVED = {
@@ -52,22 +52,22 @@ _REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationTest(Resampled):
-    """The null distribution of a coefficient, and where the observed value stands in it.
+    """Permutation test: null distribution and p-value of a coefficient.
 
     Attributes
     ----------
     agreement : Agreement
-        What was tested.
+        The tested coefficient.
     distribution : ndarray of shape (n_resamples,)
-        The estimates of the reshuffled studies; nan where undefined.
+        The estimates of the reshuffled studies; NaN if undefined.
     scheme : {"pooled", "within_rater", "table", "within_cluster"}
-        What was reshuffled.
+        What is reshuffled.
     alternative : {"greater", "less", "two-sided"}
-        Which side counts as extreme.
+        The tail that counts as extreme.
     exact : bool
-        Whether the distribution holds every arrangement once.
+        Whether the distribution contains every arrangement once.
     exact_mean : float
-        The expected mean of the null distribution; nan where no formula is known.
+        Expected mean of the null distribution; NaN if no formula is known.
     """
 
     agreement: Agreement
@@ -89,18 +89,18 @@ class PermutationTest(Resampled):
 
     @property
     def p_value(self) -> float:
-        """(1 + #{as extreme as observed}) / (B + 1).
+        """(1 + #{at least as extreme as observed}) / (B + 1).
 
-        The plain share where all arrangements are known. Two-sided: twice the smaller tail.
+        If `exact`, the share of arrangements. Two-sided: twice the smaller tail.
         """
         if self.alternative == "two-sided":
             return min(1.0, 2 * min(self.tail("greater"), self.tail("less")))
         return self.tail("greater" if self.alternative == "greater" else "less")
 
     def tail(self, side: Literal["greater", "less"]) -> float:
-        """Return the p of one side, whatever the alternative: the share at least so high, or low.
+        """Return the p-value of one tail: the share of reshuffles at least as high, or as low.
 
-        nan where the coefficient, or every reshuffle of it, is undefined.
+        Return NaN if the coefficient, or every reshuffle of it, is undefined.
         """
         if np.isnan(self.agreement.estimate) or not len(self.defined):
             return float("nan")
@@ -111,14 +111,14 @@ class PermutationTest(Resampled):
 
     @property
     def over(self) -> str:
-        """Over which clusters answers moved, ", over 12 clusters"; blank inside or without any."""
+        """Clause on the reshuffled clusters, such as ", over 12 clusters", or empty."""
         inside = self.scheme == "within_cluster" or not is_clustered(self.agreement)
         return "" if inside else f", over {self.agreement.drawn}"
 
     @property
     def beside_chance(self) -> Literal["more than chance", "below chance"] | None:
-        """What can be said beyond doubt: the upper, or the lower, tail has a p of .05 at most."""
-        # Nineteen reshuffles can give .05 and no less.
+        """Whether the upper, or the lower, tail has a p of at most 0.05."""
+        # The smallest p of 19 reshuffles is exactly 0.05.
         if self.tail("greater") <= SURE + TIE:
             return "more than chance"
         return "below chance" if self.tail("less") <= SURE + TIE else None
@@ -134,7 +134,7 @@ class PermutationTest(Resampled):
         return float(np.quantile(self.defined, q, method="inverted_cdf"))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row: the estimate, the null distribution in numbers, p."""
+        """Return one row with the estimate, a summary of the null distribution, and p."""
         known = bool(len(self.defined))
         return self._one_row(
             "coefficient distance estimate p_value alternative scheme null_mean exact_mean null_95 "
@@ -210,23 +210,24 @@ def permutation_test(
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        What a coefficient function, or `agreement`, returned; of a study, a table or a path, it is
+        Result of a coefficient function or of `agreement`. For a study, a table or a path,
         Krippendorff's alpha with its default distance.
     n_resamples : int
-        How many reshuffles; all arrangements instead, where there are no more of them.
+        Number of reshuffles. If there are at most as many arrangements, all of them are used.
     scheme : {"pooled", "within_rater", "table", "within_cluster"}
-        ``"pooled"``: all answers over the same cells, anybody's to anyone (for alpha the pairable
-        ones; then the mean of the null is 0 exactly). ``"within_rater"``: each rater's answers
-        over the units that the rater saw, so that habits stay. ``"table"``: all cells of the
-        units x raters table, the missing ones too. ``"within_cluster"``: the answers of each
-        cluster over its own cells, which asks for agreement beyond what its document tells; the
-        others reshuffle over clusters, which asks for any.
+        ``"pooled"``: all answers over the same cells, across raters (for alpha the pairable ones;
+        the mean of the null distribution is then exactly 0). ``"within_rater"``: each rater's
+        answers over the units of that rater, which preserves each rater's label frequencies.
+        ``"table"``: all cells of the units x raters table, including missing ones.
+        ``"within_cluster"``: the answers of each cluster over its own cells, which tests agreement
+        beyond that due to the cluster; the other schemes reshuffle over clusters, which tests for
+        any agreement.
     alternative : {"greater", "less", "two-sided"}
-        Which side counts as extreme.
+        The tail that counts as extreme.
     cluster : str, mapping or Series, optional
         The document, patient or conversation of each unit; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same numbers. It is that of each row of a table.
+        The seed; equal seeds give equal numbers. Each row of a table uses it.
 
     Returns
     -------
@@ -235,8 +236,8 @@ def permutation_test(
     Raises
     ------
     DataError
-        The scheme needs raters and the study is a tally: ``"table"`` one of any kind,
-        ``"within_rater"`` one that keeps no raters.
+        The scheme needs raters and the study is a tally: ``"table"`` does not accept any tally,
+        ``"within_rater"`` none without rater identities.
     OptionError
         An option is unknown.
 
@@ -311,7 +312,7 @@ def null_estimates(
 
 
 def _warn_if_not_drawn_so(agreement: Agreement, scheme: Scheme) -> None:
-    """Warn if nothing in the test depends on how the units were drawn."""
+    """Warn if the test ignores the sampling design."""
     sampling = None if agreement.study is None else agreement.study.sampling
     if sampling is None or sampling.is_weighted or scheme == "within_cluster":
         return
@@ -327,7 +328,7 @@ def shuffler_of(agreement: Agreement, scheme: str) -> Shuffler:
     table = scheme == "table"
     unit, rater, value = _table_cells(agreement) if table else ratings_of(agreement)
     if scheme in {"pooled", "within_cluster"}:
-        # For alpha, the answers of units that are not pairable do not count.
+        # Alpha ignores the answers of units that are not pairable.
         kept = pairable_ratings(unit) if model.weigh == "ratings" else slice(None)
         unit, rater, value = unit[kept], rater[kept], value[kept]
     group: Codes = np.zeros(len(unit), dtype=np.intp)
@@ -387,11 +388,11 @@ def ratings_of(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
 
 
 def exact_mean(agreement: Agreement, scheme: str) -> float:
-    """Return the mean of the null distribution where it is known, else nan.
+    """Return the mean of the null distribution, or NaN if no formula is known.
 
     Pooled: 0 for alpha, whose De no reshuffle changes; -1 / (N - 1) for Fleiss' kappa and Scott's
-    pi on complete data of N ratings. Within raters on complete data: 0 for Conger's and Cohen's.
-    Where the coefficient is undefined, so is its mean; with sampling weights none is known.
+    pi on complete data with N ratings. Within raters on complete data: 0 for Conger's and Cohen's
+    kappa. NaN if the coefficient is undefined or has sampling weights.
     """
     tally = agreement.tally
     if agreement.reason is not None or agreement.case.is_weighted:
