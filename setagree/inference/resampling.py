@@ -21,27 +21,27 @@ ENTRIES_AT_ONCE = 4_000_000
 _LONG_WORK = 200_000_000
 
 _FEW_UNITS = 20
-"""Units that are drawn one by one faster than the number of them that come up."""
+"""Number of units per drawn row up to which drawing units one by one is faster."""
 
 
 class Resampled(Result):
-    """What resamples give, of shape (n_resamples,); nan where one leaves it undefined."""
+    """Estimates over resamples, of shape (n_resamples,); NaN if undefined in a resample."""
 
     distribution: Floats
 
     @cached_property
     def defined(self) -> Floats:
-        """The estimates that are not nan."""
+        """The estimates that are not NaN."""
         return self.distribution[np.isfinite(self.distribution)]
 
     @property
     def about(self) -> str | None:
-        """What an interval is about: these raters, or raters like these; None for a test."""
+        """Population of an interval: these raters, or raters like these; None for a test."""
         return ABOUT.get(getattr(self, "over", "units"))
 
     @property
     def n_undefined(self) -> int:
-        """How many resamples leave the estimate undefined; they do not count."""
+        """Number of resamples with an undefined estimate; they do not count."""
         return len(self.distribution) - len(self.defined)
 
 
@@ -50,7 +50,7 @@ def draw_units(
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield blocks of shape (b, n_units) of unit positions drawn with replacement.
 
-    `width` is what a draw costs besides the units: the values it is summed over.
+    `width` is the cost of a draw in addition to the units: the number of values it is summed over.
     """
     check_drawing(n_resamples, max(n_units, width))
     at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
@@ -68,11 +68,11 @@ def draw_times(
     *,
     width: int = 1,
 ) -> Iterator[Floats]:
-    """Yield blocks of shape (b, n_rows): how often each row comes up where all units are redrawn.
+    """Yield blocks of shape (b, n_rows): the number of draws of each row if units are resampled.
 
-    The same distribution as that of counted draws of `draw_units`, without a list of the units:
-    rows of many units are multinomial at once, and of the others, as one more such row, the units
-    are drawn. `times` says how many units a row has, and rows are drawn in the order of their keys.
+    The distribution is that of the counts of `draw_units`, without a list of the units: counts of
+    rows with many units are multinomial, together with one row for all others, whose units are
+    drawn. `times` is the number of units per row, and rows are drawn in the order of their keys.
     """
     check_drawing(n_resamples, max(len(times), width))
     order, n = np.argsort(keys, kind="stable"), int(times.sum())
@@ -102,13 +102,13 @@ def over_resamples(
     *,
     width: int,
 ) -> list[Floats]:
-    """Return what a function gives of each block of `draw_units`, each of its arrays joined."""
+    """Return the concatenated results of a function of the blocks of `draw_units`."""
     blocks = draw_units(n_units, n_resamples, generator, width=width)
     return [np.concatenate(part) for part in zip(*map(evaluate, blocks), strict=True)]
 
 
 def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) -> Floats:
-    """Return how often each row (pattern or unit) was drawn, of shape (b, n_rows)."""
+    """Return the number of draws of each row (pattern or unit), of shape (b, n_rows)."""
     b = len(draws)
     cells = rows[draws] + n_rows * np.arange(b)[:, None]
     return np.bincount(cells.ravel(), minlength=b * n_rows).reshape(b, n_rows).astype(np.float64)
