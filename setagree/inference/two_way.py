@@ -37,7 +37,7 @@ from setagree.study.annotations import Annotations
 def two_way_replicates(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
 ) -> Floats:
-    """Return the estimates of resamples of the raters, and of the units too where asked."""
+    """Return the estimates of resamples of the raters, or of raters and units."""
     study = known_study(agreement, "to draw raters it must be known")
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
@@ -62,7 +62,7 @@ def two_way_replicates(
 
 
 def _check_two_raters(*, units: bool) -> None:
-    """Refuse to draw from two raters alone; say what the units show where they are drawn too."""
+    """Raise DataError for resamples of two raters alone; warn if units are resampled, too."""
     if not units:
         raise DataError(
             "to draw raters there must be three or more of them, and there are 2: a resample of "
@@ -86,7 +86,7 @@ class TwoWay:
     agreement : Agreement
         The coefficient and the distance.
     study : Annotations
-        Who gave what.
+        Ratings with rater identities.
     """
 
     agreement: Agreement
@@ -94,7 +94,7 @@ class TwoWay:
 
     @property
     def width(self) -> int:
-        """The entries of a resample while it is evaluated."""
+        """Number of entries of a resample during its evaluation."""
         n_values = self.agreement.weights.n_values
         if isinstance(self.agreement.definition.model, UrnOfEachRater):
             n_values *= self.study.n_raters
@@ -102,7 +102,7 @@ class TwoWay:
         return max(self.study.n_ratings, n_pairs, n_values)
 
     def estimates(self, m: Floats, w: Floats) -> Floats:
-        """Return the coefficient with unit weights m and rater weights w; nan where undefined.
+        """Return the coefficient with unit weights m and rater weights w, or NaN if undefined.
 
         Each resample is a column: m has the shape (n_units, B), w (n_raters, B).
         """
@@ -113,7 +113,8 @@ class TwoWay:
         model = self.agreement.definition.model
         f, share = features(model, r, r2, x)
         sums = Sums(*((m * each).sum(axis=0) for each in f))
-        # A rating and the copies of it of its rater are no pair, and so are not one in the urn.
+        # A rating and its copies by the same rater are not a pair, so they are excluded from
+        # chance, too.
         return coefficient(model, sums, self._chance(m, w, share, sums.own))
 
     def _disagreement(self, w: Floats) -> Floats:
@@ -153,7 +154,7 @@ class TwoWay:
 
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:
-        """The pairs of ratings inside units: unit, two raters, distance / d_max."""
+        """The pairs of ratings within units: unit, two raters, distance / d_max."""
         study, weights = self.study, self.agreement.weights
         one, two = rating_pairs(study.unit_codes)
         d = weights.distance_at(study.value_codes[one], study.value_codes[two])
@@ -162,7 +163,7 @@ class TwoWay:
 
     @cached_property
     def _by_unit(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        """The unit, rater and value of each rating, unit after unit."""
+        """The unit, rater and value of each rating, sorted by unit."""
         study = self.study
         order = np.argsort(study.unit_codes, kind="stable")
         return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
@@ -174,7 +175,7 @@ class TwoWay:
 
 
 def _sums(codes: npt.NDArray[Any], n: int, each: Floats | None = None) -> Any:
-    """Return the sparse matrix that adds rows of one code, each times a factor."""
+    """Return the sparse matrix that sums rows by code, each row times a factor."""
     from scipy import sparse
 
     ones = np.ones(len(codes)) if each is None else each
