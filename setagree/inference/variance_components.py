@@ -1,4 +1,4 @@
-"""Where disagreement comes from: the units, the raters, or the single answer."""
+"""Variance components of disagreement: units, raters and single answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from setagree.wording.tables import Column, TextTable
 
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
 _LOOKED_THROUGH = 500
-"""Values up to which it is looked whether distances are squared ones of points."""
+"""Number of values up to which the check for squared distances of points is run."""
 
 
 _MEANS = (
@@ -40,7 +40,7 @@ _NAMES = ("unit", "rater", "residual")
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Half the mean distance of three kinds of pairs; arrays where parts are left out.
+    """Half the mean distance of three kinds of pairs, as arrays in leave-one-out estimates.
 
     Attributes
     ----------
@@ -58,26 +58,27 @@ class Components:
 
     @property
     def by_name(self) -> dict[str, Floats]:
-        """Unit = T - A, rater = T - B, residual = A + B - T."""
+        """Components: unit = T - A, rater = T - B, residual = A + B - T."""
         return dict(
             zip(_NAMES, (self.T - self.A, self.T - self.B, self.A + self.B - self.T), strict=True)
         )
 
     def dependability(self, m: int) -> Floats:
-        """Phi_m = u / (u + (r + e) / m); a component below 0 counts as 0."""
+        """Return Phi_m = u / (u + (r + e) / m); components below 0 count as 0."""
         u, r, e = (np.maximum(one, 0.0) for one in self.by_name.values())
         return _ratio(u, u + (r + e) / m)
 
     def generalizability(self, m: int) -> Floats:
-        """E rho²_m = u / (u + e / m)."""
+        """Return E rho²_m = u / (u + e / m)."""
         u, _, e = (np.maximum(one, 0.0) for one in self.by_name.values())
         return _ratio(u, u + e / m)
 
 
 class PairSums:
-    """Sums of distances over pairs of ratings, and what each unit and rater adds to them.
+    """Sums of distances over pairs of ratings, with the contribution of each unit and rater.
 
-    S is that of all ordered pairs of ratings, S_u of those of one unit, S_g of those by one rater.
+    S is the sum over all ordered pairs of ratings, S_u over those of one unit, S_g over those by
+    one rater.
     """
 
     def __init__(self, study: Annotations, weights: Weights) -> None:
@@ -100,11 +101,11 @@ class PairSums:
         return _components(S, S_u, S_g, r.sum(), (r**2).sum(), (N_g**2).sum())
 
     def without_units(self) -> Components:
-        """Return the components without each unit: one entry a unit."""
+        """Return the components without each unit."""
         u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_units
         r, N_g = self.r, self.N_g
         S_i, q = (np.bincount(u, x, n) for x in (self.to_all, self.to_unit))
-        # A rater has one rating of a unit, which is at 0 from itself.
+        # Each rater has one rating per unit, whose distance from itself is 0.
         S_g = self.to_rater.sum() - 2 * np.bincount(u, self.to_rater, n)
         squares = (N_g**2).sum() - np.bincount(u, (2 * N_g - 1)[g], n)
         return _components(
@@ -117,7 +118,7 @@ class PairSums:
         )
 
     def without_raters(self) -> Components:
-        """Return the components without each rater: one entry a rater."""
+        """Return the components without each rater."""
         u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_raters
         r, N_g = self.r, self.N_g
         S_i, own, q = (np.bincount(g, x, n) for x in (self.to_all, self.to_rater, self.to_unit))
@@ -150,29 +151,29 @@ def _components(
 
 
 def _ratio(x: Floats, y: Floats) -> Floats:
-    """Return x / y; nan where y is 0."""
+    """Return x / y, or NaN if y is 0."""
     out = np.full(np.shape(x), np.nan)
     return np.asarray(np.divide(x, y, out=out, where=np.asarray(y) > 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VarianceComponents(Result):
-    """Where disagreement comes from, as variances of a two-way random model.
+    """Variance components of disagreement in a two-way random model.
 
     Attributes
     ----------
     study : Annotations
-        What was analysed.
+        The analysed study.
     distance : str
-        How answers are compared.
+        Name of the distance.
     level : float
         The level of the intervals.
     components : Components
-        Of all ratings.
+        Components of all ratings.
     without_unit, without_rater : Components
-        Without each unit, and without each rater.
+        Components without each unit, and without each rater.
     remark : str or None
-        What is to be known of the distance.
+        Caveat on the distance, or None.
     """
 
     study: Annotations
@@ -192,36 +193,36 @@ class VarianceComponents(Result):
 
     @property
     def unit(self) -> float:
-        """The variance between units: what the raters agree on."""
+        """Variance between units, on which the raters agree."""
         return float(self.components.by_name["unit"])
 
     @property
     def rater(self) -> float:
-        """The variance between raters: their habits, the same for all units."""
+        """Variance between raters that is constant over units."""
         return float(self.components.by_name["rater"])
 
     @property
     def residual(self) -> float:
-        """The variance of single answers: what depends on both unit and rater, and error."""
+        """Variance of single answers: interaction of unit and rater, and error."""
         return float(self.components.by_name["residual"])
 
     def dependability(self, m: int = 1) -> float:
-        """Return Phi of the mean of m raters, other raters for each unit counted as error.
+        """Return Phi of the mean of m raters; differences between raters count as error.
 
-        Phi speaks of means; for the answer of a majority see `k_rater_reliability`.
+        Phi applies to means; for majority answers see `k_rater_reliability`.
         """
         check_least("m", m, 1)
         return float(self.components.dependability(m))
 
     def generalizability(self, m: int = 1) -> float:
-        """Return E rho² of the mean of m raters, where the same ones rate all units."""
+        """Return E rho² of the mean of m raters who all rate the same units."""
         check_least("m", m, 1)
         return float(self.components.generalizability(m))
 
     def by_raters(self, m: Sequence[int] = (1, 2, 3, 5, 10)) -> pd.DataFrame:
         """Return dependability and generalizability of the mean of m raters, with intervals.
 
-        The upper ends are cut at 1.
+        The upper bounds are truncated at 1.
         """
         rows = []
         for each in m:
@@ -239,7 +240,7 @@ class VarianceComponents(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row for each component: estimate, share (below 0 counts as 0), low, high, reason."""
+        """One row per component: estimate, share (below 0 counts as 0), low, high, reason."""
         estimates = {name: float(x) for name, x in self.components.by_name.items()}
         total = sum(max(x, 0.0) for x in estimates.values())
         rows = []
@@ -256,10 +257,10 @@ class VarianceComponents(Result):
 
     @property
     def _most_of_raters(self) -> float:
-        """The upper end of the rater component by the chi-squared distribution of few raters.
+        """Upper bound of the rater component from the chi-squared distribution of few raters.
 
-        r + (df / chi² - 1) (r + e / N_g): the spread of the raters' means, at its most, less what
-        single answers add to it (Graybill and Wang 1980).
+        r + (df / chi² - 1) (r + e / N_g): upper bound of the variance of the raters' means, minus
+        the contribution of single answers (Graybill and Wang 1980).
         """
         from scipy.special import gammaincinv
 
@@ -288,15 +289,15 @@ class VarianceComponents(Result):
         return float(x - half), float(x + half)
 
     def by_label(self) -> pd.DataFrame:
-        """Return the components of each label, taken as a question of yes or no.
+        """Return the components of each label as a binary variable.
 
-        A row a label, the largest residual first: label, unit, rater, residual, their shares, and
-        the dependability of one rater.
+        One row per label, the largest residual first: label, unit, rater, residual, their shares,
+        and the dependability of one rater.
 
         Raises
         ------
         DataError
-            The answers are no label sets.
+            The answers are not label sets.
         """
         if self.study.kind != "labels":
             raise DataError("by_label needs label sets; these answers are single values.")
@@ -314,7 +315,7 @@ class VarianceComponents(Result):
 
     @property
     def verdict(self) -> str:
-        """What the larger source of disagreement is, as far as the intervals tell."""
+        """Sentence on the larger source of disagreement, if the intervals distinguish the two."""
         u, r, e = self.frame["share"].tolist()
         if np.isnan(u):
             return "All answers are alike: there is no variance to divide."
@@ -366,25 +367,26 @@ class VarianceComponents(Result):
 def variance_components(
     study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
 ) -> VarianceComponents:
-    """Return how much of the variance of answers lies between units, raters, and single answers.
+    """Return the variance components of answers: units, raters and single answers.
 
-    Half the mean distance of two ratings is A where they are of one unit, B where they are by one
-    rater, T where both unit and rater differ. Then::
+    Half the mean distance of two ratings is A if they are of one unit, B if they are by one rater,
+    and T if both unit and rater differ. Then::
 
         unit = T - A      rater = T - B      residual = A + B - T
 
-    With d = (x - y)² these are the estimates of the two-way random model by analysis of variance.
-    They are variances where distances are squared ones of points: nominal, Jaccard, Dice, Ochiai,
-    Hamming and the scales; MASI up to four labels, and approximately beyond. Singly rated units
-    count. The intervals are two-way jackknife, t with R - 1 degrees of freedom: about units and
-    raters like these. The upper end of the rater component is that of few normal raters (Graybill
-    and Wang 1980) if that is larger, as few raters seldom show how far raters differ. In simulated
-    studies of 20 to 100 units and 3 to 10 raters the intervals held the truth in 93 % or more.
+    With d = (x - y)² these are the analysis-of-variance estimates of the two-way random model. They
+    are variances if distances are squared distances of points: nominal, Jaccard, Dice, Ochiai,
+    Hamming and the scales; MASI with up to four labels, and approximately beyond. Units with one
+    rating count. The intervals are two-way jackknife intervals, t with R - 1 degrees of freedom,
+    about units and raters like these. The upper bound of the rater component is that of few normal
+    raters (Graybill and Wang 1980) if that is larger, because few raters seldom show the full
+    variance between raters. In simulated studies of 20 to 100 units and 3 to 10 raters the
+    intervals covered the true value in at least 93%.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what; two raters and two units at least, and a unit with two ratings.
+        Ratings by at least two raters of at least two units, one of them with two ratings.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
@@ -397,7 +399,8 @@ def variance_components(
     Raises
     ------
     DataError
-        No two ratings are of one unit, by one rater, or of different units by different raters.
+        There are no two ratings of one unit, by one rater, or of different units by different
+        raters.
 
     References
     ----------
@@ -436,7 +439,7 @@ def variance_components(
 
 
 def _remark(compared: Compared) -> str | None:
-    """Return a remark if the distance is not a squared distance of points, else None."""
+    """Return a caveat if the distance is not a squared distance of points, else None."""
     weights = compared.weights
     off = f"{compared.name} distances are not squared distances of points"
     if weights.n_values <= _LOOKED_THROUGH:
