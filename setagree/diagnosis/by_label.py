@@ -348,7 +348,7 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
 
 
 def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Annotations]:
-    """Yield a binary study per label with all units, for studies with a sampling design."""
+    """Yield the binary study of each label, with all units of the study."""
     for label in range(membership.n_labels):
         every = np.arange(study.n_values)
         without = ~membership.holds(every, np.full(study.n_values, label))

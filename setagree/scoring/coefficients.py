@@ -281,7 +281,7 @@ def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
 
     De = sum_st P_s P_t E_st: the mean distance of an s-set and a t-set of labels drawn without
     replacement in proportion to their use, over the sizes that occur. Plain alpha redraws whole
-    sets. With one label in every set it is nominal alpha. There is no analytic standard error.
+    sets. With one label in every set it is nominal alpha. The standard error has no closed form.
 
     Raises
     ------
@@ -375,40 +375,40 @@ def _from_entry_points(name: str) -> Coefficient[...]:
 
 
 def coefficient_name(coefficient: Coefficient[...], distances: Sequence[str]) -> str:
-    """Return what papers call a coefficient: Gwet's AC of equal or not is AC1, else it is AC2."""
+    """Return the published name of a coefficient: Gwet's AC is AC1 if nominal, otherwise AC2."""
     nominal = coefficient.nominal_title
     return nominal if nominal and set(distances) == {"nominal"} else coefficient.title
 
 
 def distance_name(distance: str) -> str:
-    """Return what papers call a distance."""
+    """Return the published name of a distance."""
     ours = get_distance(distance).title if distance in distance_names() else None
     return own_name(ours or distance)
 
 
 def own_name(distance: str) -> str:
-    """Return what a user calls a distance."""
+    """Return the name of a distance for users."""
     return visible(cut(distance, LONGEST_NAME))
 
 
 def measure_name(coefficient: object, distance: object) -> str:
     """Return ``Krippendorff's alpha, the MASI distance`` as the text of a picture.
 
-    What is no name of ours stays as it is.
+    Other names are returned unchanged.
     """
     named = picture_name(coefficient, distance)
     return f"{named}, the {short_text(distance_name(str(distance)))} distance"
 
 
 def picture_name(coefficient: object, distance: object) -> str:
-    """Return what papers call a coefficient, given by name, as the text of a picture."""
+    """Return the published name of a coefficient, given by name, as the text of a picture."""
     known = COEFFICIENTS.get(str(coefficient))
     name = coefficient if known is None else coefficient_name(known, [str(distance)])
     return short_text(name)
 
 
 def measured(frame: pd.DataFrame) -> str:
-    """Return what a frame says was computed, else nothing."""
+    """Return the coefficient and distance of a frame, or an empty text."""
     if not len(frame) or not {"coefficient", "distance"} <= set(frame.columns):
         return ""
     return measure_name(frame["coefficient"].iloc[0], frame["distance"].iloc[0])

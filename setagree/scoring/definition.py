@@ -1,4 +1,4 @@
-"""A coefficient as a value that knows its model of chance, its names and what it asks for."""
+"""Definition of a coefficient: chance model, names and required data."""
 
 from __future__ import annotations
 
@@ -58,36 +58,36 @@ OptionError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coefficient(Generic[P]):
-    """A function of a study that also says what it is; made by the decorator `coefficient`.
+    """A function of a study with its definition; made by the decorator `coefficient`.
 
-    Call it as the function it was made of; pass it wherever a coefficient is asked for.
+    Call it as a function, or pass it as an option `coefficient`.
 
     Attributes
     ----------
     function : callable
         From a study to an `Agreement`.
     model : Model
-        How chance answers. Estimates, replicates, reshuffles and closed forms follow from it.
+        The chance model, which defines estimates, replicates, reshuffles and closed forms.
     title : str
-        What papers call it.
+        Its published name.
     symbol, short : str
-        How a formula writes it; the word that stands for it once it is introduced.
+        Its symbol in formulas; its short name after the first mention.
     source : str, optional
-        Who proposed it: a key of the list of references, or a reference in full.
+        Its reference: a key of the list of references, or a full reference.
     nominal_title : str, optional
-        What papers call it where every two different answers are equally far apart.
+        Its published name with the nominal distance.
     raters : {"any", "known", "two"}
         Whether raters must be known, and whether there must be two of them.
     for_more : str, optional
-        Where there must be two raters: the coefficient for more of them.
+        The coefficient for more raters, if there must be two.
     default_distance : str, optional
-        Where it is not that of the study.
+        The default distance, if it is not that of the study.
     short_names : tuple of str
-        What else it may be called by.
+        Other names by which it is found.
     name : str
         The name of the function.
     asks_who : bool
-        Whether it asks who gave what, not only how many did.
+        Whether it needs the rater of each answer, not only counts.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class Coefficient(Generic[P]):
         return self.name
 
     def _documented(self, own: str | None) -> str | None:
-        """Return a docstring with the parameters, told once for all, before its sections."""
+        """Return a docstring with the common parameters before its sections."""
         if own is None:
             return None
         text, *sections = split_sections(own)

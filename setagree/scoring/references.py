@@ -1,4 +1,4 @@
-"""What coefficients and distances are called, and where they come from."""
+"""Names and references of coefficients and distances."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ REFERENCES = {
 
 
 def cited(keys: Iterable[str]) -> list[str]:
-    """Return the full references, in order, each once; what is no key is one in full."""
+    """Return the full references, in order, each once; other text is a full reference."""
     return sorted({REFERENCES.get(key, key) for key in keys})
 
 
 def is_ours(row: Agreement) -> bool:
-    """Say whether a distance is the one that its name stands for: a user's may borrow a name."""
+    """Return whether a distance is the built-in one of its name; users may reuse names."""
     if row.distance not in distance_names():
         return False
     return row.case.distance is None or row.case.distance == get_distance(row.distance)

@@ -20,7 +20,7 @@ from setagree.wording.tables import Column
 
 
 class OfAgreement(Protocol):
-    """A result that knows which agreement it is of."""
+    """A result with the agreement that it belongs to."""
 
     @property
     def agreement(self) -> Agreement:
@@ -71,7 +71,7 @@ class ResultTable(ResultRows[R]):
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]  # those of its rows
-        """The columns that are printed, if the rows stand in one table."""
+        """The columns that are printed, if the rows form one table."""
         columns = self.rows[0].columns
         return columns if columns and columns[0].source == "coefficient" else ()
 
@@ -126,9 +126,9 @@ def for_each_row(
 def as_agreement(
     given: Agreement | AgreementTable | Data, cluster: OfUnits | None = None
 ) -> Agreement | AgreementTable:
-    """Return agreements as they are, and Krippendorff's alpha of whatever is opened as a study.
+    """Return agreements unchanged, and Krippendorff's alpha of other data.
 
-    `cluster` says of either in which cluster each unit was drawn; see `Annotations.sampled`.
+    `cluster` gives the cluster of each unit of either; see `Annotations.sampled`.
 
     Raises
     ------

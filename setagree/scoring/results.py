@@ -36,11 +36,11 @@ def find_row(rows: Sequence[Agreement], asked: RowName) -> int:
     Parameters
     ----------
     rows : sequence of Agreement
-        What the rows are of.
+        The coefficient and distance of each row.
     asked : str, tuple or int
-        A coefficient, where one row has it, by its name, a short name or, failing these, a part of
+        A coefficient, if one row has it, by its name, a short name or, failing these, a part of
         its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the
-        end where it is negative.
+        end if it is negative.
 
     Raises
     ------
@@ -79,7 +79,7 @@ table['fleiss_kappa', 'jaccard']."
 
 
 def _fits(row: Agreement, wanted: tuple[object, ...], *, in_part: bool = False) -> bool:
-    """Say whether a row has a name: a coefficient, or a coefficient and a distance."""
+    """Return whether a row has a name: a coefficient, or a coefficient and a distance."""
     names = (row.coefficient, *row.definition.short_names)
     names = tuple(row.coefficient.split("_")) if in_part else names
     is_called = any(one in names or str(one).lower() in names for one in wanted[:1])
@@ -99,7 +99,7 @@ ABOUT = {
 NONE = (float("nan"), float("nan"))
 
 _SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
-"""The models of chance under which the score interval was seen to hold."""
+"""Chance models for which simulations confirmed the coverage of the score interval."""
 
 
 def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tuple[float, float]:
@@ -133,12 +133,12 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
 
 
 def best_method(row: Agreement) -> Method:
-    """Return score where that interval is known to hold, else t."""
+    """Return "score" if that interval is known to keep its nominal coverage, otherwise "t"."""
     return "score" if why_no_score(row) is None else "t"
 
 
 def why_no_score(row: Agreement) -> str | None:
-    """Return why an agreement has no score interval, for sentences; None where it has one."""
+    """Return the reason for a missing score interval, for sentences, or None if there is one."""
     if type(row.definition.model) not in _SIMULATED:
         return f"is not known to hold for {row.coefficient}; the bootstrap gives an interval"
     sample = row.case.sample
@@ -190,14 +190,14 @@ class Agreement(Result):
     Attributes
     ----------
     definition : Coefficient
-        What was computed.
+        The coefficient.
     distance : str
-        With which distance.
+        The distance.
     estimate : float
-        The coefficient; nan where it is undefined, see `reason`.
+        The value of the coefficient, or NaN if it is undefined; see `reason`.
     standard_error : float
-        Analytic, by linearisation (Gwet 2014); nan where there is none. A standard error of 0 is no
-        certainty: there is no interval and no p then, see `interval_reason`.
+        Analytic, by linearisation (Gwet 2014), or NaN if there is none. A standard error of 0 does
+        not mean certainty: there is then neither an interval nor a p; see `interval_reason`.
     observed_agreement, expected_agreement : float
         pa and pe in the form (pa - pe) / (1 - pe).
     observed_disagreement, expected_disagreement : float
@@ -258,7 +258,7 @@ class Agreement(Result):
         return round(self.estimate, ndigits)
 
     def __eq__(self, other: object) -> bool:
-        """Say whether it is the same coefficient and distance, with equal numbers and counts."""
+        """Return whether coefficient, distance, numbers and counts are equal."""
         return self._told == other._told if isinstance(other, Agreement) else NotImplemented
 
     def __hash__(self) -> int:
@@ -281,7 +281,7 @@ class Agreement(Result):
 
     @property
     def study(self) -> Annotations | None:
-        """The annotations it was computed from; None where raters are unknown."""
+        """The annotations it was computed from, or None if raters are unknown."""
         return self.case.study
 
     @property
@@ -296,27 +296,27 @@ class Agreement(Result):
 
     @property
     def n_units(self) -> int:
-        """How many units have a rating."""
+        """Number of rated units."""
         return self.tally.n_units
 
     @property
     def n_pairable_units(self) -> int:
-        """How many units have two ratings or more."""
+        """Number of units with at least two ratings."""
         return self.tally.n_pairable_units
 
     @property
     def n_raters(self) -> int | None:
-        """How many raters there are; None where that is unknown."""
+        """Number of raters, or None if it is unknown."""
         return self.tally.n_raters
 
     @property
     def n_ratings(self) -> int:
-        """How many ratings there are."""
+        """Number of ratings."""
         return self.tally.n_ratings
 
     @property
     def n_values(self) -> int:
-        """How many distinct values there are, or are listed as categories."""
+        """Number of distinct values, or of listed categories."""
         return self.tally.n_values
 
     @cached_property
@@ -331,7 +331,7 @@ class Agreement(Result):
 
     @property
     def drawn(self) -> str:
-        """How the units that count were drawn: "12 clusters", "weighted"; blank if not said."""
+        """The sampling design of the units: "12 clusters", "weighted"; blank if there is none."""
         return in_a_word(self)
 
     @property
@@ -341,7 +341,7 @@ class Agreement(Result):
 
     @property
     def interval_reason(self) -> str | None:
-        """Why `interval` and `p_value` are nan (such as full agreement); None if they are not."""
+        """Reason for `interval` and `p_value` of NaN (such as full agreement), or None."""
         if self.reason is not None or self.standard_error > 0:
             return self.reason
         if self.spread.reason is not None:
@@ -354,8 +354,8 @@ class Agreement(Result):
 
     @cached_property
     def two_way(self) -> Spread:
-        """The standard error where raters are a sample too; its `reason` where there is none."""
-        from setagree.scoring.scorer import two_way_spread  # which knows this class
+        """The standard error if raters are a sample too, with a `reason` if there is none."""
+        from setagree.scoring.scorer import two_way_spread  # avoids a circular import
 
         return two_way_spread(self)
 
@@ -364,12 +364,12 @@ class Agreement(Result):
     ) -> tuple[float, float]:
         """Return the two-sided t interval, or the score interval of small studies.
 
-        The upper end of t is cut at 1, the lower is not. The score interval (of every coefficient
-        but mv-alpha) held in simulations where t does not: few units, high agreement, no
-        disagreement at all; the guide says where it does not. Its low end is never above that of t.
+        Only the upper end of t is cut at 1. The score interval (of every coefficient except
+        mv-alpha) kept its coverage in simulations where t does not: few units, high agreement, no
+        disagreement; see the guide for exceptions. Its low end is never above that of t.
 
-        Without a standard error above 0 there is no t interval (nan), and `interval_reason` says
-        why.
+        Without a standard error above 0 the t interval is NaN, and `interval_reason` has the
+        reason.
 
         Parameters
         ----------
@@ -398,7 +398,7 @@ class Agreement(Result):
 
     @property
     def best_method(self) -> Method:
-        """The method of `interval` that holds best: score where it is known to hold, else t."""
+        """The method of `interval` with the best coverage: score if confirmed, otherwise t."""
         return best_method(self)
 
     @property

@@ -71,14 +71,14 @@ _REASONS: dict[Undefined, str] = {
 
 
 def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
-    """Return the names of the distances of a study where none is asked for, the first one first."""
+    """Return the names of the default distances of a study, the main one first."""
     return ("ruzicka",) if have_degrees(study.values) else DEFAULT_DISTANCES[study.kind]
 
 
 class Scorer:
     """Scores one study; what its coefficients and distances share is made once.
 
-    `checked` says that its distances were checked on the study that this one was made from.
+    `checked` means that its distances were checked on the study this one was derived from.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Scorer:
             study = open_study(study, plan=Plan(keep_raters=keep_raters))
         self.annotations = study if isinstance(study, Annotations) else None
         self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
-        # A case keeps its distance, so that the id stays its own.
+        # A case keeps a reference to its distance, so that the id is not reused.
         self._cases: dict[tuple[int, bool], Case] = {}
         self._builders: dict[bool, WeightBuilder] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
@@ -184,7 +184,7 @@ def score(
     distance: DistanceLike | None = None,
     categories: Iterable[Any] | None = None,
 ) -> Agreement:
-    """Return one coefficient of a study, with a warning where it is undefined.
+    """Return one coefficient of a study, with a warning if it is undefined.
 
     This is what a coefficient of your own returns; see `coefficient`.
 
@@ -220,14 +220,14 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
 
 
 def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agreement:
-    """Return the result of a coefficient, with the reason where it is undefined."""
+    """Return the result of a coefficient, with the reason if it is undefined."""
     parts = estimate(case, coefficient.model)
     reason = reason_of(parts.undefined, case.tally.n_raters)
     return make_agreement(coefficient, distance, parts, case=case, reason=reason)
 
 
 def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
-    """Return why an estimate is nan, for people; None where it is not."""
+    """Return the reason for an estimate of NaN as text, or None if it is defined."""
     if undefined == "no pairable unit" and n_raters == 1:
         return "there is only one rater"
     return None if undefined is None else _REASONS[undefined]
@@ -336,7 +336,7 @@ def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> Weigh
 
 
 _FEWEST = 3
-"""Raters that must be there to say how far other raters would agree."""
+"""Minimum number of raters for an inference about other raters."""
 
 
 def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:

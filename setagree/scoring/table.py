@@ -1,4 +1,4 @@
-"""The door for tables: several coefficients and distances in one call."""
+"""Tables of several coefficients and distances."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def agreement(
     ----------
     data : DataFrame, Annotations, Tally, or path
         A long table (one row for each unit and rater) of pandas, Polars, Arrow, DuckDB or any
-        library that narwhals knows, a study that is already built, or the path or glob of files
-        with such tables. A path where a tool's export is recognised is read as by `read`. What need
-        not fit in memory is reduced where it is, see Notes.
+        library that narwhals supports, a study, or the path or glob of files with such tables. A
+        path to a recognised export of a tool is read as by `read`. Large tables are reduced
+        without loading them, see Notes.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -78,11 +78,10 @@ def agreement(
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
     cluster, sampling_weight, strata : str, mapping or Series, optional
-        How the units were drawn: a column of the table that says one thing of each unit (or one
-        that the study keeps), or what says it of each unit. Units of one cluster (document,
-        patient) are alike; a sampling weight says how many units of the population each stands
-        for; strata were drawn from one by one. Every interval respects it; see
-        `Annotations.sampled`.
+        The sampling design: a column of the table with one value per unit (or one that the study
+        keeps), or a mapping from unit. Units of one cluster (document, patient) are alike; a
+        sampling weight is the number of population units that a unit represents; strata were
+        sampled separately. Every interval respects it; see `Annotations.sampled`.
     population_size : mapping or number, optional
         How many units each stratum has; without strata, the population.
     assume_unique, partitioned_by_unit, memory_limit, spill
@@ -101,17 +100,17 @@ def agreement(
     Warns
     -----
     UndefinedAgreementWarning
-        An estimate is nan; its `reason` says why.
+        An estimate is NaN; see its `reason`.
 
     Notes
     -----
     Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files
     that would need more than 4 GiB of memory together (about 1 GiB of CSV, TSV, JSON lines or
-    Parquet; text counts as it is once unpacked), and smaller ones where `memory_limit` or another
-    option of `tally` is given, are not read into memory: their engine, for files
-    DuckDB, finds the patterns of the units, and the table is computed from these. It is the same
-    table. Where a coefficient asks who gave which answer (`conger_kappa`, `cohen_kappa`), patterns
-    keep their raters and are more (`setagree.large` says how many). Repeats other than
+    Parquet; text counts after decompression), and smaller ones if `memory_limit` or another option
+    of `tally` is given, are not read into memory: their engine, for files DuckDB, finds the
+    patterns of the units, and the table is computed from these. The table does not change. If a
+    coefficient needs the rater of each answer (`conger_kappa`, `cohen_kappa`), patterns keep their
+    raters and are more numerous (see `setagree.large`). Repeats other than
     ``duplicates="error"`` need the study in memory: ``Annotations.from_long``.
 
     Examples

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _FAR = 0.02
-"""How much lower than t the score interval must reach for the table to say so."""
+"""Smallest gap between the low ends of the t and score intervals that gets a note."""
 
 _FEW_CLUSTERS, _FEW_DF = 10, 4
 """Clusters, and degrees of freedom, below which a clustered interval is rough."""
@@ -42,8 +42,8 @@ _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
 """What share of the disagreement one unit must hold, and of how many that disagree, to be named."""
 
 _RARE, _RARE_RATINGS, _RARE_UNITS = 4, 4, 20
-"""What all answers but one must weigh, in units, to tell how rare they are; with so many ratings a
-unit, and so many units, or more."""
+"""Smallest weight in units of all answers except one for an interval, if there are at least so
+many ratings per unit and so many units."""
 
 _NAMED = 4
 """Rows that the line gives the score interval of."""
@@ -82,10 +82,9 @@ def left_out(row: Agreement) -> list[str]:
 
 
 def design_of(row: Agreement) -> dict[str, Any]:
-    """Return the degrees of freedom of t, and how the units that count were drawn if that is said.
+    """Return the degrees of freedom of t, and the sampling design if there is one.
 
-    Clusters and strata come with the column that names them and with their number, a population
-    with its size.
+    Clusters and strata have their column and their number, a population has its size.
     """
     sample, clusters = row.case.sample, row.spread.clusters
     known = row.standard_error >= 0 or row.spread.reason is not None
@@ -108,9 +107,9 @@ def design_of(row: Agreement) -> dict[str, Any]:
 
 
 def in_a_word(row: Agreement) -> str:
-    """Return how the units that count were drawn, such as "12 clusters"; blank if not said.
+    """Return the label of the sampling design, such as "12 clusters", or a blank.
 
-    The size of a population is named where there are no strata, whose sizes make weights.
+    The size of a population is included if there are no strata, whose sizes make weights.
     """
     design = design_of(row)
     counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
@@ -121,7 +120,7 @@ def in_a_word(row: Agreement) -> str:
 
 
 def drawn_of(rows: Sequence[Agreement], names: Sequence[str] | None = None) -> str:
-    """Return how the units of rows were drawn, and of which where they count different units."""
+    """Return the sampling designs of rows, with the rows of each if they differ."""
     said: dict[str, dict[str, None]] = {}
     for row, name in zip(rows, names or [row.coefficient for row in rows], strict=True):
         said.setdefault(row.drawn, {})[name] = None
@@ -131,9 +130,9 @@ def drawn_of(rows: Sequence[Agreement], names: Sequence[str] | None = None) -> s
 
 
 def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
-    """Return how the units of what is compared were drawn, said once where it is alike.
+    """Return the sampling designs of compared rows, once if they are equal.
 
-    Of independent studies a number of clusters or strata is that of each.
+    For independent studies a number of clusters or strata is that of each.
     """
     said = list(dict.fromkeys(row.drawn for row in rows))
     numbered = independent and len(said) == 1 and any(sign.isdigit() for sign in said[0])
@@ -141,10 +140,10 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
 
 
 def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str = "") -> str:
-    """Return a sentence that says how the units behind the intervals were drawn, if that is said.
+    """Return a sentence on the sampling design of the units behind the intervals, or a blank.
 
-    Clusters come with their number and the largest share. Of intervals over units it says the
-    degrees of freedom, too, and why there is none. `about` says whom the intervals are about.
+    It has the number of clusters and the largest share. For intervals over units it also has the
+    degrees of freedom, or the reason for a missing interval. `about` is the inference target.
     """
     sample = rows[0].case.sample
     if sample is None:
@@ -178,7 +177,7 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str 
 
 
 def doubt_clusters(rows: Sequence[Agreement]) -> None:
-    """Warn where clusters are too few, or too unequal, for an interval that holds its level."""
+    """Warn if clusters are too few or too unequal for an interval with nominal coverage."""
     found = [(row, one) for row in rows if (one := row.spread.clusters) is not None]
     for row, one in found[:1]:
         df, share = row.degrees_of_freedom, one.largest_share
@@ -195,11 +194,11 @@ def doubt_clusters(rows: Sequence[Agreement]) -> None:
 
 
 def doubt_queue(tally: Tally) -> None:
-    """Warn where more ratings seem to have been asked for because the first ones differed.
+    """Warn if more ratings seem to have been requested because the first ones differed.
 
-    Then every unit of two ratings agrees, every unit of more holds a disagreement, and there are
-    several of each. Simulated, alpha of such ratings is .07 too low, and its interval held the
-    truth in 70 % of the studies.
+    Then every unit of two ratings agrees, every unit with more has a disagreement, and there are
+    several of each. In simulations, alpha of such ratings is 0.07 too low, and its interval
+    covered the true value in 70% of the studies.
     """
     r, m = tally.pattern_ratings, tally.multiplicity
     distinct = np.diff(tally.indptr)
@@ -217,14 +216,14 @@ def doubt_queue(tally: Tally) -> None:
 
 
 SEVERAL = 10
-"""Units of each kind that must be there for it to be no accident."""
+"""Minimum number of units of each kind, to exclude chance."""
 
 
 def doubt_far_answers(rows: Sequence[Agreement]) -> None:
-    """Warn where one unit holds a third of the disagreement, under distances without a bound.
+    """Warn if one unit has a third of the disagreement, under distances without a bound.
 
-    With such long tails t held the truth in 62 to 82 % of simulated studies. Among few
-    units that disagree, one may well hold a third by chance.
+    With such long tails t covered the true value in 62% to 82% of simulated studies. If few
+    units disagree, one may well have a third by chance.
     """
     for row in rows:
         tally, m, patterns = row.tally, row.tally.multiplicity, row.tally.unit_patterns
@@ -258,19 +257,18 @@ def doubt_rare_answers(rows: Sequence[Agreement]) -> None:
 
 
 def rare_answers(row: Agreement, *, named: bool = False) -> str:
-    """Return a sentence on the answer that dominates, where no interval is known to hold for it.
+    """Return a sentence on a dominant answer without an interval of known coverage.
 
-    Of n units with two ratings or more the other answers weigh as much as n (1 - share of the
-    commonest). Simulated, the score interval of alpha held the truth in 95 % of the studies where
-    that is 4 or more, and in far fewer below it, the more raters the fewer. Units count without
-    their sampling weights, as it matters how many of them tell of the rare answers: simulated with
-    these oversampled, five raters, the interval held (94 %) where they weigh less than four units
-    by weight alone.
+    In n pairable units the other answers weigh n (1 - share of the commonest). In simulations, the
+    score interval of alpha covered the true value in 95% of the studies if that is at least 4, and
+    in far fewer below it, especially with many raters. Units count without their sampling weights,
+    because the number of units with rare answers matters: if these were oversampled, with five
+    raters, the coverage was 94% although the other answers had a summed weight below four units.
     """
     n = row.n_pairable_units
     if n < _RARE_UNITS or row.reason is not None:
         return ""
-    # Chance that does not come from how often answers were given does not depend on rare ones.
+    # Rare answers matter only for these chance models.
     if type(row.definition.model) not in (Urn, UrnOfEachRater):
         return ""
     tally = row.tally
@@ -289,10 +287,10 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
 
 
 def too_rare(n: int, n_ratings: float, others: Any) -> Any:
-    """Say whether answers that weigh as much as so many of n units are too rare for an interval.
+    """Return whether answers that weigh `others` of n units are too rare for an interval.
 
-    One that holds its level, that is: they weigh less than four units, of 20 or more with four
-    ratings or more on average. `others` may be an array.
+    They are if they weigh less than four units, of at least 20 with at least four ratings on
+    average: the interval does not keep its nominal coverage. `others` may be an array.
     """
     known = n >= _RARE_UNITS and n_ratings >= _RARE_RATINGS * n
     return known & (others < _RARE)
@@ -315,7 +313,7 @@ def _no_interval(alike: Sequence[Agreement], n_rows: int) -> str:
 
 
 def _much_lower(row: Agreement, level: float) -> str | None:
-    """Return the score interval of a row where it reaches far below t, or where there is no t."""
+    """Return the score interval of a row if it extends far below t, or if t is missing."""
     if row.best_method != "score":
         return None
     low, high = row.interval(level, method="score")
