@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +13,7 @@ from setagree.coefficients.chance import ROUNDING, Codes, Floats
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
-from setagree.errors import (
-    OptionError,
-    UndefinedAgreementWarning,
-    check_list,
-    counted,
-    listing,
-    warn,
-)
+from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, counted, warn
 from setagree.inference.panel_members import case_of, known_plain
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -141,81 +133,61 @@ def completion_bounds(
     <CompletionBounds [masi]: alpha 1.0000 observed, 0.4444 to 1.0000 with 1 missing answer>
     """
     check_list("statuses", statuses, "statuses")
-    if unknown := [one for one in statuses if one not in STATUSES[1:]]:
-        raise OptionError(
-            f"{unknown[0]!r} is no status of a missing answer; these are {listing(STATUSES[1:])}."
-        )
+    for status in statuses:
+        check_choice("statuses", status, STATUSES[1:])
     study = known_plain(study, "completion_bounds")
     compared = case_of(study, distance)
-    units, missing = _missing(study, statuses)
     parts = estimate(compared.case, krippendorff_alpha.model)
     observed, reason = parts.estimate, reason_of(parts.undefined, study.n_raters)
-    lowest, highest = observed, observed
-    if len(missing):
-        _check_search(study.n_values, len(missing))
-        codes = np.arange(study.n_values)
-        D = compared.weights.block(codes, codes)
-        lowest, highest = _Search(D, units, study.value_codes, missing).alphas()
+    units, values, missing = _pairable(study, statuses)
+    lowest, highest, K, n = observed, observed, study.n_values, len(missing)
+    if n:
+        instead = "Merge or leave out rare answers, or take a part of the units."
+        check_cost(
+            "The distances between all answers", n_bytes=8 * K * (2 * K + 3 * n), instead=instead
+        )
+        n_steps = float(n) * (K + _LOOPED) * (_STARTS + 1) * _FEW_SWEEPS
+        check_cost("The search for the completions", n_steps=n_steps, instead=instead)
+        D = compared.weights.block(np.arange(K), np.arange(K))
+        lowest, highest = _Search(D, units, values, missing).alphas()
     if np.isnan([observed, lowest, highest]).any():
         reason = reason or "every completion leaves alpha undefined"
         warn(
             f"completion_bounds [{compared.name}]: undefined (nan), because {reason}.",
             UndefinedAgreementWarning,
         )
-    named = tuple(statuses)
-    return CompletionBounds(compared.name, observed, lowest, highest, len(missing), named, reason)
+    return CompletionBounds(compared.name, observed, lowest, highest, n, tuple(statuses), reason)
 
 
-def _check_search(K: int, n_missing: int) -> None:
-    """Raise CostError if there are too many distinct answers or too many missing ones."""
-    instead = "Merge or leave out rare answers, or take a part of the units."
-    n_bytes = 8 * K * (2 * K + 3 * n_missing)
-    check_cost("The distances between all answers", n_bytes=n_bytes, instead=instead)
-    n_steps = float(n_missing) * (K + _LOOPED) * (_STARTS + 1) * _FEW_SWEEPS
-    check_cost("The search for the completions", n_steps=n_steps, instead=instead)
+def _pairable(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes, Codes]:
+    """Return the units and values of the ratings by unit, and the unit of each missing answer.
 
-
-def _missing(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return the unit of each rating and of each completed answer.
-
-    Answers without another observed or completed answer to their unit are left out.
+    Units with one answer, observed or missing, are left out.
     """
-    place = {unit: k for k, unit in enumerate(study.units.tolist())}
-    left = study.unobserved
-    named: list[Any] = []
-    if left is not None:
-        named = left.loc[left["status"].isin([*statuses]), "unit"].tolist()
-    missing = np.array([place.setdefault(unit, len(place)) for unit in named], dtype=np.intp)
-    units = study.unit_codes.astype(np.intp)
-    r = np.bincount(np.concatenate([units, missing]), minlength=len(place))
-    return units, missing[r[missing] > 1]
+    position = {unit: k for k, unit in enumerate(study.units.tolist())}
+    named = []
+    if (table := study.unobserved) is not None:
+        named = table.loc[table["status"].isin([*statuses]), "unit"].tolist()
+    missing = np.array([position.setdefault(unit, len(position)) for unit in named], dtype=np.intp)
+    order = np.argsort(study.unit_codes, kind="stable")
+    units, values = study.unit_codes[order].astype(np.intp), study.value_codes[order]
+    is_kept = np.bincount(np.concatenate([units, missing]), minlength=len(position)) > 1
+    return units[is_kept[units]], values[is_kept[units]], missing[is_kept[missing]]
 
 
 class _Search:
     """Observed and completed answers of a study, with Do / De as a function of the latter.
 
-    With c_u the counts of answers to unit u, n the total counts and N their sum, Do / De is (N - 1)
-    P / Q, where P is the sum of c_u' D c_u / (r_u - 1) and Q is n' D n.
-
-    Parameters
-    ----------
-    D : ndarray of shape (K, K)
-        The distances between the answers.
-    units, values : ndarray of int, shape (n_ratings,)
-        The observed ratings.
-    missing : ndarray of int, shape (n_missing,)
-        The unit of each missing answer.
+    With c_u the counts of the r_u answers to unit u, n the counts of all N answers and D the K x K
+    distances, Do / De is (N - 1) P / Q, where P is the sum of c_u' D c_u / (r_u - 1) and Q is
+    n' D n.
     """
 
     def __init__(self, D: Floats, units: Codes, values: Codes, missing: Codes) -> None:
         r = np.bincount(np.concatenate([units, missing]))
-        order = np.argsort(units, kind="stable")
-        order = order[r[units[order]] > 1]
-        units, values = units[order], values[order]
-        self.is_defined = np.count_nonzero(r > 1) > 1
         touched, self.place = np.unique(missing, return_inverse=True)
         self.D, self.share = D, 1 / (r[touched] - 1)
-        self.N = len(values) + len(missing)
+        self.N, self.is_defined = r.sum(), np.count_nonzero(r) > 1
         self.n = np.bincount(values, minlength=len(D)).astype(np.float64)
         self.counts = np.zeros((len(touched), len(D)))
         inside = np.isin(units, touched)
@@ -247,16 +219,16 @@ class _Search:
             before = answers.copy()
             for m, u in enumerate(self.place):
                 a = answers[m]
-                more = 2 * (to_unit[u] - to_unit[u, a] - D[a]) * self.share[u]
-                alpha = self._alpha(P + more, Q + 2 * (to_all - to_all[a] - D[a]))
+                # The changes of P and Q if answer a becomes each of the K answers.
+                dP = 2 * (to_unit[u] - to_unit[u, a] - D[a]) * self.share[u]
+                dQ = 2 * (to_all - to_all[a] - D[a])
+                alpha = self._alpha(P + dP, Q + dQ)
                 gain = np.nan_to_num(sign * (alpha - alpha[a]), nan=-1.0)
                 b = int(gain.argmax())
                 if gain[b] > _GAIN:
-                    P += float(more[b])
-                    Q += float(2 * (to_all[b] - to_all[a] - D[a, b]))
+                    P, Q, answers[m] = P + float(dP[b]), Q + float(dQ[b]), b
                     to_unit[u] += D[b] - D[a]
                     to_all += D[b] - D[a]
-                    answers[m] = b
             if (answers == before).all():
                 break
         return float(self._alpha(np.array([P]), np.array([Q]))[0])

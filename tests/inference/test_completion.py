@@ -137,9 +137,7 @@ class TestWords:
     def test_refusals(self, monkeypatch):
         """A status that is none, and too much."""
         study = sa.read(drawn(1), status="status")
-        with pytest.raises(
-            OptionError, match="'bored' is no status of a missing answer; these are 'abstained'"
-        ):
+        with pytest.raises(OptionError, match="statuses='bored' is unknown; use 'abstained', 'n"):
             completion_bounds(study, statuses=["bored"])
         with pytest.raises(OptionError, match="statuses"):
             completion_bounds(study, statuses="refused")
