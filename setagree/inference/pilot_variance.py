@@ -1,4 +1,4 @@
-"""Variance estimates from a pilot study, goals of a plan, and the widths and powers that follow."""
+"""Variance estimates from a pilot study, and the interval widths and powers of a plan."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ from setagree.study.annotations import Annotations
 MANY_UNITS = 100_000_000
 
 _NORMAL = 3.0
-"""The kurtosis of a normal distribution, where a pilot is too small to tell its own."""
+"""Kurtosis of a normal distribution, used for pilots with fewer than four values."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the units of a planned study are drawn: one by one, or in clusters.
+    """Sampling of the units of a planned study: one by one, or in clusters.
 
     Attributes
     ----------
     size : float
-        Units of a cluster, on average; the last one has what is left of them.
+        Mean number of units per cluster; the last cluster has the remaining units.
     shares : tuple of float
-        Units of each cluster of the pilot, over their mean, where those of the plan are to differ
-        as much; none where all have as many.
+        Sizes of the clusters of the pilot over their mean, if the plan has the same variation of
+        sizes; empty for equal sizes.
     """
 
     size: float = 1
     shares: tuple[float, ...] = ()
 
     def clusters(self, n: float) -> int:
-        """Return how many clusters n units take; n where each is drawn on its own."""
+        """Return the number of clusters for n units, or n if units are drawn one by one."""
         return ceil(n / self.size - 1e-9)
 
     def freedom(self, n: float) -> float:
-        """Return the degrees of freedom of t for n units: Bell and McCaffrey's of such clusters.
+        """Return the degrees of freedom of t for n units: Bell and McCaffrey's if in clusters.
 
-        nan where they are too few for an interval.
+        Return NaN if there are too few clusters for an interval.
         """
         c = self.clusters(n)
         if self.size == 1 and not self.shares:
@@ -84,7 +84,7 @@ class Drawing:
         return df if df > LEAST_DF - 1e-9 else nan
 
     def too_few(self, n: float) -> str | None:
-        """Return why n units in clusters leave no interval; None where they leave one."""
+        """Return the reason why n units in clusters have no interval, or None."""
         if not np.isnan(self.freedom(n)):
             return None
         few = counted(self.clusters(n), "cluster")
@@ -96,12 +96,12 @@ ONE_BY_ONE = Drawing()
 
 @dataclass(frozen=True)
 class Widths:
-    """The half width to plan for.
+    """Half width of an interval, with or without assurance.
 
-    Without `assurance` it is t SE, which half of the studies exceed. With it, it is what that share
-    of the studies does not exceed: t SE sqrt(F), F the quantile of s²_n / s²_pilot, a ratio of two
-    variances that are both estimated. Each has the degrees of freedom of a chi-square with the
-    variance that its own kurtosis K gives it (Satterthwaite), nu_n = 2 / [(K - 3) / n + 2/(n - 1)].
+    Without `assurance`, it is t SE, which half of the studies exceed. With it, it is the value that
+    this share of the studies does not exceed: t SE sqrt(F), where F is the quantile of s²_n /
+    s²_pilot, a ratio of two estimated variances. Each has the degrees of freedom of a chi-square
+    with the variance due to its kurtosis K (Satterthwaite), nu_n = 2 / [(K - 3) / n + 2/(n - 1)].
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ class Widths:
     kurtosis : float
         K of the linearised values of the pilot's units, or of its clusters.
     n_pilot : float
-        How many units, or clusters, the pilot's variance comes from.
+        Number of units, or clusters, of the pilot.
     df_pilot : float
-        The degrees of freedom of the pilot's t: n_pilot - 1, of clusters those of Bell-McCaffrey.
+        Degrees of freedom of the pilot's t: n_pilot - 1, or Bell and McCaffrey's for clusters.
     """
 
     level: float
@@ -124,9 +124,9 @@ class Widths:
     df_pilot: float = inf
 
     def half_width(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
-        """Return that of n units, each of which adds so much to the variance.
+        """Return the half width for n units, from their variance n SE².
 
-        nan where they leave no degrees of freedom for an interval.
+        Return NaN if n units have no degrees of freedom for an interval.
         """
         from scipy.special import stdtrit
 
@@ -137,7 +137,7 @@ class Widths:
         return wide * self._more(drawing.clusters(n), df, self.assurance)
 
     def units_for(self, variance: float, half_width: float, drawing: Drawing = ONE_BY_ONE) -> int:
-        """Return the fewest units whose interval is as narrow."""
+        """Return the smallest number of units with at most this half width."""
 
         def narrow(drawn: int) -> bool:
             return self.half_width(variance, drawn * drawing.size, drawing) <= half_width
@@ -145,7 +145,7 @@ class Widths:
         return least_units(narrow, drawing.size, option("half_width", half_width))
 
     def _more(self, drawn: float, df: float, share: float) -> float:
-        """Return by how much the interval is wider than expected, at most, in that share."""
+        """Return the factor by which the interval is wider than expected, at that share."""
         from scipy.special import fdtri
 
         pilot = self._freedom(self.n_pilot, self.df_pilot)
@@ -157,11 +157,11 @@ class Widths:
 
 
 _MUCH = 1e9
-"""Degrees of freedom that leave no doubt about a variance."""
+"""Degrees of freedom that stand for a known variance."""
 
 
 def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:
-    """Return the fewest units, in clusters of m, that are enough; m = 1 where there are none."""
+    """Return the smallest sufficient number of units, in clusters of m (1 without clusters)."""
     low, high = 2, MANY_UNITS
     if not enough(high):
         raise OptionError(f"{wish} takes more than {MANY_UNITS:,} units.")
@@ -175,11 +175,11 @@ def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:
 
 
 def shape_of(agreement: Agreement) -> tuple[float, float, float]:
-    """Return K of what was drawn on its own, how many there were, and the degrees of freedom of t.
+    """Return the kurtosis K of the sampled values, their number, and the degrees of freedom of t.
 
-    Units or clusters were drawn. K is 3 more than the unbiased G2 of the linearised values (those
-    that leave out one unit where the coefficient has none), 1 at least, and 3 for fewer than four
-    of them.
+    The values are those of units or clusters. K is 3 plus the unbiased G2 of the linearised values
+    (or, if the coefficient has none, of the leave-one-out estimates), at least 1, and 3 for fewer
+    than four values.
     """
     x, times = _drawn_values(agreement)
     n = float(times.sum())
@@ -193,7 +193,7 @@ def shape_of(agreement: Agreement) -> tuple[float, float, float]:
 
 
 def _drawn_values(agreement: Agreement) -> tuple[Floats, Floats]:
-    """Return the linearised values, and how often each is there."""
+    """Return the linearised values with their multiplicities."""
     parts = agreement.parts
     if is_clustered(agreement):
         each = estimated(agreement.case, parts).deviations
@@ -207,41 +207,41 @@ def _drawn_values(agreement: Agreement) -> tuple[Floats, Floats]:
 
 
 Variances: TypeAlias = dict[float | None, tuple[float, str]]
-"""n SE² by number of raters, and what it rests on."""
+"""n SE² by number of raters, with its basis."""
 
 
 class Seen(NamedTuple):
-    """What some number of raters gave."""
+    """Result for one number of raters."""
 
     variance: float
     """n SE²."""
     ratings: float
-    """Ratings of a unit that has two, on average: fewer than the raters where some are missing."""
+    """Mean ratings per pairable unit: fewer than the raters if ratings are missing."""
 
 
 _SPARSE = 0.5
-"""A rater with a smaller share of the busiest rater's ratings is no example of one more rater."""
+"""Minimum share of the busiest rater's ratings; raters below it are sparse."""
 
 _TOGETHER = 0.75
-"""Cells that are rated at least where the same raters are said to rate all units."""
+"""Minimum share of rated cells for raters who rate all units together."""
 
 _MOST = 0.8
-"""Ratings that the raters who are not sparse must have at least, or else raters take turns."""
+"""Minimum share of ratings by raters who are not sparse; below it, raters alternate."""
 
 _THINNINGS = 20
-"""Draws of ratings inside units; each averages over all units already."""
+"""Number of draws of ratings within units; each averages over all units."""
 
 _POINTS = 6
-"""Numbers of raters at most that are tried to see what more would bring."""
+"""Maximum number of rater counts to which the curve is fitted."""
 
 _ALL_TRIED = 10
-"""Up to which every number of raters is weighed by its cost."""
+"""Largest number of raters up to which every number is tried if costs are compared."""
 
 
 def unit_variance(agreement: Agreement) -> tuple[float, int]:
-    """Return n SE² and n, the units behind the standard error.
+    """Return n SE², and n, the number of units of the standard error.
 
-    Where there is no linearised standard error, it is that of the jackknife over units.
+    Without a linearised standard error, that of the jackknife over units is used.
     """
     if agreement.parts.influence.size:
         n = int(agreement.degrees_of_freedom + 1)
@@ -253,20 +253,20 @@ def unit_variance(agreement: Agreement) -> tuple[float, int]:
 
 
 class PilotClusters(NamedTuple):
-    """What a pilot whose units were drawn in clusters tells of them."""
+    """Clusters of a pilot whose units were drawn in clusters."""
 
     plain: Agreement
-    """The same agreement as if units had been drawn one by one."""
+    """The agreement computed as if units had been drawn one by one."""
     own: Drawing
-    """Clusters as large as those of the pilot, and as unequal."""
+    """Clusters with the mean size and the variation of sizes of the pilot's."""
     together: float
-    """sum m_g² / n: how many units there are in the cluster of a unit, on average."""
+    """sum m_g² / n: the mean over units of the size of their cluster."""
     alike: float
-    """rho, by which SE² is 1 + (m - 1) rho times that of units drawn one by one."""
+    """rho, where SE² is 1 + (m - 1) rho times that of units drawn one by one."""
 
 
 def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
-    """Return the clusters of a pilot; None where its units were drawn one by one."""
+    """Return the clusters of a pilot, or None if its units were drawn one by one."""
     study, found = agreement.study, agreement.spread.clusters
     if study is None or agreement.case.sample is None:
         return None
@@ -287,12 +287,12 @@ def variances_by_raters(
     n_resamples: int,
     generator: np.random.Generator,
 ) -> Variances:
-    """Return n SE² for each wanted number of raters; never more of it for more raters.
+    """Return n SE² for each number of raters, not increasing in that number.
 
     Warns
     -----
     SparseRatersWarning
-        Some raters rated so little that they are left out.
+        Some raters have so few ratings that they are left out.
     """
     own, _ = unit_variance(agreement)
     regular, together = _regular_raters(agreement)
@@ -308,10 +308,10 @@ def variances_by_raters(
 
 
 def affordable_raters(agreement: Agreement) -> list[int]:
-    """Return the numbers of raters among which the best is sought for its cost.
+    """Return the numbers of raters to compare by cost.
 
-    They go from 2 to twice that of the pilot, which few studies let us look beyond: all of them to
-    10, some above. Of two raters nothing follows for more.
+    They range from 2 to twice that of the pilot: all numbers to 10, some above. A pilot of two
+    raters cannot be extrapolated.
     """
     regular, together = _regular_raters(agreement)
     study = known_study(agreement, "the best number of raters needs to know")
@@ -324,15 +324,15 @@ def affordable_raters(agreement: Agreement) -> list[int]:
 
 
 def take_turns(agreement: Agreement) -> bool:
-    """Say whether the raters share the units out, so that a plan is for ratings a unit."""
+    """Return whether raters alternate, so that a plan sets the ratings per unit."""
     return not _regular_raters(agreement)[1]
 
 
 def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Return which raters are not sparse, and whether these rated all units together.
+    """Return flags of the raters who are not sparse, and whether these rated all units together.
 
-    They did not where raters take turns, as crowd workers do; then nobody is left out. Where it is
-    not known who gave what, all are taken to have given as much.
+    If raters alternate, as in a crowd, nobody is left out. Without rater identities, all raters are
+    assumed to have the same number of ratings.
     """
     tally, n_raters = agreement.tally, agreement.n_raters or 0
     everybody = np.ones(n_raters, dtype=bool)
@@ -364,7 +364,7 @@ def _say_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:
 
 
 def ratings_a_unit(agreement: Agreement) -> float:
-    """Return the mean number of ratings of units that have two; a whole number as such."""
+    """Return the mean number of ratings of pairable units, as an int if it is whole."""
     tally = agreement.tally
     m = tally.multiplicity * tally.pairable
     mean = float(m @ tally.pattern_ratings) / float(m.sum()) if m.any() else float("nan")
@@ -402,7 +402,7 @@ def _choices(
     generator: np.random.Generator,
     n_ratings: int,
 ) -> list[list[int]]:
-    """Return all choices of r raters, or some at random where there are more than n_resamples."""
+    """Return all choices of r raters, or n_resamples random ones if there are more."""
     check_drawing(min(n_resamples, math.comb(len(able), r)), n_ratings + LOOPED)
     some = itertools.islice(itertools.combinations(able.tolist(), r), n_resamples + 1)
     choices = [list(choice) for choice in some]
@@ -418,7 +418,7 @@ def _by_ratings(
     n_draws: int,
     generator: np.random.Generator,
 ) -> Variances:
-    """Return n SE² for so many ratings a unit, where raters take turns."""
+    """Return n SE² by number of ratings per unit, if raters alternate."""
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
     pairable = sizes[sizes >= 2]
     most = int(np.median(pairable))
@@ -437,7 +437,7 @@ def _by_ratings(
 def _thinned(
     study: Annotations, sizes: npt.NDArray[np.intp], r: int, generator: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Return r ratings at random of each unit that has as many."""
+    """Return flags of r random ratings of each unit that has at least r."""
     order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
     units = study.unit_codes[order]
     rank = np.arange(study.n_ratings) - (np.cumsum(sizes) - sizes)[units]
@@ -454,7 +454,7 @@ def _seen(
     *,
     total: int,
 ) -> Seen:
-    """Return the means over parts of the study; say where n SE² is undefined or 0."""
+    """Return the means over parts of the study; warn if n SE² is undefined or 0."""
     long = total * study.n_ratings > LONG_LOOP
     drawn = track(kept, total=total, what=f"{r} raters", long=long)
     parts = (score_part(agreement, study.take(some)) for some in drawn)
@@ -483,7 +483,7 @@ def _say_degenerate(found: npt.NDArray[np.float64], r: int) -> None:
 
 
 def _table(found: Mapping[int, Seen], names: Mapping[int, str], raters: Sequence[int]) -> Variances:
-    """Return what is wanted: what was found, made monotone, or what it is extended to."""
+    """Return n SE² by number of raters: the observed values made monotone, or extrapolated."""
     most = max(found)
     if not found[most].variance > 0:
         raise DataError(
@@ -501,9 +501,9 @@ def _table(found: Mapping[int, Seen], names: Mapping[int, str], raters: Sequence
 
 
 def _never_rising(found: Mapping[int, float]) -> dict[int, float]:
-    """Return the same, but for fewer raters at least as much as for more: one can leave some out.
+    """Return n SE² made non-increasing in the number of raters, because one can leave raters out.
 
-    What the most raters gave, the pilot as it is, stays.
+    The value of the largest number of raters, the unchanged pilot, is kept.
     """
     out: dict[int, float] = {}
     for r in sorted(found, reverse=True):
@@ -512,10 +512,10 @@ def _never_rising(found: Mapping[int, float]) -> dict[int, float]:
 
 
 def extended(found: Sequence[Seen], ratings: float) -> float:
-    """Return A + B / (ratings - 1), which goes through what the most raters of the pilot gave.
+    """Return A + B / (ratings - 1), which equals the pilot's value at the pilot's ratings.
 
-    B is fitted by least squares to what fewer gave, with A, B >= 0: more raters never make it
-    worse than the pilot, and no number of them makes it 0.
+    B is fitted by least squares to the values of fewer ratings, with A, B >= 0: the value never
+    increases with the ratings.
     """
     if len(found) < 2:
         raise DataError("a pilot of two raters cannot tell what more raters would bring.")
@@ -528,36 +528,36 @@ def extended(found: Sequence[Seen], ratings: float) -> float:
 
 
 def _some_numbers(most: int) -> set[int]:
-    """Return numbers of raters that a curve is fitted to: all where few, else some, 2 and most."""
+    """Return the numbers of raters for the fit: all if few, else some with 2 and the maximum."""
     return set(np.geomspace(2, most, _POINTS).round().astype(int).tolist())
 
 
 @dataclass(frozen=True)
 class PlannedTest:
-    """The test that a coefficient is above a threshold, where it is what the pilot gave.
+    """Test that a coefficient is above a threshold if its true value is the pilot's.
 
-    It succeeds where the low end of the interval of ``2 level - 1`` lies above the threshold; with
-    th = 1 - coefficient and th0 = 1 - threshold
+    The test succeeds if the lower bound of the interval with level ``2 level - 1`` is above the
+    threshold. Let th = 1 - coefficient and th0 = 1 - threshold.
 
-    - the t interval's does where a noncentral t (n - 1 degrees of freedom, noncentrality
-      (th0 - th) / SE) exceeds its quantile, reckoned as Johnson and Welch (1940) do;
-    - the score interval's does where the estimate of th, normal about th with SE, lies below
-      th0 - sqrt(k (sig th0 + B th0²)), with the moments of the pilot and k in proportion to n SE².
+    The t interval succeeds if a noncentral t (n - 1 degrees of freedom, noncentrality (th0 - th) /
+    SE) exceeds its quantile, computed as in Johnson and Welch (1940). The score interval succeeds
+    if the estimate of th, normal about th with SE, is below th0 - sqrt(k (sig th0 + B th0²)), with
+    the moments of the pilot and k proportional to n SE².
 
-    The lower of both intervals is the score interval, so that the smaller probability is taken.
+    The power is the smaller of the two probabilities.
 
     Attributes
     ----------
     threshold : float
-        What the coefficient is to exceed.
+        The value that the coefficient must exceed.
     level : float
-        The confidence with which it is to, one-sided.
+        One-sided confidence level.
     th : float
         1 - coefficient of the pilot.
     score : Moments or None
-        What the score interval takes from the pilot; None for coefficients without one.
+        Moments of the pilot for the score interval; None for coefficients without one.
     variance : float
-        n SE² of the pilot, to which that of a plan is compared.
+        n SE² of the pilot, to which that of a plan is relative.
     """
 
     threshold: float
@@ -567,9 +567,9 @@ class PlannedTest:
     variance: float
 
     def power(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
-        """Return how often n units succeed if each adds so much to the variance.
+        """Return the power of n units, from their variance n SE².
 
-        nan where they leave no degrees of freedom for an interval.
+        Return NaN if n units have no degrees of freedom for an interval.
         """
         from scipy.special import ndtr, ndtri, stdtrit
 
@@ -588,7 +588,7 @@ class PlannedTest:
         return min(by_t, float(ndtr((th0 - reach - self.th) / error)))
 
     def units_for(self, variance: float, power: float, drawing: Drawing = ONE_BY_ONE) -> int:
-        """Return the fewest units that succeed as often."""
+        """Return the smallest number of units with at least this power."""
 
         def enough(drawn: int) -> bool:
             return self.power(variance, drawn * drawing.size, drawing) >= power
@@ -597,7 +597,7 @@ class PlannedTest:
 
 
 def planned_test(plain: Agreement, threshold: float, level: float, variance: float) -> PlannedTest:
-    """Return the test of a plan, from a pilot taken as if its units were drawn one by one."""
+    """Return the test of a plan, from a pilot treated as if its units were drawn one by one."""
     model: Any = plain.definition.model
     scored = moments(plain.case, model) if plain.best_method == "score" else None
     return PlannedTest(threshold, level, 1 - plain.estimate, scored, variance)
@@ -609,7 +609,7 @@ _GOALS = {
     "power": "how many units for a test?",
     "budget": "which units and raters?",
 }
-"""The wishes of which a plan takes one, and what each asks."""
+"""Options of which a plan takes one, with their meanings."""
 
 _HALF_WIDTH, _POWER = 0.05, 0.8
 
@@ -632,25 +632,25 @@ class Wishes:
 
     @property
     def chooses(self) -> bool:
-        """Whether numbers of raters are weighed against one another by their cost."""
+        """Whether numbers of raters are compared by cost."""
         return self.cost_rating is not None and self.units is None
 
     def cost(self, units: float, raters: float) -> float:
-        """Return what so many units cost, each rated by so many raters."""
+        """Return the cost of a number of units with a number of ratings each."""
         return units * ((self.cost_unit or 0) + raters * (self.cost_rating or 0))
 
     def affordable(self, raters: float) -> int:
-        """Return how many units the budget buys."""
+        """Return the number of units that the budget covers."""
         return floor((self.budget or 0) / self.cost(1, raters) * (1 + 1e-12))
 
 
 def checked(wishes: Wishes) -> Wishes:
-    """Return the wishes with what is not said filled in.
+    """Return the options with their defaults.
 
     Raises
     ------
     OptionError
-        A number is out of range, or two of them do not go together.
+        A number is out of range, or two options exclude each other.
     """
     check_level(wishes.level)
     _check_numbers(wishes)
@@ -702,7 +702,7 @@ def _check_costs(wishes: Wishes) -> None:
 
 
 def _number(wanted: object) -> float:
-    """Return a number as it is, nan for anything else."""
+    """Return a number as a float, or NaN if the input is not a finite number."""
     if isinstance(wanted, bool) or not isinstance(wanted, Real | np.floating):
         return float("nan")
     return float(wanted) if isfinite(wanted) else float("nan")
