@@ -41,7 +41,7 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 _FEW_UNITS = 30
-"""Units below which a pilot is doubted."""
+"""Number of units below which a plan warns that the pilot is small."""
 
 
 _UNITS = (Column("units", "count"), Column("more_units", "count"))
@@ -54,26 +54,26 @@ _WIDTHS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What interval to expect from how many units and raters.
+    """Expected interval widths or powers by number of units and raters.
 
     Attributes
     ----------
     agreement : Agreement
-        The pilot, which the plan is made from.
+        The pilot.
     frame : DataFrame
-        raters, units, standard_error, half_width, more_units, basis; of a pilot with clusters
-        units_per_cluster (on average), clusters, degrees_of_freedom, and reason: why there is no
-        interval, and no number that needs one; with `at_least` power, and with costs cost.
+        Columns raters, units, standard_error, half_width, more_units, basis; for a pilot with
+        clusters units_per_cluster (mean), clusters, degrees_of_freedom, and reason (for a missing
+        interval and the numbers that need one); with `at_least` power, and with costs cost.
     wishes : Wishes
-        What was asked for, and what was taken where nothing was said.
+        The options, with defaults.
     pilot_half_width : float
-        What the pilot has, its upper end not cut at 1.
+        Half width of the pilot's interval, without truncation at 1.
     pilot_units : int
-        The units that count in the pilot: for most coefficients those of two ratings.
+        Number of units that count in the pilot: for most coefficients, pairable units.
     alike : float
-        How alike units of a cluster are in the pilot (rho); nan where there are no clusters.
+        Intracluster correlation rho of the pilot; NaN without clusters.
     unaffordable : tuple of (raters, units per cluster)
-        What the budget buys too few units of for an interval.
+        Combinations for which the budget covers too few units for an interval.
     """
 
     agreement: Agreement
@@ -96,24 +96,24 @@ class Plan(Result):
 
     @property
     def about(self) -> str:
-        """What the intervals are about: these raters, judging a sample of units."""
+        """Population of the intervals: these raters, judging a sample of units."""
         return ABOUT["units"]
 
     @property
     def level(self) -> float:
-        """The level of the interval."""
+        """Level of the interval."""
         return self.wishes.level
 
     @property
     def half_width(self) -> float | None:
-        """What was wanted; None where something else was."""
+        """The planned half width, or None if the plan has another goal."""
         return self.wishes.half_width
 
     @property
     def best(self) -> pd.Series[Any] | None:
-        """The row of the smallest half width for the budget, or of the smallest cost.
+        """The row with the smallest half width within the budget, or with the smallest cost.
 
-        None where no costs were named, or numbers of units were.
+        None without costs, or if numbers of units were given.
         """
         if not self.wishes.chooses:
             return None
@@ -122,7 +122,7 @@ class Plan(Result):
 
     @property
     def reached(self) -> str:
-        """A sentence that says so where the pilot has what is wanted; else nothing."""
+        """Sentence if the pilot already reaches the goal, else empty."""
         if self.half_width is None or self.pilot_half_width > self.half_width:
             return ""
         return (
@@ -132,7 +132,7 @@ class Plan(Result):
 
     @property
     def too_few(self) -> str:
-        """A sentence that says which clusters are too few for an interval; else nothing."""
+        """Sentence on numbers of clusters too small for an interval, else empty."""
         if "reason" not in self.frame or not self.frame["reason"].notna().any():
             return ""
         whys = "; ".join(self.frame["reason"].dropna().unique())
@@ -140,7 +140,7 @@ class Plan(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What intervals are about, what was planned for, and which row is best, in sentences."""
+        """Sentences on the population, the goal and the best row of the plan."""
         wishes, said = self.wishes, [f"Intervals are about {self.about}."]
         if wishes.assurance is not None:
             said.append(
@@ -172,7 +172,7 @@ class Plan(Result):
 
     @property
     def left_out(self) -> str:
-        """A sentence on what the budget buys too few units of; nothing where there is no such."""
+        """Sentence on combinations for which the budget covers too few units, else empty."""
         if not self.unaffordable:
             return ""
         by_size: dict[float, list[str]] = {}
@@ -190,7 +190,7 @@ class Plan(Result):
 
     @property
     def larger_clusters(self) -> str:
-        """A sentence on what clusters larger than any of the pilot rest on; else nothing."""
+        """Sentence on the basis of clusters larger than any of the pilot, else empty."""
         found = self.agreement.spread.clusters
         if found is None or self.wishes.units_per_cluster is None:
             return ""
@@ -206,7 +206,7 @@ class Plan(Result):
 
     @property
     def doubt(self) -> str:
-        """A sentence on how little a pilot of few units says; nothing where it has 30 or more."""
+        """Sentence on the uncertainty of a pilot with fewer than 30 units, else empty."""
         if self.pilot_units >= _FEW_UNITS:
             return ""
         pilot, here = self.agreement, self.pilot_half_width
@@ -259,7 +259,7 @@ _BASES = {
 
 
 def _either(numbers: list[str]) -> str:
-    """Return ``2, 3 or 5``."""
+    """Return a list such as ``2, 3 or 5``."""
     return " or ".join(filter(None, [", ".join(numbers[:-1]), numbers[-1]]))
 
 
@@ -268,17 +268,17 @@ _OTHERS = ("raters", "units_per_cluster", "assurance", "cost_unit", "cost_rating
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifferencePlan(Result):
-    """What interval of a difference, and which power, to expect from how many shared units.
+    """Expected interval widths or powers of a difference by number of shared units.
 
     Attributes
     ----------
     comparison : Comparison
         The pilot.
     frame : DataFrame
-        first, second, difference (that of the pilot), units, standard_error, half_width, with
-        `at_least` power, and more_units.
+        Columns first, second, difference (that of the pilot), units, standard_error, half_width,
+        with `at_least` power, and more_units.
     wishes : Wishes
-        What was asked for, and what was taken where nothing was said.
+        The options, with defaults.
     """
 
     comparison: Comparison
@@ -295,7 +295,7 @@ class DifferencePlan(Result):
 
     @property
     def about(self) -> str:
-        """What the intervals are about: these raters, judging a sample of units."""
+        """Population of the intervals: these raters, judging a sample of units."""
         return self.comparison.about
 
     def __repr__(self) -> str:
@@ -305,7 +305,7 @@ class DifferencePlan(Result):
 
     @property
     def level(self) -> float:
-        """The level of the interval."""
+        """Level of the interval."""
         return self.wishes.level
 
     def _notes(self) -> list[str]:
@@ -452,92 +452,90 @@ def plan(
     n_resamples: int = 200,
     rng: Rng = None,
 ) -> Plan | DifferencePlan | ResultTable[Plan]:
-    """Return how many units give a wanted interval, or which interval given units give.
+    """Return the number of units for an interval or test, or the interval for given units.
 
-    The standard error of n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
-    than the pilot has, its raters are left out (all choices, or some at random) and the mean
-    variance is taken. For more, n SE² = A + B / (r - 1) with A, B >= 0 is extended from the pilot:
-    the curve goes through what the pilot has and is fitted to what fewer raters gave (r is the
-    mean number of ratings a unit). That is a rough guide, marked as such: on simulated pilots the
-    standard error of twice the raters came out 2 to 12 % too large on average, that of 20 ratings a
-    unit judged by pilots of 3 up to half too large. More raters never need more units in a plan,
-    as one could leave some out: what fewer raters gave is raised to what more gave where chance has
-    it otherwise.
+    The standard error for n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
+    than the pilot has, raters are left out (all choices, or random ones), and the mean variance is
+    used. For more, n SE² = A + B / (r - 1) with A, B >= 0, where r is the mean number of ratings
+    per unit; the curve equals the pilot's value and is fitted to the values of fewer raters. This
+    extrapolation is a rough guide and marked as such: on simulated pilots, the standard error of
+    twice the raters was 2 to 12% too large on average, that of 20 ratings per unit from pilots of 3
+    up to half too large. n SE² is made non-increasing in the number of raters, because one could
+    leave some out.
 
-    A number of raters is how many rate each unit, but for gaps like those of the pilot. A rater
-    with fewer than half the ratings of the busiest is no example of that: where `raters` are asked
-    for, it is left out with a warning.
-    Where raters take turns (less than three quarters of the units x raters table is filled), fewer
-    ratings are drawn at random inside each unit that has as many. In both cases the pilot as it is
-    counts as its mean number of ratings a unit.
+    The number of raters is the number of ratings per unit, apart from missing ratings as in the
+    pilot. With `raters`, a rater with fewer than half the ratings of the busiest rater is left out
+    with a warning. If raters alternate (less than three quarters of the units x raters table is
+    filled), fewer ratings are drawn at random within each unit that has enough. In both cases the
+    unchanged pilot counts as its mean number of ratings per unit.
 
     A coefficient without a linearised standard error (`mv_alpha`) is planned by the jackknife.
 
-    **Assurance.** Half of the studies of a planned size come out wider than planned, as their
-    standard errors differ. `assurance` plans for the half width which that share of them does not
-    exceed, t SE sqrt(F): F is that quantile of the F distribution with nu_n and nu_pilot degrees of
-    freedom, nu_n = 2 / [(K - 3) / n + 2 / (n - 1)], K the kurtosis of the pilot's linearised values
-    (of its clusters, where there are some; the degrees of freedom of t, of the plan and of the
-    pilot, take the place of n - 1 then). It allows for
-    the pilot being a sample, too. On simulated pilots 80 % came to 69 to 87 % for pilots of 20
-    units, 72 to 86 % for 50 and 76 to 83 % for 150 (two raters with nominal answers: 97 to 98, 87
-    to 95 and 78 to 84 %), and to 86 to 91 % for pilots of 12 and 30 clusters.
+    **Assurance.** Half of the studies of a planned size have wider intervals than planned, because
+    their standard errors vary. `assurance` plans for the half width that this share of them does
+    not exceed, t SE sqrt(F). F is that quantile of the F distribution with nu_n and nu_pilot
+    degrees of freedom, nu_n = 2 / [(K - 3) / n + 2 / (n - 1)], and K is the kurtosis of the pilot's
+    linearised values. With clusters, K is that of clusters, and the degrees of freedom of t, of the
+    plan and of the pilot, replace n - 1. F includes the sampling error of the pilot. On simulated
+    pilots an assurance of 80% was 69 to 87% for pilots of 20 units, 72 to 86% for 50 and 76 to 83%
+    for 150 (two raters with nominal answers: 97 to 98, 87 to 95 and 78 to 84%), and 86 to 91% for
+    pilots of 12 and 30 clusters.
 
-    **Tests.** With `at_least` it is reckoned how often a study shows with confidence `level`, that
-    is by the low end of the interval of 2 level - 1, that the coefficient is above it: by the score
-    interval where there is one, else by t, for a coefficient that is truly what the pilot gave. A
-    pilot that is too high by chance promises too much. On simulated studies of 50 units or more it
-    was within .07 of what came out, where half or more succeed; of 20 units, up to .08 too high.
-    Gwet's AC came out up to .2 higher than planned, as its chance agreement falls with the number
-    of distinct values, which grows with the units (that of Brennan-Prediger does, too); name
-    `categories` there.
+    **Tests.** With `at_least`, the power is the probability that a study shows with confidence
+    `level` (by the lower bound of the interval with level 2 level - 1) that the coefficient is
+    above `at_least`, if its true value is the pilot's. The interval is the score interval if there
+    is one, else t. If the pilot is too high by chance, the power is overestimated. In simulated
+    studies of 50 units or more, powers of at least half were accurate within 0.07; of 20 units, up
+    to 0.08 too high. For Gwet's AC the power was up to 0.2 higher than planned, because its chance
+    agreement falls with the number of distinct values, which increases with the units (also for
+    Brennan-Prediger); pass `categories` for these.
 
-    Of a comparison on the same units it is the difference that is planned, by t: `at_least=0` is
-    for the first being above the second, ``at_least=-margin`` for not being below it by the margin.
+    For a comparison on the same units, the difference is planned, by t: `at_least=0` tests that the
+    first is above the second, ``at_least=-margin`` that it is not below it by the margin.
 
-    **Costs.** n units with r ratings each cost n (cost_unit + r cost_rating), those of the pilot
-    and missing ones too. All numbers of raters are tried. Where n SE² = A + B / (r - 1), the best
-    is near 1 + sqrt((B / A) (1 + cost_unit / cost_rating)).
+    **Costs.** n units with r ratings each cost n (cost_unit + r cost_rating), including missing
+    ratings and those of the pilot. All numbers of raters are tried. If n SE² = A + B / (r - 1), the
+    optimum is near 1 + sqrt((B / A) (1 + cost_unit / cost_rating)).
 
     Parameters
     ----------
     pilot : Agreement, AgreementTable, Comparison, or a study
-        Coefficients of a pilot study; of a study, a table or a path, Krippendorff's alpha with its
-        default distance. `simulate` makes one where there is no pilot. Or the differences of some
-        on the same units, of which `half_width`, `units`, `at_least`, `power` and `level` hold.
+        Coefficients of a pilot study; for a study, a table or a path, Krippendorff's alpha with its
+        default distance. `simulate` makes a pilot if there is none. Or differences on the same
+        units, for which `half_width`, `units`, `at_least`, `power` and `level` apply.
     half_width : float, optional
-        Half the width of the interval that is wanted; 0.05 where nothing else is. One of it,
-        `units`, `power` and `budget` can be named.
+        Half the width of the desired interval; 0.05 without another goal. Only one of `half_width`,
+        `units`, `power` and `budget` can be given.
     units : sequence of int, optional
         Numbers of units to try.
     raters : sequence of int, optional
-        Numbers of raters to try. Default: that of the pilot; where costs are compared, from 2 to
-        twice that of the pilot (some of them where that is above 10).
+        Numbers of raters to try. Default: that of the pilot; if costs are compared, from 2 to twice
+        that of the pilot (above 10, only some of them).
     cluster : str, mapping or Series, optional
-        The document, patient or conversation of each unit; see `Annotations.sampled`. Then units
-        are planned in clusters: n SE² = s² (1 + (m - 1) rho) for m units each, with s² that of the
-        units alone and rho, how alike units of a cluster are, from both standard errors of the
-        pilot (0 at least; there m is the mean over its units); t with the degrees of freedom of
-        Bell and McCaffrey for clusters of such sizes: one less than clusters where all are as
-        large. Below 2 of them there is no interval, and the plan says so.
+        The document, patient or conversation of each unit; see `Annotations.sampled`. Units are
+        then planned in clusters: n SE² = s² (1 + (m - 1) rho) for m units each, with s² that of the
+        units alone and rho, the intracluster correlation, from both standard errors of the pilot
+        (at least 0; there m is the mean over its units). t has the degrees of freedom of Bell and
+        McCaffrey for clusters of these sizes: the number of clusters minus 1 if they are equal.
+        Below 2 there is no interval, and the plan has the reason.
     units_per_cluster : sequence of int, optional
-        Numbers of units of a cluster to try, 1 or more; the last cluster has what is left. Default:
-        clusters as large as those of the pilot, and as unequal.
+        Numbers of units per cluster to try, 1 or more; the last cluster has the remaining units.
+        Default: the mean size and the variation of sizes of the pilot.
     level : float
         The level of the interval, and the confidence of the test.
     assurance : float, optional
-        The share of such studies that reach the half width, such as 0.8. Default: about half.
+        The share of studies that reach the half width, such as 0.8. Default: about half.
     at_least : float, optional
-        What the coefficient is to exceed. Default: 0, where `power` is named.
+        The value that the coefficient is to exceed. Default: 0, if `power` is given.
     power : float, optional
-        How often that is to be shown. Default: 0.8, where `at_least` alone is named.
+        The probability of showing that. Default: 0.8, if only `at_least` is given.
     cost_unit, cost_rating : float, optional
-        What a unit costs before it is rated (default: 0), and what each of its ratings does.
+        Cost of a unit before it is rated (default: 0), and cost per rating.
     budget : float, optional
-        What the study may cost: which units and raters give the smallest half width for it? With
-        costs and `half_width` or `power`: which cost least?
+        Maximum cost of the study: the plan finds the units and raters with the smallest half width.
+        With costs and `half_width` or `power`, the plan finds the cheapest.
     n_resamples : int
-        How many choices of raters at most for each number (of ratings, 20).
+        Maximum number of choices of raters per number of raters (of ratings, 20).
     rng : int or numpy Generator, optional
         The seed of those choices, for each row of a table.
 
@@ -548,16 +546,16 @@ def plan(
     Raises
     ------
     DataError
-        The pilot has no standard error, or other numbers of raters are asked of a tally.
+        The pilot has no standard error, or other numbers of raters are requested for a tally.
     OptionError
         A number is out of range.
 
     Warns
     -----
     SparseRatersWarning
-        `raters` were asked for, and some of the pilot's are left out.
+        `raters` is given, and some raters of the pilot are left out.
     UndefinedAgreementWarning
-        Some choices of fewer raters have no standard error, or one of 0; it counts them.
+        Some choices of fewer raters have no standard error, or one of 0; the message counts them.
 
     Examples
     --------
@@ -660,7 +658,7 @@ def _planned(
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What is reckoned for each number of raters, and of units in a cluster."""
+    """Inputs that are computed for each number of raters, and of units per cluster."""
 
     wishes: Wishes
     widths: Widths
@@ -668,7 +666,7 @@ class _Sizes:
     inside: PilotClusters | None
 
     def frame(self, per_unit: Variances, done: int) -> pd.DataFrame:
-        """Return a row for each of them, and for each number of units."""
+        """Return one row for each of them, and for each number of units."""
         rows = []
         for (r, (each, basis)), (drawing, more) in itertools.product(
             per_unit.items(), self._drawings()
@@ -688,7 +686,7 @@ class _Sizes:
     def unaffordable(
         self, per_unit: Variances, frame: pd.DataFrame
     ) -> tuple[tuple[float, float], ...]:
-        """Return the raters, and units per cluster, of which the frame has no row."""
+        """Return the raters, and units per cluster, without a row in the frame."""
         sizes = frame.get("units_per_cluster", pd.Series(1.0, index=frame.index))
         there = {*zip(frame["raters"], sizes, strict=True)}
         drawings = [drawing.size for drawing, _ in self._drawings()]
@@ -696,7 +694,7 @@ class _Sizes:
         return tuple(one for one in tried if one not in there)
 
     def _drawings(self) -> list[tuple[Drawing, float]]:
-        """Return how units may be drawn, and by how much that multiplies n SE²."""
+        """Return the sampling of units, and the factor by which it multiplies n SE²."""
         if self.inside is None:
             return [(ONE_BY_ONE, 1.0)]
         sizes, own = self.wishes.units_per_cluster, self.inside
