@@ -92,7 +92,7 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
 
 
 def _first(frame: pd.DataFrame, *, shaded: bool) -> str:
-    """Return which ratings of a queue have no value, as they come before all others."""
+    """Return a sentence on ratings of a queue without a value, which precede the others."""
     has_none = np.isnan(floats(frame, "value"))
     n = int(floats(frame, "more")[has_none].sum())
     if not n or has_none.all():
@@ -102,7 +102,7 @@ def _first(frame: pd.DataFrame, *, shaded: bool) -> str:
 
 
 def _queue_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
-    """Draw a bar for each unit, and beside it what is asked of whom."""
+    """Draw one bar per unit, labelled with the requested ratings and raters."""
     y, narrow = np.arange(len(frame)), is_narrow(ax)
     value, so_far, more = (floats(frame, name) for name in ("value", "n_ratings", "more"))
     has_value = bool(np.isfinite(value).any())
@@ -165,7 +165,7 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     """Draw how likely a delivery is accepted, over its true error rate.
 
     The rates that should be accepted and refused are marked; where answers were checked, a dashed
-    line stands at the error rate that was found.
+    line marks the observed error rate.
 
     Examples
     --------
@@ -284,7 +284,7 @@ _FEW, _FEW_NARROW = 12, 6
 
 @dataclass(frozen=True)
 class Cells:
-    """A matrix: how strong each cell is (-1 to 1, nan for none), and what is written in it."""
+    """A matrix with the intensity (-1 to 1, or NaN for blank) and the text of each cell."""
 
     strength: Floats
     texts: Sequence[Sequence[str]]
@@ -297,7 +297,7 @@ class Cells:
 def draw_cells(ax: Axes, cells: Cells) -> None:
     """Draw a matrix in one colour that fades into the page, negative cells in the other.
 
-    What is written in the cells is left out where it does not fit.
+    Text that does not fit in the cells is omitted.
     """
     ax.imshow(shades(cells.strength), interpolation="none", aspect="auto", zorder=1)
     # Few columns do not fill the width: their cells would be bars.
@@ -333,7 +333,7 @@ def shades(strength: Floats) -> Floats:
 
 
 def _sign_cells(ax: Axes, cells: Cells) -> None:
-    """Mark what colour alone does not tell: a minus where negative, a dot where undefined."""
+    """Mark negative cells with a minus and undefined cells with a dot, in addition to colour."""
     undefined = np.array([[text == UNDEFINED for text in row] for row in cells.texts])
     for where, mark in ((cells.strength < 0, "_"), (undefined, ".")):
         i, j = np.nonzero(where)
@@ -363,8 +363,8 @@ def weights(
     credit : Weights
         What `weights` returned.
     counts : array_like of shape (K,), optional
-        How often each value stands in the study. Of many values the most frequent are drawn then;
-        without counts, some that are spread evenly over all in reading order.
+        Number of occurrences of each value in the study. If there are many values, the most
+        frequent are drawn; without counts, an even selection in reading order.
 
     Examples
     --------

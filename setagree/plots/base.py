@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# Both are seen by every eye as two colours, and stand out from white and from near-black alike (4.2
-# to 1); in grey they are one, so that whatever differs in colour differs in form as well.
+# Both are distinguishable with colour blindness, and have a contrast of 4.2 to 1 with white and
+# near-black. They are equal in grey, so that whatever differs in colour differs in form as well.
 BLUE = "#2f7fc1"
 ORANGE = "#c9590a"
 
 FAINT = 0.15
-"""How much of the ink a line that only guides the eye has."""
+"""Opacity of guide lines."""
 
 SOFT = 0.72
-"""How much of the ink a text has that explains."""
+"""Opacity of explanatory text."""
 
 NAME_SIZE, TITLE_SIZE = 8.5, 11.0
 """Points of type."""
 
 
 def wrapped(lines: Iterable[str], *, width: int) -> str:
-    """Return the lines that are not empty, each broken where it gets wider than ``width``."""
+    """Return the non-empty lines, each broken at ``width``."""
     return "\n".join(textwrap.fill(line, width) for line in lines if line)
 
 
 def floats(frame: pd.DataFrame, name: str) -> Floats:
-    """Return a column as doubles, whatever pandas made of its gaps; nan where it is absent."""
+    """Return a column as doubles, with NaN for missing values or a missing column."""
     if name not in frame.columns:
         return np.full(len(frame), np.nan)
     return np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
@@ -70,26 +70,26 @@ def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.int
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
-    """Return why each row is undefined; an empty text where it says nothing."""
+    """Return the reason for each undefined row, or an empty text without a reason."""
     if "reason" not in frame.columns:
         return [""] * len(frame)
     return ["" if pd.isna(why) else str(why) for why in frame["reason"]]
 
 
 def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
-    """Return where the ``limit`` largest stand, in the order they came in; nan is last."""
+    """Return the positions of the ``limit`` largest, in the original order; NaN is last."""
     ranked = np.argsort(-np.nan_to_num(weight, nan=-np.inf), kind="stable")
     return np.sort(ranked[:limit])
 
 
 def rescaled(x: Any, top: float) -> Floats:
-    """Return x / top where that says something, else zeros."""
+    """Return x / top, or zeros if that is undefined."""
     values = np.asarray(x, dtype=np.float64)
     return values / top if np.isfinite(top) and top > 0 else np.zeros_like(values)
 
 
 ROW, CELL = 0.17, 0.125
-"""Inches that a row of a list, and a cell of a matrix, need at least."""
+"""Minimum height in inches of a row of a list, and of a cell of a matrix."""
 
 _LINE = 110
 """Letters of a line below a title, in axes as wide as a page."""
@@ -129,7 +129,7 @@ OptionError
 
 
 def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
-    """Return the decorator of public functions that draw: it tells what they have in common.
+    """Return the decorator of public drawing functions, which documents their common parameters.
 
     Parameters
     ----------
@@ -161,18 +161,18 @@ def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
-    """Return how many inches high a picture of ``n`` rows should be."""
+    """Return the height in inches of a picture of ``n`` rows."""
     return 1.3 + 0.24 * min(max(n, 2), limit)
 
 
 def cells_height(n: int, *, limit: int = 40) -> float:
-    """Return how many inches high a matrix of ``n`` rows should be."""
+    """Return the height in inches of a matrix of ``n`` rows."""
     n = min(max(n, 2), limit)
     return 2.0 + n * (0.32 if n <= WRITTEN else 0.18)
 
 
 def need_matplotlib() -> None:
-    """Raise `MissingDependencyError` where there is no matplotlib."""
+    """Raise `MissingDependencyError` if matplotlib is not installed."""
     try:
         import matplotlib as mpl  # noqa: F401  # asked for, not used
     except ImportError as error:
@@ -214,7 +214,7 @@ def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
 
 
 def check_result(result: object, kind: type[T], picture: str, maker: str, *, hint: str = "") -> T:
-    """Return a result, or raise `OptionError` where it is not what a function of ours returned."""
+    """Return a result, or raise `OptionError` if it does not come from the right function."""
     if not isinstance(result, kind):
         raise OptionError(
             f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
@@ -245,7 +245,7 @@ def list_axes(
     by: str | None = None,
     more: int = 0,
 ) -> tuple[Axes, pd.DataFrame, str]:
-    """Return the axes of a list, the rows that it has room for, and the sentence that says which.
+    """Return the axes of a list, the rows that fit, and a sentence on the selection.
 
     Of many rows those stay that are largest, up or down, in the column ``by``, or else the first;
     ``more`` rows are left for something else.
@@ -264,18 +264,18 @@ def ink(ax: Axes) -> str:
 
 
 def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
-    """Return how many rows of ``each`` inches the axes have room for, at most ``limit``."""
+    """Return the number of rows of ``each`` inches that fit the axes, at most ``limit``."""
     height = ax.get_window_extent().height / ax.figure.dpi
     return max(1, min(limit, int(height / each)))
 
 
 def is_narrow(ax: Axes) -> bool:
-    """Say whether the axes are as narrow as on a phone."""
+    """Return whether the axes are as narrow as on a phone."""
     return bool(ax.get_window_extent().width / ax.figure.dpi < _NARROW)
 
 
 def _letters(ax: Axes) -> float:
-    """Return how many small letters fit across the axes."""
+    """Return the number of small letters that fit across the axes."""
     return float(72 * ax.get_window_extent().width / ax.figure.dpi / 5)
 
 
@@ -308,8 +308,8 @@ def beside(
 ) -> None:
     """Write a text some points away from a place.
 
-    ``of`` says what the place is: a fraction of the axes, the same but at the height of a row, the
-    same but above a value of the horizontal axis, or data alone. ``loud`` makes the ink full.
+    ``of`` is the coordinate system: fractions of the axes, fractions at the height of a row,
+    fractions above a value of the horizontal axis, or data. ``loud`` makes the text opaque.
     """
     across, up = ("data" if of in {"data", name} else "axes fraction" for name in ("column", "row"))
     ax.annotate(
@@ -343,7 +343,7 @@ def label_y(ax: Axes, text: str) -> None:
 
 
 def nothing(ax: Axes, why: str) -> Axes:
-    """Leave the axes empty but for the sentence that says why."""
+    """Show only a message on the axes."""
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.set_xticks([])
@@ -449,7 +449,7 @@ _QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrai
 def inline_svg(
     draw: Callable[[Axes], object], *, description: str, width: float = 7.2, height: float = 4.2
 ) -> str:
-    """Return what ``draw`` draws as an SVG element that can stand in an HTML page.
+    """Return the picture of ``draw`` as an SVG element for an HTML page.
 
     Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
     light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
@@ -459,7 +459,7 @@ def inline_svg(
     draw : callable
         Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
     description : str
-        What a screen reader says.
+        The text for screen readers.
     width, height : float
         Inches; the element takes the width of its place on the page, up to this.
     """

@@ -89,7 +89,7 @@ def costliest_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def half_of(costly: pd.DataFrame) -> tuple[int, str]:
-    """Return how many of the costliest units hold half of the disagreement, and a clause on it.
+    """Return the number of units with half of the disagreement, and a clause on it.
 
     Count all units that disagree if their shares are equal. Both the sentence and the picture of
     units use this count.
@@ -129,7 +129,7 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
         half, lies = half_of(frame)
         text = f"{lies} in the first {half:,} ({share(half / n)})"
     title = "Disagreement unit by unit, largest share first"
-    # Narrow axes have no room for the text beside the line.
+    # The text next to the line does not fit narrow axes.
     above = [f"Dashed: {text}."] if text and is_narrow(ax) else []
     heading(ax, title, measured(frame), *_curve_lines(frame), *above)
     at = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(int))
@@ -160,7 +160,7 @@ def _curve_lines(frame: pd.DataFrame) -> list[str]:
 
 
 def _held(frame: pd.DataFrame, n: int) -> str:
-    """Return what part of the disagreement is in the frame, where it is not all."""
+    """Return a clause on the share of the disagreement in the frame, or a blank if it is all."""
     held = float(np.nansum(floats(frame, "share_of_disagreement")))
     return f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
 
@@ -213,8 +213,8 @@ def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement in windows of time, with intervals and how many units there are.
 
-    Each window stands at its middle. Windows without an estimate leave a gap, and so does time that
-    no window covers.
+    Each window is drawn at its middle. Windows without an estimate and times without a window
+    leave gaps.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def unbroken(frame: pd.DataFrame) -> npt.NDArray[np.intp]:
 
 
 def known_times(frame: pd.DataFrame) -> bool:
-    """Say whether the windows start and end at numbers or at times."""
+    """Return whether the windows start and end at numbers or at times."""
     kinds = (pd.api.types.is_numeric_dtype, pd.api.types.is_datetime64_any_dtype)
     return any(known(frame["start"]) and known(frame["end"]) for known in kinds)
 
@@ -355,7 +355,7 @@ def _rater_rows(frame: pd.DataFrame) -> Rows:
     most="raters are drawn at most: those who share the most units with others",
 )
 def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw the agreement of each pair of raters, those who agree alike beside one another.
+    """Draw the agreement of each pair of raters, with similar raters adjacent.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
     count as the mean), the leaves turned so that neighbours are near.
@@ -400,7 +400,7 @@ def _square(codes: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
 
 
 def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
-    """Return the raters of a square of agreements, those who agree alike beside one another."""
+    """Return the order of raters of a square matrix of agreements, with similar raters adjacent."""
     n = len(matrix)
     if n < 3 or not np.isfinite(matrix).any():
         return np.arange(n)
@@ -509,7 +509,7 @@ def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
 def _matrix(
     codes: npt.NDArray[np.intp], values: Floats, kept: npt.NDArray[np.intp], n: int
 ) -> Floats:
-    """Return the values of the labels that are kept, labels x (left out, labels); nan for none."""
+    """Return the values of the kept labels, labels x (left out, labels); NaN if missing."""
     place = np.full(n + 1, -1)
     place[kept] = np.arange(len(kept))
     label, other = place[codes].T

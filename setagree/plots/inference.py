@@ -55,7 +55,7 @@ _SCHEMES = {
     "table": "all cells of the table, missing ones too",
 }
 _HIGH, _LOW = 0.97, 0.84
-"""Where what is written above the bars stands: fractions of the axes."""
+"""Height of the text above the bars, in fractions of the axes."""
 
 _BARS = 50
 _NARROW = 0.08
@@ -64,10 +64,10 @@ _NARROW = 0.08
 
 @picture(takes="What `permutation_test` returned.")
 def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
-    """Draw what chance alone gives, and where the observed value stands in it.
+    """Draw the null distribution of a permutation test and the observed value.
 
     A histogram of the null distribution has a line at the observed value with p, and a line up to
-    which 95 % of it lie.
+    which 95% of it lie.
 
     Examples
     --------
@@ -175,8 +175,8 @@ def forest(
     Parameters
     ----------
     level : float, optional
-        The level of the intervals: a table computes them (by default at its own level), of a frame
-        it is what the picture says (by default 0.95).
+        The level of the intervals: of a table, they are computed (by default at its own level); of
+        a frame, it is the level in the caption (by default 0.95).
 
     Examples
     --------
@@ -210,7 +210,7 @@ def forest(
 
 
 def _forest_names(frame: pd.DataFrame) -> tuple[str, list[str]]:
-    """Return the title and the names of the rows: what all rows share stands in the title."""
+    """Return the title, with the common part of the names, and the names of the rows."""
     pairs = list(zip(frame["coefficient"], frame["distance"], strict=True))
     coefficients = [picture_name(c, d) for c, d in pairs]
     distances = [short_text(distance_name(str(d))) for _, d in pairs]
@@ -248,7 +248,7 @@ def _histogram(ax: Axes, values: Floats, estimate: float) -> None:
 
 
 def _bars(ax: Axes, values: Floats) -> tuple[float, float, float]:
-    """Draw the bars; return where they begin and end, and how high the highest is."""
+    """Draw the bars; return their start, their end and the largest height."""
     low, high = float(values.min()), float(values.max())
     if high - low < 1e-9 * max(1.0, abs(low)):
         low, high = low - 0.01, high + 0.01
@@ -281,7 +281,7 @@ def _mark(
     thin: bool = False,
     on_left: bool | None = None,
 ) -> None:
-    """Draw a line up to a height (a fraction of the axes), the text beside its end."""
+    """Draw a line up to a height (a fraction of the axes), with the text next to its end."""
     if not np.isfinite(x):
         return
     left, right = ax.get_xlim()
@@ -345,7 +345,7 @@ def replacement(
 ) -> Axes:
     """Draw how far agreement changes where a model answers in the place of each human.
 
-    The first row is the mean, with Hall's 90 % interval; a line marks the margin.
+    The first row is the mean, with Hall's 90% interval; a line marks the margin.
 
     Examples
     --------

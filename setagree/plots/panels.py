@@ -1,4 +1,4 @@
-"""Pictures of raters against raters: a model beside the humans, and all of them on a map."""
+"""Pictures that compare raters: a model with the humans, and a map of all raters."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _NAME = 22
 def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
-    In each row a dot stands for the model, with its 95 % interval, a hollow diamond for the human,
-    and a short line for the human less epsilon: the model wins over a human where a test puts
-    it to the right of that line, corrected for all humans.
+    In each row a dot is the model, with its 95% interval, a hollow diamond is the human, and a
+    short line is the human minus epsilon. The model wins over a human if a test, corrected for all
+    humans, puts it to the right of that line.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _draw_limits(ax: Axes, frame: pd.DataFrame, epsilon: float) -> None:
 
 
 def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
-    """Say above the first row what each of its marks is, the middle one above the others."""
+    """Label each mark of the first row above it, the middle one above the others."""
     first = frame.iloc[0]
     human = float(first["human_advantage"])
     marks = [
@@ -155,8 +155,8 @@ def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
 def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the raters as points: the nearer, the more they agree beyond chance.
 
-    Clusters differ in form and colour; whether they are more than noise is said above. All raters
-    are drawn; names that would lie on one another are left out.
+    Clusters differ in form and colour; the text above states whether they are more than noise. All
+    raters are drawn; names that would overlap are omitted.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def _frame_points(ax: Axes, points: Floats) -> None:
 
 
 def _draw_clusters(ax: Axes, points: Floats, clusters: npt.NDArray[np.integer]) -> None:
-    """Draw the points of each cluster in a form of its own; a key says how many each has."""
+    """Draw the points of each cluster in its own form, with a key of the cluster sizes."""
     for place, cluster in enumerate(np.unique(clusters).tolist()):
         mine = points[clusters == cluster]
         ax.plot(
@@ -251,10 +251,10 @@ Place = tuple[tuple[float, float], str]
 
 
 def _placed_names(ax: Axes, points: Floats, table: pd.DataFrame, limit: int) -> dict[int, Place]:
-    """Return which names fit, and where each stands beside its point.
+    """Return the names that fit, with their positions relative to their points.
 
-    Names go to the right, the left, above or below, where nothing else lies; those farthest from
-    the others come first.
+    Names are placed in free space to the right, left, above or below; points farthest from the
+    others come first.
     """
     scale = 72 / ax.figure.dpi
     at = ax.transData.transform(points) * scale
@@ -276,7 +276,7 @@ def _placed_names(ax: Axes, points: Floats, table: pd.DataFrame, limit: int) -> 
 def _free_place(
     at: Floats, width: float, taken: Floats, edges: Floats
 ) -> tuple[Place, Floats] | None:
-    """Return where a name of that width touches nothing and stays inside, with its area."""
+    """Return a free position inside the axes for a name of that width, with its area."""
     x, y = at
     half = _LINE / 2
     spots = [

@@ -20,7 +20,7 @@ _KINDS = {
     "publisher": "book",
 }
 _BETWEEN = re.compile(r",? & |(?<=\.), ")
-"""What stands between two authors."""
+"""Separator between two authors."""
 
 _SIGNS = {"&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "_": r"\_", "–": "--"}
 _LOOSE = re.compile(r"[\\{}`\s]+")
@@ -66,7 +66,7 @@ def _of(text: str, key: str) -> str:
     told = {name: _escaped(_LOOSE.sub(" ", part)) for name, part in found.groupdict("").items()}
     where = next(name for name in _KINDS if told[name])
     named = unicodedata.normalize("NFKD", f"{told['author'].partition(',')[0]}{told['year']}")
-    key = re.sub(r"\W", "", named, flags=re.ASCII).lower()  # accents stand apart, and are left out
+    key = re.sub(r"\W", "", named, flags=re.ASCII).lower()  # NFKD separates accents; remove them
     return _entry(
         _KINDS[where],
         key,

@@ -44,7 +44,7 @@ class Degrees(LabelSet):
 
     @classmethod
     def of(cls, labels: Iterable[Label]) -> Degrees:
-        """Return an answer as it is if it has degrees, else with the degree 1 for each label."""
+        """Return an answer unchanged if it has degrees, else with the degree 1 for each label."""
         return labels if isinstance(labels, Degrees) else cls(dict.fromkeys(labels, 1.0))
 
     def __eq__(self, other: object) -> bool:
@@ -81,7 +81,7 @@ def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
     Raises
     ------
     OptionError
-        They are no labels (text or whole numbers), or the separator is none.
+        They are not labels (text or whole numbers), or the separator is invalid.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
 
 
 def check_sep(sep: object) -> None:
-    """Raise `OptionError` unless this can stand between two labels."""
+    """Raise `OptionError` if this cannot separate two labels."""
     if not isinstance(sep, str) or not sep or '"' in sep:
         raise OptionError(
             f"{option('sep', sep, limit=80)} must be text of one character or more without '\"'."
@@ -135,7 +135,7 @@ def _quote(label: str, sep: str) -> str:
     followed = label + sep
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
     core = sep.strip()  # which is taken off the ends of a cell
-    # The separators beside a label may complete what it begins or ends with.
+    # The separators around a label may complete a separator that it begins or ends with.
     at_ends = core not in {"", sep} and (followed.startswith(core) or (sep + label).endswith(core))
     if followed.index(sep) < len(label) or '"' in label or opens_list or at_ends:
         doubled = label.replace('"', '""')

@@ -17,7 +17,7 @@ _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def is_nothing(x: Any) -> bool:
-    """Say whether there is no number to show."""
+    """Return whether a number is missing."""
     return x is None or x is pd.NA or (isinstance(x, float | np.floating) and math.isnan(x))
 
 
@@ -47,7 +47,7 @@ def interval(low: Any, high: Any) -> str:
 
 
 def rough(lows: Iterable[float]) -> str:
-    """Return what is to be said of intervals where the lower end of one is below -1; else nothing.
+    """Return a note on intervals if the lower end of one is below -1, otherwise a blank.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def level_text(level: float, *, gap: str = " ") -> str:
 
 
 def p_value(p: Any, *, digits: int = 3, plain: bool = False) -> str:
-    """Return a p-value; one below the last digit is said to be small.
+    """Return a p-value as text, with ``<`` if it is below the last digit.
 
-    ``plain`` keeps the zero before the point, as the numbers beside it in a table do.
+    ``plain`` keeps the zero before the point, as other numbers of a table do.
     """
     if is_nothing(p):
         return "-" if plain else DASH
@@ -118,7 +118,7 @@ def p_four(p: Any) -> str:
 
 
 def p_phrase(p: Any) -> str:
-    """Return a p-value as it stands in a sentence: ``p = .012`` or ``p < .001``."""
+    """Return a p-value for a sentence: ``p = .012`` or ``p < .001``."""
     text = p_value(p)
     if is_nothing(p):
         return "p undefined"

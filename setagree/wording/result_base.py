@@ -65,7 +65,7 @@ class Result:
         return self.to_frame()
 
     def _heading(self) -> str:
-        """Return what is printed above the table."""
+        """Return the text above the table."""
         return ""
 
     def _notes(self) -> Iterable[str]:
@@ -85,7 +85,7 @@ class Result:
         return table, " ".join(last)
 
     def _parts(self) -> tuple[str, str]:
-        """Return what is printed, and its last paragraph."""
+        """Return the printed text, and its last paragraph."""
         table, last = self._printed()
         shown = str(table) if any(table.cells.values()) else ""
         notes = map(wrapped, filter(None, self._notes()))
@@ -114,9 +114,9 @@ class Result:
     def to_json(self) -> str:
         """Return the rows of `to_frame` as JSON, a list of objects, as ``--format json`` does.
 
-        A number that is nan is null, and ``reason`` says why; ``about`` says whether intervals are
-        about these raters or raters like these; label sets are sorted lists. Agreements and
-        comparisons also have their degrees of freedom, and how units were drawn.
+        NaN is null, with its ``reason``; ``about`` is whether intervals are about these raters or
+        raters like these; label sets are sorted lists. Agreements and comparisons also have their
+        degrees of freedom, and the sampling design.
         """
         results = getattr(self, "rows", (self,))
         frame = described(_flat(self.to_frame()), results)
@@ -154,7 +154,7 @@ def wrapped(text: str) -> str:
 
 
 def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
-    """Return a frame with what the interval of each row rests on, where the results say that."""
+    """Return a frame with the basis of the interval of each row, if the results have it."""
     found = [each for result in results if (each := getattr(result, "rests_on", None))]
     rests = [one for each in found for one in (each if isinstance(each, list) else [each])]
     if len(rests) != len(frame):
@@ -163,7 +163,7 @@ def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
 
 
 def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
-    """Return a frame with what its intervals are about, where the results say that."""
+    """Return a frame with the target of its intervals, if the results have it."""
     about = {getattr(result, "about", None) for result in results} - {None}
     return frame.assign(about=about.pop()) if about else frame
 
@@ -201,7 +201,7 @@ _NO_REASON = object()
 
 
 def _reason_of(result: Any) -> Any:
-    """Return why numbers of a result are nan, or None where they are known."""
+    """Return the reason for NaN in a result, or None if its numbers are defined."""
     for one in (result, getattr(result, "agreement", None)):
         for name in ("interval_reason", "reason"):
             if hasattr(one, name):
@@ -210,7 +210,7 @@ def _reason_of(result: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Return a label set as people read it, anything else as it is."""
+    """Return a label set as text for display, and other values unchanged."""
     return display_labels(value) if isinstance(value, frozenset) else value
 
 

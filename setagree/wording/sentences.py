@@ -64,13 +64,13 @@ def as_markdown(text: str) -> str:
 
 
 LONGEST = 30
-"""How many columns of type a name may take in a picture."""
+"""Maximum width of a name in a picture, in text columns."""
 
 _UNSEEN = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 
 
 def columns_of(text: str) -> int:
-    """Return how many columns of type a text takes: wide signs two, marks above others none."""
+    """Return the width of a text in columns: 2 for wide characters, 0 for combining marks."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))
@@ -83,7 +83,7 @@ def _columns(character: str) -> int:
 
 
 def cut(text: str, limit: int = LONGEST) -> str:
-    """Return the text, or its head and an ellipsis where it is wider than ``limit`` columns."""
+    """Return the text, or its head and an ellipsis if it is wider than ``limit`` columns."""
     head = text[: 20 * limit]  # marks take no column, and one letter may bear thousands of them
     if head == text and columns_of(text) <= limit:
         return text
@@ -92,7 +92,7 @@ def cut(text: str, limit: int = LONGEST) -> str:
         width += _columns(character)
         if width >= limit:
             break
-    # What joins two signs, or escapes the next one, is no end.
+    # Do not end with a joiner or an escape character.
     return head[:end].rstrip(JOINERS + "\\") + "…"
 
 
@@ -120,17 +120,17 @@ def _drawable(character: str) -> str:
 
 
 LONGEST_NAME = 60
-"""Columns of type after which a label, unit or rater is cut where it is shown."""
+"""Width in columns after which a displayed label, unit or rater is cut."""
 
 LONGEST_TITLE = 400
-"""Columns after which it is cut even where there is room for all of it."""
+"""Width in columns after which it is cut even if all of it would fit."""
 
 
 @dataclass(frozen=True)
 class Name:
     """Text that a user wrote: a label, a set of labels, a unit, a rater, a group.
 
-    It may hold anything, so that it must be cut and escaped where it is shown.
+    It may contain anything, so that it must be cut and escaped for display.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ def split_sections(doc: str) -> list[str]:
 
 
 def parameter_texts(section: str) -> dict[str, str]:
-    r"""Return what a section says of each name; names that are told together have one text.
+    r"""Return the text of a docstring section for each parameter name.
 
     Examples
     --------

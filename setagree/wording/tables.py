@@ -29,7 +29,7 @@ from setagree.wording.number_format import (
 from setagree.wording.sentences import as_markdown, columns_of, cut, visible
 
 TERMINAL = 80
-"""Columns of a terminal, where nobody knows how many it has."""
+"""Number of columns of a terminal of unknown width."""
 
 _P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
 _NEVER_ROUNDED = {"unit", "rater", "value"}
@@ -185,7 +185,7 @@ def aligned(
 ) -> list[str]:
     """Return columns of cells, their heads first, as lines: some to the left, others to the right.
 
-    Two spaces stand between columns where that fits the terminal, else one.
+    Columns are separated by two spaces if that fits the terminal, otherwise by one.
     """
     columns = list(columns)
     widths = [max(map(columns_of, column)) for column in columns]
@@ -233,7 +233,7 @@ def _markdown_cell(value: Any, column: str) -> str:
 
 
 def _number_text(value: Any, column: str) -> str | None:
-    """Return a number as tables have it, a dash where there is none; None of what is no number."""
+    """Return a number as table text, a dash if it is missing, or None for other values."""
     # Of an answer or a name that is a number all digits count: rounded, two of them could be one.
     if column in _NEVER_ROUNDED and isinstance(value, float) and not is_nothing(value):
         return str(value)
@@ -245,7 +245,8 @@ def _number_text(value: Any, column: str) -> str | None:
 def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> str:
     """Return a frame as a table of a notebook: rounded as in Markdown, of many rows the ends.
 
-    A single row with many columns stands upright. Columns of text stand to the left, or `left`.
+    A single row with many columns is transposed. Columns of text, or those in `left`, are
+    left-aligned.
 
     Examples
     --------
@@ -307,7 +308,7 @@ def json_text(frame: pd.DataFrame) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Return what JSON can say: null for what is not a finite number, also inside a list."""
+    """Return a JSON value: null for a number that is not finite, also inside a list."""
     if isinstance(value, Degrees):
         return {str(label): value.degrees[label] for label in sorted_labels(value)}
     if isinstance(value, frozenset):
@@ -322,9 +323,9 @@ def _json_value(value: Any) -> Any:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as comma-separated values, nothing rounded and every character as it is."""
+    """Return a frame as comma-separated values, without rounding or changed characters."""
     text = frame.to_csv(index=False, lineterminator="\n")
     if "\r" not in text:
         return text
-    # It would stand without quotes, and end a row for those who read it.
+    # Without quotes, some readers would end the row there.
     return frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
