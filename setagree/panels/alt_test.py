@@ -52,7 +52,7 @@ from setagree.wording.sentences import Name, Sentence, Words, cut, enumeration, 
 from setagree.wording.tables import Column
 
 MOST_HUMANS = 1_000
-"""Humans whose outcomes are set against each other, pair by pair."""
+"""Maximum number of humans whose outcomes are compared pair by pair."""
 
 _MANY_UNITS = 100_000_000
 _DRAWS, _CELLS = 10_000, 1_000_000
@@ -60,22 +60,22 @@ _SEED = 20250125
 
 
 class Outcomes:
-    """What is won and lost on a unit, and what follows for tests on other numbers of units.
+    """Wins and losses per unit, with the power of tests on other numbers of units.
 
     With d = (the human wins) - (the model wins) on a unit, the mean of d over n units is normal
-    with the variance mean(d²) / n, so that ties stay as frequent as they were. The means of two
-    humans are correlated as their d are over the units that they share. s² / sigma² is a chi-square
-    by its degrees of freedom (Wilson and Hilferty 1931), correlated as squares are. The t-tests of
-    10,000 draws (a fixed seed; fewer for more than 100 humans) are decided as the test itself is.
+    with the variance mean(d²) / n, so that the share of ties is constant. The means of two humans
+    are correlated as their d on the shared units. s² / sigma² is a chi-square divided by its
+    degrees of freedom (Wilson and Hilferty 1931), with squared correlations. The t-tests of 10,000
+    draws (a fixed seed; fewer for more than 100 humans) are decided as in the test.
 
     Parameters
     ----------
     n : ndarray of shape (n_humans,)
-        The units that each human shares with the model and the others.
+        Number of units that each human shares with the model and other humans.
     n_units : int
-        The units of the test.
+        Number of units of the test.
     products : ndarray of shape (n_humans, n_humans)
-        The sum of the products of the d of two humans.
+        The sums of the products of the d of two humans.
     """
 
     def __init__(self, n: npt.NDArray[np.int64], n_units: int, products: Floats) -> None:
@@ -86,10 +86,10 @@ class Outcomes:
         self._alike = products / np.sqrt(np.maximum(np.outer(squares, squares), 1))
 
     def power(self, n_units: float, lead: float, *, q: float) -> float:
-        """Return how often a model passes whose mean d is epsilon less the lead.
+        """Return the probability that a model passes if its mean d is epsilon minus the lead.
 
-        It must win over half of H humans. By Benjamini and Yekutieli it does where, for some
-        k >= H / 2, k of the p-values are q k / (H (1 + 1/2 + ... + 1/H)) or less.
+        It must win over half of the H humans. By Benjamini and Yekutieli it does if, for some k >=
+        H / 2, k of the p-values are at most q k / (H (1 + 1/2 + ... + 1/H)).
         """
         from scipy.special import stdtr
 
@@ -98,7 +98,7 @@ class Outcomes:
         df = n - 1
         step = 2 / (9 * df)
         s = np.maximum(1 - step + spread * np.sqrt(step), 1e-3) ** 1.5
-        # Without any spread the sign of the lead decides, as in the test.
+        # Without variance the sign of the lead decides, as in the test.
         ahead = np.full(len(n), np.inf if lead > 0 else -np.inf)
         np.divide(lead * np.sqrt(n), self.deviation, out=ahead, where=self.deviation > 0)
         p = np.sort(stdtr(df, (means - ahead) / s), axis=1)
@@ -108,7 +108,7 @@ class Outcomes:
         return float(won[:, (H + 1) // 2 - 1 :].any(axis=1).mean())
 
     def units_for(self, power: float, lead: float, *, q: float) -> int | None:
-        """Return the fewest units that reach a power, to 1 %; None where no number does."""
+        """Return the smallest number of units with a power, to 1%, or None if there is none."""
 
         def enough(n_units: int) -> bool:
             return self.power(n_units, lead, q=q) >= power
@@ -117,17 +117,17 @@ class Outcomes:
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats]:
-        """Standard normal means, correlated as the humans are, and what their s² is made of."""
+        """Standard normal means, correlated as the humans, and the components of their s²."""
         H = len(self.share)
         generator = np.random.default_rng(_SEED)
         shape = (max(_CELLS // H, 1_000) if H * _DRAWS > _CELLS else _DRAWS, H)
         means = generator.standard_normal(shape) @ _root(self._alike)
-        # Squares of normal numbers are correlated as the square of their correlation.
+        # The correlation of squared normal variables is the square of their correlation.
         return means, generator.standard_normal(shape) @ _root(self._alike**2)
 
 
 def _root(correlations: Floats) -> Floats:
-    """Return R with R' R the correlations."""
+    """Return R such that R' R is the correlation matrix."""
     values, vectors = np.linalg.eigh(correlations)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0))).T)
 
@@ -135,7 +135,7 @@ def _root(correlations: Floats) -> Floats:
 def products_of(
     units: npt.NDArray[Any], humans: npt.NDArray[Any], lost: Floats, tested: npt.NDArray[Any]
 ) -> Floats | None:
-    """Return the sums of the products of d, of all pairs of humans tested; None for too many."""
+    """Return the sums of products of d for all pairs of tested humans, or None for too many."""
     if not 0 < len(tested) <= MOST_HUMANS:
         return None
     d = sparse.coo_array((lost, (units, humans))).tocsc()[:, tested]
@@ -143,7 +143,7 @@ def products_of(
 
 
 def _least(enough: Callable[[int], bool], start: int) -> int | None:
-    """Return the fewest units that are enough, to 1 %, sought from a number near to it."""
+    """Return the smallest sufficient number of units, to 1%, by a search near a start."""
     low, high = 2, start
     while not enough(high):
         low, high = high, high * 2
@@ -165,33 +165,34 @@ _BY_CHANCE = " Agrees with the other humans hardly more than chance: "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AltTest(Result):
-    """Whether a model stands for the humans at least as well as one of them does.
+    """Test of whether a model may replace a human.
 
     Attributes
     ----------
     model : object
-        Who was tested.
+        The tested model.
     distance : str
-        How answers are compared.
+        Name of the distance.
     epsilon : float
-        By how much a human may be better and the model still be preferred, because it is cheaper.
+        Advantage of a human up to which the cheaper model is preferred.
     q : float
-        The false discovery rate over the humans (Benjamini and Yekutieli).
+        False discovery rate over the humans (Benjamini and Yekutieli).
     humans : DataFrame
-        A row for each human who shares enough units: how many; how often the model and the human
-        win (ties: both); the difference, human less model, with its standard error; the Wilson 95%
-        interval of the model's wins; p, p corrected, and whether it is rejected that the human is
-        better by epsilon or more; and the human's `agreement` with the other humans: 1 - d_o / d_e,
-        d_o the mean distance to them unit by unit, d_e that to all of their answers.
+        One row per human with enough shared units: their number; the shares of units that the model
+        and the human win (a tie is a win for both); the difference, human minus model, with its
+        standard error; the Wilson 95% interval of the model's wins; p, corrected p, and whether it
+        is rejected that the human is better by at least epsilon; and the human's `agreement` with
+        the other humans: 1 - d_o / d_e, with d_o the mean distance to them within units, d_e that
+        to all of their answers.
     skipped : Series
-        The humans who share too few units, and how many they share.
+        Number of shared units of the humans who share too few.
     n_units : int
-        Units with the model and enough humans.
+        Number of units with the model and enough humans.
     human_alpha : float
-        Krippendorff's alpha of the humans, on the units with enough of them; nan if undefined.
+        Krippendorff's alpha of the humans, on the units with enough of them; NaN if undefined.
     products : ndarray of shape (n_humans, n_humans), or None
-        Of each pair of humans, the sum over units of the products of (the human wins) - (the model
-        wins), which the power is reckoned from; None for more than 1,000 humans.
+        For each pair of humans, the sum over units of the products of (the human wins) - (the model
+        wins), for the power; None for more than 1,000 humans.
     """
 
     model: Any
@@ -227,27 +228,27 @@ class AltTest(Result):
 
     @property
     def winning_rate(self) -> float:
-        """The share of the humans over whom the model wins; nan where none could be tested."""
+        """Share of the humans over whom the model wins, or NaN if no human could be tested."""
         return float(self.humans["rejected"].mean()) if len(self.humans) else float("nan")
 
     @property
     def average_advantage_probability(self) -> float:
-        """The mean over humans of how often the model is at least as near to the others."""
+        """Mean over humans of the share of units that the model wins or ties."""
         return float(self.humans["advantage"].mean()) if len(self.humans) else float("nan")
 
     @property
     def passes(self) -> bool:
-        """Whether the model wins over half of the humans or more."""
+        """Whether the model wins over at least half of the humans."""
         return bool(self.winning_rate >= 0.5)
 
     @property
     def reason(self) -> str | None:
-        """Why the winning rate is nan, or None."""
+        """Reason for a winning rate of NaN, or None."""
         return None if len(self.humans) else "no human shares enough units with the model"
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with the figures that it follows from."""
+        """Sentence with the decision and its basis."""
         if self.reason is not None:
             return f"No verdict: {self.reason}."
         may = "may" if self.passes else "may not"
@@ -256,17 +257,17 @@ class AltTest(Result):
 
     @property
     def wins(self) -> str:
-        """The clause on the humans over whom the model wins."""
+        """Clause on the humans over whom the model wins."""
         won, tested = int(self.humans["rejected"].sum()), counted(len(self.humans), "human")
         rate = f"winning rate {self.winning_rate:.2f}"
         return f"wins over {won:,} of {tested} ({rate}, epsilon {self.epsilon:g})"
 
     @property
     def reservations(self) -> Sentence:
-        """Sentences on few humans, poor agreement of the humans, and humans near to chance.
+        """Sentences on few humans, poor agreement of the humans, and humans close to chance.
 
-        Alpha below 0.2 is called poor (Altman 1991); a human whose agreement with the others is
-        below 0.1 answers much like chance.
+        Alpha below 0.2 is poor (Altman 1991). Agreement of a human with the others below 0.1 is
+        close to chance.
         """
         by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
         said: list[Words] = []
@@ -282,24 +283,24 @@ class AltTest(Result):
         return tuple(said)
 
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
-        """Return how often a test of so many units passes a model that deserves it.
+        """Return the power of a test for a model of a given quality.
 
-        The model is one that is as good as the humans; for the difference that was found, p has
-        said all. Means over units are taken as normal, ties as frequent and humans as alike as on
-        the units of this test. A model much worse than the humans ties less often with them than a
-        good one would, so that the power told from it is too small.
+        The default model is as good as the humans; for the observed difference, p has all the
+        information. Means over units are assumed to be normal, with the ties and the correlations
+        of humans of this test. A model much worse than the humans ties less often with them than a
+        good one would, so that the power from its test is too small.
 
         Parameters
         ----------
         n_units : int, optional
-            Units of the test. Default: those of this one.
+            Units of the planned test. Default: those of this test.
         difference : float
-            By how much more often a human truly wins than the model; 0 where it is as good.
+            Difference of the true win rates of a human and the model; 0 if it is as good.
 
         Returns
         -------
         float
-            nan where no human could be tested, or more than 1,000 were.
+            NaN if no human could be tested, or more than 1,000 were.
         """
         if n_units is not None:
             check_least("n_units", n_units, 2)
@@ -309,7 +310,7 @@ class AltTest(Result):
         return self._outcomes.power(wanted, self.epsilon - difference, q=self.q)
 
     def units_for(self, power: float = 0.8, *, difference: float = 0.0) -> int | None:
-        """Return how many units such a test takes, to 1 %; None where none are enough."""
+        """Return the number of units for a power, to 1%, or None if no number is sufficient."""
         if not 0 < power < 1:
             raise OptionError(f"{option('power', power)} must lie between 0 and 1.")
         if self._outcomes is None:
@@ -324,7 +325,7 @@ class AltTest(Result):
 
     @cached_property
     def power_note(self) -> str:
-        """What such a test can show, in a sentence; blank where no human could be tested."""
+        """Sentence on the power of this test; empty if no human could be tested."""
         if self._outcomes is None:
             return ""
         needed = self.units_for()
@@ -343,8 +344,8 @@ class AltTest(Result):
     ) -> pd.DataFrame:
         """Return the winning rate and the decision under other values of epsilon.
 
-        The authors advise 0.2 where the humans are experts, 0.15 where they are skilled, 0.1 where
-        they are a crowd, and less where the humans agree little. Choose before you look.
+        The authors advise 0.2 for experts, 0.15 for skilled annotators, 0.1 for a crowd, and less
+        if the humans agree little. Choose before you look.
         """
         rates = []
         for epsilon in epsilons:
@@ -356,7 +357,7 @@ class AltTest(Result):
         return pd.DataFrame({"winning_rate": rates, "passes": passes}, index=index)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the row of each human."""
+        """Return one row per human."""
         return self.humans.copy()
 
     def _heading(self) -> str:
@@ -388,14 +389,15 @@ class AltTest(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AltTestTable(ResultPerModel[AltTest]):
-    """Several models against the same humans, the one with the largest advantage first."""
+    """Tests of several models against the same humans, by decreasing advantage."""
 
     rows: tuple[AltTest, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each model, ranked by the average advantage probability.
+        """Return one row per model, ranked by the average advantage probability.
 
-        ``power`` is that of `AltTest.power`, and ``units_for_80`` says how many units give .8.
+        ``power`` is that of `AltTest.power`; ``units_for_80`` is the number of units for a power of
+        0.8.
         """
         names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
         rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
@@ -416,9 +418,9 @@ class AltTestTable(ResultPerModel[AltTest]):
 
 
 def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Floats, Flags]:
-    """Return p of the t-test of the difference against epsilon, p corrected, and the decision.
+    """Return p of the t-test of the difference against epsilon, corrected p, and the decision.
 
-    Without any spread, p is 0 below epsilon and 1 from there on.
+    Without variance, p is 0 for differences below epsilon and 1 otherwise.
     """
     from scipy import stats
 
@@ -432,23 +434,23 @@ def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Float
 
 
 _PARTS = 720_720
-"""A multiple of all numbers up to 16: similarities of small sets are multiples of 1 / this."""
+"""A multiple of all numbers up to 16: similarities of small sets are multiples of its inverse."""
 
 ROUNDING = 1e-12
-"""What rounding may change in a mean of similarities, or which share of a mean distance."""
+"""Rounding tolerance of a mean of similarities, relative for mean distances."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """What all models of a study are measured against.
+    """Humans and distances shared by the tests of all models of a study.
 
     Attributes
     ----------
     people : ndarray of bool, shape (n_raters,)
-        Who is a human; units have `min_humans` of them or more.
+        Flags of the humans; units have at least `min_humans` of them.
     bounded : bool
-        Whether 1 is the largest distance there is. Else mean distances are compared, and are a tie
-        where they differ by no more than rounding leaves of their own size.
+        Whether 1 is the largest possible distance. If not, mean distances are compared, and tie if
+        they differ by rounding only.
     """
 
     study: Annotations
@@ -459,7 +461,7 @@ class Contest:
 
     @cached_property
     def _answers(self) -> tuple[Codes, Codes, Codes]:
-        """Unit, rater and value of the humans' answers, in units with enough, sorted by both."""
+        """Unit, rater and value of the humans' answers in units with enough, sorted by both."""
         study = self.study
         human = self.people[study.rater_codes]
         enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
@@ -469,7 +471,7 @@ class Contest:
 
     @cached_property
     def _starts(self) -> tuple[Codes, Codes]:
-        """Where the unit of each of these answers begins, and how many answers it has."""
+        """Start of the unit of each of these answers, and its number of answers."""
         units, _, _ = self._answers
         sizes = np.bincount(units, minlength=self.study.n_units)
         return (np.cumsum(sizes) - sizes)[units], sizes[units]
@@ -481,9 +483,9 @@ class Contest:
         return self._mean_nearness(values)
 
     def _mean_nearness(self, answers: Codes) -> Floats:
-        """Return how near an answer for each rating is to the others of its unit, on average.
+        """Return the mean similarity of an answer per rating to the other answers to its unit.
 
-        Added up human by human, in their order, as the authors' program does.
+        Summed human by human, in their order, as in the authors' program.
         """
         _, _, values = self._answers
         start, size = self._starts
@@ -496,7 +498,7 @@ class Contest:
         return np.asarray(out / (size - 1))
 
     def _nearness(self, k: Codes, l: Codes) -> Floats:
-        """Return 1 - d where 1 bounds the distance, else -d."""
+        """Return 1 - d if distances are bounded by 1, else -d."""
         if self.bounded:
             return _fractions(self.weights.at(k, l))
         return -self.weights.distance_at(k, l)
@@ -519,9 +521,9 @@ class Contest:
 
     @cached_property
     def agreements(self) -> Floats:
-        """1 - d_o / d_e of each rater with the humans; nan for others, or where d_e is 0.
+        """1 - d_o / d_e of each rater with the humans; NaN for others, or if d_e is 0.
 
-        d_o is the mean distance of the rater's answers to those of the other humans, unit by unit;
+        d_o is the mean distance of the rater's answers to those of the other humans within units,
         d_e that to the answers of the other humans to all units.
         """
         _, raters, values = self._answers
@@ -545,13 +547,13 @@ class Contest:
         answer[study.unit_codes[own]] = study.value_codes[own]
         units, humans, _ = self._answers
         kept = answer[units] >= 0
-        # Where the model is silent any answer will do: those comparisons are not kept.
+        # Comparisons without an answer of the model are dropped, so any value will do.
         of_model, of_human = self._mean_nearness(np.maximum(answer[units], 0)), self._to_humans
         lead, slack = (of_model - of_human)[kept], self._slack(of_model, of_human)[kept]
         return units[kept], humans[kept], lead >= -slack, lead <= slack
 
     def _slack(self, one: Floats, two: Floats) -> Floats:
-        """Return the largest difference of two means that is a tie.
+        """Return the largest difference of two means that counts as a tie.
 
         It is 0 for similarities: the authors' program compares their means as doubles.
         """
@@ -561,9 +563,9 @@ class Contest:
 
 
 def _fractions(similarity: Floats) -> Floats:
-    """Return similarities with what rounding took from fractions of small numbers given back.
+    """Return similarities rounded to the nearest double of fractions with small denominators.
 
-    A distance comes as 1 - s: the third that is left of it is not the double nearest to 1/3.
+    A distance is stored as 1 - s, so that 1 - d need not be the double nearest to 1/3.
     """
     nearest = np.rint(similarity * _PARTS) / _PARTS
     return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)
@@ -581,40 +583,39 @@ def alt_test(
     min_units: int = 30,
     min_humans: int = 2,
 ) -> AltTestTable:
-    """Test whether a model may replace a human, by leaving out one human after the other.
+    """Test whether a model may replace a human, by leaving out one human at a time.
 
     For human j and unit i, S(x) is the mean similarity of answer x to those of the other humans.
     The model wins if S(model) >= S(j), the human if S(j) >= S(model); a tie is a win for both. With
-    W the share of wins, W_j - W_model >= epsilon is tested against less by a one-sample t-test, and
-    the p-values of all humans are corrected by Benjamini and Yekutieli. The model passes where half
-    of the tests or more are rejected. Mean similarities are compared as doubles, as the authors'
-    program does: rounding breaks some ties, and another order of the raters breaks others. Mean
-    distances without a bound tie if they differ by rounding only. The test assumes that units are
-    drawn independently, and that what the humans have in common is what is wanted.
+    W the share of wins, the hypothesis W_j - W_model >= epsilon is tested by a one-sided one-sample
+    t-test, and the p-values of all humans are corrected by Benjamini and Yekutieli. The model
+    passes if at least half of the tests are rejected. Mean similarities are compared as doubles, as
+    in the authors' program: rounding breaks some ties, depending on the order of the raters.
+    Unbounded mean distances tie if they differ by rounding only. The test assumes that units are
+    drawn independently, and that the common opinion of the humans is the goal.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of the humans, and of the models that are raters in it.
     model : rater, DataFrame or path, or list of these
-        A rater of the study; or where its answers to the same units stand, a table with the unit
-        and the labels, which is read as the study was, with its ``where=`` and ``duplicates=``. It
-        is called what its column of raters says, else as the file. None of the models is then a
-        human.
+        A rater of the study, or a table with the units and labels of its answers, which is read
+        with the options of the study, including ``where=`` and ``duplicates=``. Its name is that in
+        its column of raters, else that of the file. None of the models is then a human.
     humans : sequence of raters, optional
-        Default: everybody who is not a model.
+        Default: all raters who are not models.
     distance : name, callable, Distance or labelled matrix, optional
         Similarity is 1 - d. Default: MASI for label sets, nominal for scalars.
     epsilon : float
-        The advantage that a human must have to be worth the price. The authors advise 0.2 for
-        experts, 0.15 for skilled annotators, 0.1 for a crowd, and less where humans agree little.
+        The advantage that justifies the cost of a human. The authors advise 0.2 for experts, 0.15
+        for skilled annotators, 0.1 for a crowd, and less if the humans agree little.
     q : float
         The false discovery rate.
     min_units : int
-        Units that a human must share with the model and other humans; below 30 the t-test is
-        doubtful.
+        Minimum number of units that a human shares with the model and other humans; below 30 the
+        t-test is doubtful.
     min_humans : int
-        Humans that a unit must have, 2 at least.
+        Minimum number of humans per unit, at least 2.
 
     Returns
     -------
@@ -631,7 +632,7 @@ def alt_test(
     Warns
     -----
     UndefinedAgreementWarning
-        No human shares enough units: the winning rate is nan.
+        No human shares enough units: the winning rate is NaN.
 
     References
     ----------
@@ -663,7 +664,7 @@ def alt_test(
     study, names = with_models(study, model)
     models = rater_codes(study, names, "model", "model")
     people = _humans(study, humans, models)
-    # Who is neither has no say in what a distance takes from the data.
+    # Raters who are neither models nor humans do not affect the distance.
     kept = people | flags(study.n_raters, models)
     study, people = part_of(study, kept[study.rater_codes]), people[kept]
     compared = case_of(study, distance)
@@ -696,7 +697,7 @@ def _tested(
             "advantage": sums[0] / n,
             "human_advantage": sums[1] / n,
             "difference": difference,
-            # Integers until the last step: all differences alike give exactly 0.
+            # Sums of integers: equal differences give a variance of exactly 0.
             "standard_error": np.sqrt((n * sums[2] - (sums[1] - sums[0]) ** 2) / (n - 1)) / n,
         },
         index=_named(study, tested),
@@ -725,7 +726,7 @@ def _wilson(wins: npt.NDArray[Any], n: npt.NDArray[Any]) -> tuple[list[float], l
 
 
 def _humans(study: Annotations, humans: Sequence[object] | None, models: list[int]) -> Flags:
-    """Return who is a human, checked to be three or more and none a model."""
+    """Return flags of the humans; raise DataError for fewer than three, or for a model."""
     people = people_of(study, humans, models)
     if people.sum() < 3:
         other = python_or_command("noninferiority_test", "--margin")
