@@ -47,43 +47,43 @@ from setagree.wording.tables import Column
 Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
 _ROUNDING = 1e-9
-"""What rounding may change in a share or a probability."""
+"""Absolute rounding tolerance of a share or a probability."""
 
 _IN_SUMS = 1e-12
-"""The share of a sum of distances that rounding may change."""
+"""Relative rounding tolerance of a sum of distances."""
 
 _MOST_RATES = 20_000_000
-"""Error rates (raters x values x values) beyond which the algorithm is refused; 160 MB."""
+"""Maximum number of error rates (raters x values x values); 160 MB."""
 
 
 _DENSE = 4
-"""Cells of units times labels for each label that was given, up to which cells are counted."""
+"""Cells (units times labels) per observed label up to which cells are counted densely."""
 
 _BITS = 64
-"""Labels up to which a set is told apart from all others by one bit for each."""
+"""Number of labels up to which a set is encoded with one bit per label."""
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One answer for each unit.
+    """One answer per unit.
 
     Attributes
     ----------
     values : tuple
         The distinct answers.
     codes : ndarray of shape (n_units,)
-        Positions in `values`; -1 where there is no answer.
+        Positions in `values`; -1 without an answer.
     confidence : ndarray of shape (n_units,)
-        In [0, 1]; nan where there is no answer.
+        In [0, 1]; NaN without an answer.
     tied : ndarray of bool, shape (n_units,)
-        Where a label, or a whole answer, is tied.
+        Whether a label, or a whole answer, is tied.
     undecided : ndarray of bool, shape (n_units,)
-        Where no label has a majority, and "no label" has none either.
+        Whether neither a label nor "no label" has a majority.
     rates : ndarray of shape (n_rows, 4) or None
-        Rater, label, and how often the rater gives the label where it is true, and keeps from it
-        where it is not.
+        Rater, label, and the probabilities that the rater gives the label if it is true, and does
+        not if it is not.
     n_unconverged : int
-        Labels whose error rates still moved at the end.
+        Number of labels whose error rates had not converged.
     """
 
     values: tuple[Any, ...]
@@ -103,7 +103,7 @@ class Ballot:
 
     @cached_property
     def ratings(self) -> Floats:
-        """How many answers each unit has."""
+        """Number of answers per unit."""
         study = self.study
         return np.bincount(study.unit_codes, minlength=study.n_units).astype(np.float64)
 
@@ -117,7 +117,7 @@ class Ballot:
 
     @cached_property
     def empty(self) -> Floats:
-        """How many raters of each unit gave the empty set."""
+        """Number of raters per unit who gave the empty set."""
         study = self.study
         is_empty = np.array([value == frozenset() for value in study.values])
         empty = study.unit_codes[is_empty[study.value_codes]]
@@ -138,13 +138,13 @@ class Ballot:
             counts = table[found]
         else:
             found, counts = np.unique(self._memberships, return_counts=True)
-        units = found // L  # much faster than divmod
+        units = found // L  # faster than divmod
         labels = (found - units * L).astype(np.intp)
         return units.astype(np.intp), labels, counts.astype(np.float64)
 
     @property
     def _memberships(self) -> Codes:
-        """The cells of a table of units and labels that each label of each answer stands for."""
+        """The cells of the units x labels table for each label of each answer."""
         study, geometry = self.study, self.geometry
         cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
         cells *= max(1, len(geometry.labels))
@@ -152,7 +152,7 @@ class Ballot:
 
     @property
     def _table(self) -> Codes:
-        """How many raters gave each label to each unit, of shape (n_units, n_labels)."""
+        """Number of raters per unit and label, of shape (n_units, n_labels)."""
         study = self.study
         shape, r = (study.n_units, max(1, len(self.geometry.labels))), int(self.ratings[0])
         regular = study.n_ratings == r * study.n_units
@@ -166,10 +166,10 @@ class Ballot:
 
 
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
-    """Take each label that enough raters of the unit gave.
+    """Return the labels that enough raters of each unit gave.
 
-    A unit is undecided where no label is taken and no more than half of its raters gave the empty
-    set. The confidence is the smallest share of raters behind any of the decisions.
+    A unit is undecided if no label is taken and at most half of its raters gave the empty set. The
+    confidence is the smallest share of raters behind any of the decisions.
     """
     units, _, counts = ballot.votes
     n = ballot.study.n_units
@@ -178,7 +178,7 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     taken = (share >= threshold - _ROUNDING) & ~tied
     undecided = _without(units, taken, n) & (2 * ballot.empty <= ballot.ratings)
     if ties == "plurality":
-        # Where "no label" has more votes than any label, it is the answer.
+        # The answer is "no label" if that has more votes than any label.
         most = np.maximum(-_least(units, -counts, n), ballot.empty)
         taken |= tied | (undecided[units] & (counts == most[units]))
     confidence = np.minimum(_least(units, np.where(taken, share, 1 - share), n), 1)
@@ -187,11 +187,11 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
 
 
 def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
-    """Take each label that is probable enough by the algorithm of Dawid and Skene, one by one.
+    """Return the labels that are probable enough by the algorithm of Dawid and Skene.
 
-    Labels that nobody gave to the unit are never taken, whatever their probability. A unit is
-    undecided where no label is taken and nobody gave the empty set. The confidence is the
-    probability of all decisions at once, the labels taken as independent.
+    Labels that nobody gave to the unit are never taken. A unit is undecided if no label is taken
+    and nobody gave the empty set. The confidence is the joint probability of all decisions, with
+    the labels assumed independent.
     """
     study, (units, labels, _) = ballot.study, ballot.votes
     n_labels = len(ballot.geometry.labels)
@@ -221,7 +221,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
 
 
 def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
-    """Take the most probable of a unit's values by the algorithm of Dawid and Skene."""
+    """Return the most probable of each unit's values by the algorithm of Dawid and Skene."""
     study = ballot.study
     shape = (study.n_units, study.n_raters, study.n_values)
     if max(study.n_raters * study.n_values, study.n_units) * study.n_values > _MOST_RATES:
@@ -241,10 +241,10 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
 
 
 def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
-    """Take the answer of the unit that is nearest to all of its answers.
+    """Return the answer of each unit with the smallest sum of distances to its answers.
 
-    Sums are told apart by how much they differ beside their own size, so that distances elsewhere
-    have no say. The confidence is the mean credit 1 - d / d_max of the answers for it.
+    The tolerance for ties is relative to the sums of the unit. The confidence is the mean credit 1
+    - d / d_max of the answers.
     """
     units, values, counts = ballot.cells
     sums = sums_to_others(units, values, counts, weights)
@@ -255,7 +255,7 @@ def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
 
 
 def unanimous(ballot: Ballot) -> Decision:
-    """Take the answer that all raters of the unit gave; else there is none."""
+    """Return the answer that all raters of each unit gave, or no answer."""
     units, values, _ = ballot.cells
     n = ballot.study.n_units
     alone = np.bincount(units, minlength=n) == 1
@@ -270,10 +270,10 @@ def unanimous(ballot: Ballot) -> Decision:
 def code_sets(
     units: Codes, labels: Codes, n_units: int, names: list[Any]
 ) -> tuple[Codes, tuple[Any, ...]]:
-    """Return which label set each unit has, and the distinct sets; units ascend.
+    """Return the index of the label set of each unit, and the distinct sets; units ascend.
 
-    Sets of more than 64 labels are told apart by the sums of two random numbers a label; that two
-    of a million differing sets share both has a probability below 1e-26.
+    Sets of more than 64 labels are hashed as the sums of two random numbers per label; the
+    probability of a collision among a million distinct sets is below 1e-26.
     """
     number = np.uint64(1) << np.arange(min(len(names), _BITS), dtype=np.uint64)[None]
     if len(names) > _BITS:
@@ -294,7 +294,7 @@ def code_sets(
 def _of_labels(
     ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, undecided: Flags, ties: Ties
 ) -> Decision:
-    """Return the sets of the labels that were taken, none where the rule is to leave it open."""
+    """Return the sets of the taken labels; no answer if undecided and the rule is "missing"."""
     units, labels, _ = ballot.votes
     n, names = ballot.study.n_units, ballot.geometry.labels
     codes, values = code_sets(units[taken], labels[taken], n, names)
@@ -306,19 +306,19 @@ def _of_labels(
 def _of_answers(
     ballot: Ballot, codes: Codes, confidence: Floats, tied: Flags, ties: Ties
 ) -> Decision:
-    """Return the decision between whole answers, none for ties where the rule is to have none."""
+    """Return the decision between whole answers; no answer for ties if the rule is "missing"."""
     gone = tied & (ties == "missing")
     codes, confidence = np.where(gone, -1, codes), np.where(gone, np.nan, confidence)
     return Decision(ballot.study.values, codes, confidence, tied, np.zeros_like(tied))
 
 
 def _without(units: Codes, taken: Flags, n_units: int) -> Flags:
-    """Say which units have no label that is taken."""
+    """Return flags of the units without a taken label."""
     return np.asarray(np.bincount(units, taken, n_units) == 0)
 
 
 def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
-    """Return the least cost of each unit, infinite where there is none; units ascend."""
+    """Return the smallest cost of each unit, infinite if there is none; units ascend."""
     least = np.full(n_units, np.inf)
     starts = _starts(units)
     if len(starts):
@@ -327,17 +327,17 @@ def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
 
 
 def _starts(units: Codes) -> Codes:
-    """Return where the entries of each unit begin; units ascend."""
+    """Return the start of the entries of each unit; units ascend."""
     begins = np.ones(len(units), dtype=bool)
     np.not_equal(units[1:], units[:-1], out=begins[1:])
     return np.flatnonzero(begins)
 
 
 def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
-    """Return one of the best answers of each unit, and where several are as good.
+    """Return one of the best answers of each unit, and flags of ties.
 
-    Of these ``"plurality"`` takes the last in reading order, any other rule the first: numbers by
-    size, label sets by how many labels they have, the rest as text.
+    Of tied answers, ``"plurality"`` takes the last in reading order, any other rule the first:
+    numbers by size, label sets by number of labels, other values as text.
     """
     study, (units, values, _) = ballot.study, ballot.cells
     best = np.flatnonzero(near)
@@ -364,36 +364,36 @@ WHY = (
     "low confidence",
     "no rating",
 )
-"""Why a unit should be looked at again, in the order of the bits of `Consensus.doubts`."""
+"""Reasons to adjudicate a unit, in the order of the bits of `Consensus.doubts`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Consensus(Result):
-    """One answer for each unit.
+    """One answer per unit.
 
     Attributes
     ----------
     method : str
-        How it was found.
+        Name of the method.
     kind : {"labels", "number", "category"}
-        What the answers are.
+        Kind of the answers.
     units : ndarray of object, shape (n_units,)
-        The units with a rating, then those that nobody rated.
+        The units with a rating, then those without.
     values : tuple
         The distinct answers.
     codes : ndarray of int, shape (n_units,)
-        Positions in `values`; -1 where there is no answer.
+        Positions in `values`; -1 without an answer.
     support : ndarray of shape (n_units,)
-        The share of the unit's raters who gave exactly this answer; nan where there is none.
+        Share of the unit's raters who gave exactly this answer; NaN without an answer.
     confidence : ndarray of shape (n_units,)
-        What the method says of itself, in [0, 1]; nan where there is no answer.
+        Confidence by the method, in [0, 1]; NaN without an answer.
     n_ratings : ndarray of int, shape (n_units,)
-        How many raters the unit has.
+        Number of raters per unit.
     doubts : ndarray of int, shape (n_units,)
-        Why the unit should be looked at again, as bits; 0 for no reason. See `to_frame`.
+        Reasons to adjudicate the unit, as bits; 0 without a reason. See `to_frame`.
     error_rates : DataFrame or None
-        Of ``"dawid_skene"`` on labels, by rater and label: `sensitivity`, how often the rater gives
-        the label where it is true, and `specificity`, how often not where it is not.
+        For ``"dawid_skene"`` on labels, by rater and label: `sensitivity`, the probability that the
+        rater gives the label if it is true, and `specificity`, that of not giving it if it is not.
     """
 
     method: str
@@ -420,14 +420,14 @@ class Consensus(Result):
 
     @property
     def adjudicate(self) -> Flags:
-        """Which units should be looked at again."""
+        """The units to adjudicate."""
         return np.asarray(self.doubts > 0)
 
     @property
     def answers(self) -> pd.Series[Any]:
-        """The answer of each unit; None where there is none."""
+        """The answer of each unit, or None."""
         index = pd.Index(self.units, name="unit", dtype=object, tupleize_cols=False)
-        # The last of the list is what -1 points at.
+        # Code -1 selects the last entry, None.
         cells = as_objects([*self.values, None])[self.codes]
         return pd.Series(cells, index=index, name=self._answer, dtype=object)
 
@@ -436,10 +436,10 @@ class Consensus(Result):
         return "labels" if self.kind == "labels" else "value"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a unit.
+        """Return one row per unit.
 
-        The columns are the unit, its `labels` (a frozenset; or `value`; None where there is no
-        answer), support, confidence, n_ratings, whether to adjudicate, and why.
+        The columns are the unit, its `labels` (a frozenset; or `value`; None without an answer),
+        support, confidence, n_ratings, whether to adjudicate, and why.
         """
         texts = [
             "; ".join(why for bit, why in enumerate(WHY) if doubt >> bit & 1)
@@ -480,7 +480,7 @@ class Consensus(Result):
 
 @dataclass(frozen=True)
 class Rule:
-    """How answers become one, checked; its fields are options of `consensus`."""
+    """Checked options of `consensus`."""
 
     method: Method | None = None
     threshold: float | None = None
@@ -499,7 +499,7 @@ class Rule:
             raise OptionError(f"{option('threshold', share)} must be above 0 and at most 1.")
 
     def named(self, study: Annotations) -> Method:
-        """Return the method for a study, checked to fit its answers and the other options."""
+        """Return the method for a study, checked against its answers and the other options."""
         degrees = have_degrees(study.values)
         labels = study.kind == "labels" and not degrees
         method: Method = self.method or ("label_majority" if labels else "medoid")
@@ -525,7 +525,7 @@ class Rule:
         return method
 
     def decide(self, study: Annotations) -> Decision:
-        """Return one answer for each unit of a study."""
+        """Return one answer per unit of a study."""
         method, ballot = self.named(study), Ballot(study)
         threshold = 0.5 if self.threshold is None else self.threshold
         match method:
@@ -552,54 +552,54 @@ def consensus(
     raters: Sequence[object] | None = None,
     adjudicate_below: float = 0.0,
 ) -> Consensus:
-    """Return one answer for each unit, with its support, and which units to look at again.
+    """Return one answer per unit, with its support, and the units to adjudicate.
 
-    No method ever gives a label to a unit that none of its raters gave to it, and where the votes
-    leave it open there is no answer, unless `ties` says otherwise. The methods:
+    A unit never gets a label that none of its raters gave. Units that the votes do not decide have
+    no answer by default; see `ties`. The methods:
 
-    ``"label_majority"`` (default for label sets): each label that at least the threshold of the
-    unit's raters gave; the empty set where more than half of them gave that. Assumes that labels
-    can be decided one by one; a set that nobody gave as a whole is marked for adjudication.
+    ``"label_majority"`` (default for label sets): each label that at least the threshold share of
+    the unit's raters gave; the empty set if more than half of them gave that. Assumes that labels
+    can be decided one by one; a set that no rater gave as a whole is marked for adjudication.
     Confidence: the smallest share of raters behind any of the decisions.
 
-    ``"medoid"`` (default for scalars, and for labels with degrees): of the unit's answers the one
-    with the smallest mean distance to all of them. Confidence: 1 - that distance / d_max.
+    ``"medoid"`` (default for scalars, and for labels with degrees): the answer of the unit with the
+    smallest mean distance to all of its answers. Confidence: 1 - that distance / d_max.
 
-    ``"dawid_skene"``: each label apart (scalars: all values at once) by the EM algorithm, which
-    learns how often each rater misses and invents it. Assumes that raters err independently of each
-    other, each at the same rate on all units; it needs raters with many units. Confidence: the
-    probability of the answer, labels taken as independent. Costs labels x ratings x iterations at
-    most; units that did not get a label cost one unit for each panel of raters.
+    ``"dawid_skene"``: the EM algorithm, per label (scalars: for all values at once), which
+    estimates how often each rater misses a label and wrongly gives it. Assumes that raters err
+    independently of each other, with constant rates over units; it needs raters with many units.
+    Confidence: the probability of the answer, with labels assumed independent. The cost is at most
+    labels x ratings x iterations; units without a label cost as much as one unit per panel of
+    raters.
 
-    ``"unanimous"``: the answer where all raters gave the same, else none.
+    ``"unanimous"``: the answer that all raters gave, or none.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
-        How answers become one.
+        How the answers of a unit are aggregated.
     threshold : float, optional
-        The share of raters (or the probability) from which a label is in; default one half, where a
-        label that exactly half of the raters gave is a tie.
+        Minimum share of raters (or probability) for a label; default 0.5, where a label with
+        exactly half of the raters is a tie.
     ties : {"missing", "plurality", "empty"}
-        What becomes of a unit that the votes leave open; it is flagged in any case. Label by label
-        (``"label_majority"``, ``"dawid_skene"`` of label sets) that is a unit where no label has a
-        majority, and no more than half of the raters gave the empty set (with ``"dawid_skene"``:
-        nobody did). By default, ``"missing"``, it has no answer; ``"plurality"`` takes the labels
-        with the most votes, all of them where several have as many (``"dawid_skene"``: those at
-        exactly the threshold), and ``"empty"`` the empty set, which nobody need have given. Beside
-        labels with a majority a tied label, which exactly half of the raters gave, is left out;
-        ``"plurality"`` takes it in. Of whole answers that are equally good (``"medoid"``;
-        ``"dawid_skene"`` of scalars) ``"missing"`` takes none, ``"empty"`` the one that says least
-        and ``"plurality"`` the one that says most: by the number of labels, by size for numbers,
-        else the first or last in reading order. ``"unanimous"`` knows no ties.
+        Answer of a unit that the votes do not decide; it is always flagged. With methods by label
+        (``"label_majority"``, ``"dawid_skene"`` of label sets), this is a unit in which no label
+        has a majority, and at most half of the raters gave the empty set (with ``"dawid_skene"``:
+        none did). ``"missing"`` (default) gives it no answer; ``"plurality"`` takes all labels with
+        the most votes (``"dawid_skene"``: those at exactly the threshold); ``"empty"`` takes the
+        empty set, even if no rater gave it. If other labels have a majority, a tied label, given by
+        exactly half of the raters, is left out; ``"plurality"`` includes it. Of equally good whole
+        answers (``"medoid"``; ``"dawid_skene"`` of scalars), ``"missing"`` takes none, ``"empty"``
+        the smallest and ``"plurality"`` the largest: by number of labels, by size for numbers, else
+        in reading order. ``"unanimous"`` has no ties.
     distance : name, callable, Distance or labelled matrix, optional
-        Of the medoid. Default: MASI for label sets, nominal for scalars.
+        For the medoid. Default: MASI for label sets, nominal for scalars.
     raters : sequence of raters, optional
-        Whose answers count; a unit that only others rated has none. Default: everybody's.
+        Raters whose answers count; units rated only by others have no answer. Default: all raters.
     adjudicate_below : float
-        Units with less confidence are flagged too.
+        Units with less confidence are flagged, too.
 
     Returns
     -------
@@ -617,9 +617,9 @@ def consensus(
     Warns
     -----
     ConvergenceWarning
-        The algorithm of Dawid and Skene was stopped before its numbers stood still.
+        The algorithm of Dawid and Skene stopped before it converged.
     SetagreeWarning
-        The study has clusters, weights, strata or a population size, which do not count here.
+        The study has clusters, weights, strata or a population size, which are ignored.
 
     References
     ----------
@@ -671,7 +671,7 @@ def consensus(
 
 
 def warn_unconverged(n: int) -> None:
-    """Say that error rates of so many labels (one stands for all scalars) are not final."""
+    """Warn that error rates of some labels (or of all scalars) have not converged."""
     if n:
         warn(
             f"{option('method', 'dawid_skene')}: error rates of {counted(n, 'label')} still moved "
@@ -702,7 +702,7 @@ def _doubts(decision: Decision, support: Floats, ratings: Codes, adjudicate_belo
 
 
 def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
-    """Return the error rates with names."""
+    """Return the error rates as a table with names."""
     if decision.rates is None:
         return None
     labels = Ballot(study).geometry.labels
