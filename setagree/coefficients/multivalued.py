@@ -72,7 +72,7 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
 def _mean_distances(
     ways: Scaled, factorials: Scaled, distance: SizeFunction, *, s: int, t: npt.NDArray[Any]
 ) -> Floats:
-    """Return E_st for one size s and larger sizes t; 0 where no two such sets can be drawn."""
+    """Return E_st for one size s and larger sizes t; 0 if two such sets cannot be drawn."""
     i = np.arange(s + 1)[:, None]
     p, q = s - i, t - i
     of_union = np.minimum(p + q, len(ways[0]) - 1), np.minimum(i, ways[0].shape[1] - 1)
@@ -113,7 +113,7 @@ def label_ways(n: Floats, top: int) -> Scaled:
 
 
 def check_ways(n_labels: int, top: int) -> None:
-    """Refuse what would take minutes, with the size of the sets that passes."""
+    """Raise an error on sets that would take minutes, with the permitted size."""
     if _steps(n_labels, top) <= MOST_STEPS:
         return
     passes = max((size for size in range(top) if _steps(n_labels, size) <= MOST_STEPS), default=0)

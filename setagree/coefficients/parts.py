@@ -373,7 +373,7 @@ class Absences:
 
     @cached_property
     def _by_rater(self) -> tuple[Codes, Codes]:
-        """The ratings in the order of their raters, and where those of each rater begin and end."""
+        """The ratings in the order of their raters, and the bounds of those of each rater."""
         order = np.argsort(self.study.rater_codes, kind="stable")
         counts = np.bincount(self.study.rater_codes, minlength=self.study.n_raters)
         return order, np.concatenate([[0], np.cumsum(counts)])
@@ -586,7 +586,7 @@ class _LinearisedValues:
     def squares(
         self, v: Floats, nu: Floats | _NuSums, change: _Change, *, minus: Floats | None = None
     ) -> tuple[Floats, Flags]:
-        """Return sum_i psi_ib² of what is left, and where its digits cancelled.
+        """Return sum_i psi_ib² of the remaining units, and whether its digits cancelled.
 
         With u as `minus`, sum_i (psi_ib - u . f_i)². `nu` is nu_ib of shape (n_rows, B), or its
         sums.

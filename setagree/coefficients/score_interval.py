@@ -1,7 +1,7 @@
-"""The score interval: where the observed and the chance disagreement together leave the truth.
+"""The score interval, from the observed and the chance disagreement together.
 
 The t interval rests on a standard error that small studies with high agreement or rare labels
-underestimate, up to 0 where no disagreement was seen. The score interval solves
+underestimate, up to 0 without any disagreement. The score interval solves
 
     (Do / De - th)² = k (sig th + B th²)
 
@@ -28,12 +28,12 @@ _PSEUDO = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What the score interval asks of a study; all distances as shares of d_max.
+    """Input of the score interval from a study; all distances are shares of d_max.
 
     Attributes
     ----------
     n : float
-        Units: pairable ones where ratings count, rated ones where units do; or their clusters.
+        Units: pairable ones if ratings count, rated ones if units count; or their clusters.
     df : float
         Degrees of freedom of t: n - 1, with weights those of n_Kish = (sum w)² / sum w².
     Do, De, E : float
@@ -56,7 +56,7 @@ class Moments:
 def score_ends(case: Case, model: Model, level: float) -> tuple[float, float]:
     """Return the ends of the score interval of a coefficient, before any cut.
 
-    nan for one pairable unit, and where chance leaves no disagreement.
+    NaN if there is one pairable unit, or no chance disagreement.
     """
     from scipy.special import ndtri, stdtrit  # 0.1 s, which import setagree does not pay
 

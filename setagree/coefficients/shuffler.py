@@ -23,7 +23,7 @@ Tables: TypeAlias = Iterable[tuple[slice, Codes]]
 """Units of equal size with their answers in reshuffles, of shape (B, size, n_units)."""
 
 BLOCK_SIZE = 60_000
-"""Answers that are permuted at a time. They take 480 kB and stay in the cache."""
+"""Number of answers that are permuted at a time: 480 kB, which fit in the cache."""
 
 _REUSED = 1_000_000
 """Entries of an array that is released before the first block. The C library then keeps released

@@ -22,7 +22,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 FRAME_LIMIT = 5_000
-"""Values beyond which a dense matrix for people is refused."""
+"""Maximum number of values of a dense matrix for users."""
 
 _IN_A_NOTEBOOK = 20
 """Values whose matrix a notebook shows."""
@@ -33,7 +33,7 @@ _ONE_THREAD, _MANY_THREADS = 2**18, 10**8
 _PIECE_ROWS = 32
 
 BLOCK = 256
-"""Rows and columns of a block; one block of doubles takes 0.5 MB, which stays in the cache."""
+"""Rows and columns of a block; one block of doubles takes 0.5 MB, which fits in the cache."""
 
 
 class Weights(ABC):
@@ -153,7 +153,7 @@ class DenseWeights(Weights):
 
     @cached_property
     def max_distance(self) -> float:
-        """d_max: 1 where no distance is larger, else the largest; never 0."""
+        """d_max: 1 if no distance is larger, else the largest; never 0."""
         largest = float(self.distances.max())
         return largest or 1.0 if self.relative else max(1.0, largest)
 
@@ -172,7 +172,7 @@ class DenseWeights(Weights):
 
 
 class BlockWeights(Weights):
-    """Weights whose distances come in blocks of rows x columns, made when they are needed."""
+    """Weights whose distances are computed on demand in blocks of rows x columns."""
 
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B)."""

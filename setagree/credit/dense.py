@@ -20,10 +20,10 @@ from setagree.progress import track
 from setagree.wording.label_sets import LabelSet
 
 DENSE_LIMIT = 20_000
-"""Values beyond which a distance without structure is refused: K x K doubles take 3.2 GB."""
+"""Maximum number of values of a distance without structure: K x K doubles take 3.2 GB."""
 
 _ALL_PAIRS = 100
-"""Values up to which every pair is asked for in both orders."""
+"""Number of values up to which every pair is computed in both orders."""
 
 _FURTHER_CALLS = 0.15
 """Share of calls that the checks of a Python function may add if there are more values."""

@@ -15,7 +15,7 @@ from setagree.credit.base import Codes, Floats
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 32_768
-"""Pairs whose arrays stay in the cache."""
+"""Number of pairs whose arrays fit in the cache."""
 
 _MANY_WORDS, _ROW_CHUNK = 8, 50_000
 """Words of a set beyond which pairs of sets are compared by members, and how many at a time."""

@@ -119,7 +119,7 @@ class CentroidWeights(Weights):
 class BestMatchWeights(BlockWeights):
     """1 - the mean similarity of each label to the nearest one of the other set, both ways.
 
-    How near each of L labels comes to each of K sets is found once.
+    The similarity of each of L labels to each of K sets is computed once.
     """
 
     def __init__(self, values: tuple[LabelSet, ...], geometry: SetGeometry, near: Floats) -> None:
@@ -193,7 +193,7 @@ def best_match_weights(
 
 
 _DEGREE_PAIRS_AT_ONCE, _CELLS_AT_ONCE = 50_000, 250_000
-"""Pairs of values, and cells of rows x values, whose arrays stay in the cache."""
+"""Number of pairs of values, and of cells of rows x values, that fit in the cache."""
 
 
 class DegreeWeights(Weights):

@@ -243,7 +243,7 @@ def _dealings(parts: Parts, n_resamples: int, generator: np.random.Generator) ->
 def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
     """Return the units, and the groups to permute, in an order that depends only on the answers.
 
-    A seed then deals alike, in whatever order a table has its units and groups.
+    A seed then gives equal permutations for any order of units and groups in a table.
     """
     keys = parts.case.tally.keys
     sums, sizes = np.zeros(parts.n_parts, dtype=np.uint64), np.bincount(parts.of_row)
@@ -261,7 +261,7 @@ def _scored(copies: Parts, of_row: Codes, n_parts: int) -> Estimates:
 
 
 def _each(change: Callable[..., Any], *estimates: Estimates) -> Estimates:
-    """Return estimates all of whose columns are changed alike."""
+    """Return estimates with one function applied to all of their columns."""
     return Estimates._make(map(change, *estimates))
 
 
@@ -548,7 +548,7 @@ def over_time(
     """
     study, when = _dated(data, at, reading)
     whole = score_whole(study, coefficient, distance, level)
-    assert when.values is not None  # noqa: S101 - names have been refused
+    assert when.values is not None  # noqa: S101 - names raise an error above
     order = np.argsort(when.values[study.unit_codes], kind="stable")
     times = when.values[study.unit_codes][order]
     held = []
@@ -575,7 +575,7 @@ def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotatio
 
 
 def _refuse_scattered(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
-    """Refuse groups that are nearly as many as the units, as where a column holds times."""
+    """Raise an error if groups are nearly as many as the units, such as in a column of times."""
     n, what = (study.n_raters, "raters") if compares == "raters" else (study.n_units, "units")
     if n_groups > _FEW_GROUPS and 2 * n_groups > n:
         column = f"column {by!r} makes " if isinstance(by, str) else ""

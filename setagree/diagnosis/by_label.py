@@ -35,7 +35,7 @@ class Membership:
     Attributes
     ----------
     labels : ndarray of object, shape (L,)
-        All labels in use, sorted; where values are categories, the categories.
+        All labels in use, sorted; the categories if values are categories.
     indptr, indices : ndarray
         The labels of value k are ``indices[indptr[k]:indptr[k + 1]]``.
     """
@@ -56,7 +56,7 @@ class Membership:
 
     @cached_property
     def matrix(self) -> Any:
-        """The sparse array of shape (K, L), 1 where the value holds the label."""
+        """The sparse array of shape (K, L), 1 if the value contains the label."""
         from scipy import sparse
 
         shape = (len(self.sizes), self.n_labels)
@@ -137,8 +137,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     value in 90% of simulated studies of four raters, 86% of five and 80% of eight (30 to 100
     units); a warning lists these labels. For all others with an interval it was at least 92.9%.
     Units count there without their sampling weights.
-    Where units were drawn in clusters or with weights (`Annotations.sampled`), every share and
-    interval respects it; where from strata or a population of known size, the interval is t, which
+    If units were drawn in clusters or with weights (`Annotations.sampled`), every share and
+    interval respects it; if from strata or a population of known size, the interval is t, which
     is too narrow for rare labels.
 
     Parameters

@@ -174,7 +174,7 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
 
 
 def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: int) -> None:
-    """Refuse more pairs than memory or minutes suffice for, with the raters that pass."""
+    """Raise an error if pairs exceed memory or minutes, with the permitted number of raters."""
     after = ratings.stop - np.arange(len(ratings.stop)) - 1
     within, block = float(after.sum()), float(np.bincount(ratings.raters, after).max())
     pairs = min(within, n_raters * (n_raters - 1) / 2)
@@ -330,7 +330,7 @@ _BETWEEN = (
 
 
 def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> Row:
-    """Return the agreement of a group of raters with all others; nan without shared units."""
+    """Return the agreement of a group of raters with all others; NaN without shared units."""
     members = grouped.study.raters[grouped.of_rater == g].tolist()
     try:
         with warnings.catch_warnings():

@@ -48,7 +48,7 @@ def by_rater(
         Who gave what.
     coefficient, distance
         As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
-        distance) and the list of values stay those of the whole study.
+        distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
 
@@ -177,7 +177,7 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
-    """Return the columns that concern labels; nan and None for numbers."""
+    """Return the columns on labels, with NaN and None for numbers."""
     if study.kind == "number":
         absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
         nothing = dict.fromkeys(absent, np.full(study.n_raters, np.nan))
@@ -249,7 +249,7 @@ def _label_habits(study: Annotations, ratings: SortedRatings, membership: Member
 
 
 def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.object_], Floats]:
-    """Return the label of the largest bias of each row, and its size; None and nan for none."""
+    """Return the label of the largest bias of each row, and its size, or None and NaN."""
     best = bias.argmax(axis=1)
     size = bias[np.arange(len(bias)), best]
     labels = membership.labels[best]

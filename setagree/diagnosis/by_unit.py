@@ -53,9 +53,9 @@ def by_unit(
         unit contributes in proportion to its ratings, and to its sampling weight), influence (the
         linearised value of the unit, whose mean is the coefficient, for alpha up to its
         small-sample term), estimate_without (the coefficient without the unit, exact), change
-        (estimate_without - estimate: positive where the unit costs agreement),
+        (estimate_without - estimate: positive if the unit lowers agreement),
         answers (text, equal answers together), coefficient, distance. Both estimate_without and
-        influence are nan for mv_alpha, which has no closed form of them.
+        influence are NaN for mv_alpha, which has no closed form of them.
 
     Raises
     ------

@@ -157,9 +157,9 @@ class KeySums:
     Parameters
     ----------
     n_keys : int, optional
-        Keys are below it. Where that is not too many, each has its place, and none is sorted.
+        Upper bound of the keys. If it is small enough, keys are indexed and not sorted.
     bytes_a_key : int
-        What a key will take in the table made of the sums, which is refused beyond the limit.
+        Bytes per key in the table of the sums, which raises an error beyond the limit.
     """
 
     def __init__(self, n_keys: int | None = None, bytes_a_key: int = 0) -> None:
@@ -195,7 +195,7 @@ class KeySums:
         return keys, sums
 
     def check(self, n_keys: float) -> None:
-        """Raise `CostError` where the table of so many keys would be too large."""
+        """Raise `CostError` if the table of so many keys would be too large."""
         check_cost("The table of confusions", n_bytes=self._bytes_a_key * n_keys, instead=INSTEAD)
 
 
@@ -212,8 +212,8 @@ CLEARLY = 3.0
 def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     """Return the labels that are exchanged for one another, and those that are left out.
 
-    Two raters of a unit, with answers A and B, confuse label a with b where a is in A and not in B
-    and b is in B and not in A (kind "instead"). One of them left label a out where a is in A and B
+    Two raters of a unit, with answers A and B, confuse label a with b if a is in A and not in B
+    and b is in B and not in A (kind "instead"). One of them left label a out if a is in A and B
     holds nothing that A lacks (kind "left out"). A pair of answers can show several confusions.
 
     Parameters
@@ -229,7 +229,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
         The most frequent first: label, other (None for "left out"), kind, pairs (of ratings of one
         unit), expected (how many there would be if the pairs that differ differed as two answers
         do that are drawn at random: see the notes), lift (pairs / expected), share (of all pairs
-        that differ), relation ("parent" where one is an ancestor of the other, a matter of
+        that differ), relation ("parent" if one is an ancestor of the other, a matter of
         granularity; "sibling"; "unrelated"; None without a taxonomy).
 
     Raises
@@ -417,7 +417,7 @@ class SortedRatings:
     units, raters, values : ndarray of int, shape (n_ratings,)
         Codes, in this order.
     stop : ndarray of int, shape (n_ratings,)
-        Where the unit of each rating ends.
+        The end of the unit of each rating.
     unit_ratings : ndarray of int, shape (n_ratings,)
         r_i of the unit of each rating.
     """
@@ -432,7 +432,7 @@ class SortedRatings:
     def pairs_by_first_rater(self) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
         """Yield blocks of pairs (left, right), rater of left before rater of right.
 
-        A block holds all pairs of the raters that come first in it.
+        A block has all pairs of its first raters.
         """
         by_rater = np.argsort(self.raters, kind="stable")
         after = (self.stop - np.arange(len(self.stop)) - 1)[by_rater]

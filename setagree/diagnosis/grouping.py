@@ -52,7 +52,7 @@ class Grouped:
     of_rating : ndarray of int, shape (n_ratings,)
         The group of each rating.
     compares : {"units", "raters", "units and raters"}
-        What the groups are groups of. Where each rater and each unit is in one group, it is both.
+        The members of the groups: both if each rater and each unit is in one group.
     """
 
     study: Annotations
@@ -62,7 +62,7 @@ class Grouped:
 
     @classmethod
     def of_units(cls, study: Annotations, of_unit: npt.NDArray[np.object_]) -> Grouped:
-        """Return the groups of units; of raters too, where each rater is in one group."""
+        """Return the groups of units, and of raters too if each rater is in one group."""
         codes, names = factorized(of_unit)
         of_rating = codes[study.unit_codes]
         both = len(names) > 1 and is_constant_in(study.rater_codes, of_rating)
@@ -70,7 +70,7 @@ class Grouped:
 
     @classmethod
     def of_raters(cls, study: Annotations, of_rater: npt.NDArray[np.object_]) -> Grouped:
-        """Return the groups of raters; where each unit is in one group, they are of units too."""
+        """Return the groups of raters, and of units too if each unit is in one group."""
         codes, names = factorized(of_rater)
         of_rating = codes[study.rater_codes]
         both = is_constant_in(study.unit_codes, of_rating)
@@ -78,7 +78,7 @@ class Grouped:
 
     @property
     def of_rater(self) -> npt.NDArray[np.integer[Any]]:
-        """The group of each rater, where groups are of raters."""
+        """The group of each rater, if groups are of raters."""
         return _last_of(self.study.rater_codes, self.of_rating)
 
 
@@ -107,7 +107,7 @@ def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
 def group_by_mapping(
     study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
 ) -> Grouped:
-    """Return the groups of units, or of raters, where a mapping is from raters."""
+    """Return the groups of units, or of raters if a mapping is from raters."""
     if isinstance(by, Mapping | pd.Series):
         group_of = {tidied(name): tidied(group) for name, group in by.items()}
         if group_of.keys() >= {*study.raters} and group_of.keys().isdisjoint(study.units):
@@ -265,7 +265,7 @@ _ROUNDING = 1e-9
 def windowed_times(cells: pd.Series[Any], said: str) -> Times:
     """Return cells as times that windows can roll over: finite numbers, or dates."""
     times = read_times(cells, said, are_spans=True)
-    assert times.values is not None  # noqa: S101 - names have been refused
+    assert times.values is not None  # noqa: S101 - names raise an error above
     if times.values.dtype.kind == "f" and not np.isfinite(times.values).all():
         n = int((~np.isfinite(times.values)).sum())
         raise DataError(f"{said}: {counted(n, 'time')} of {len(cells):,} are not finite numbers.")
@@ -275,7 +275,7 @@ def windowed_times(cells: pd.Series[Any], said: str) -> Times:
 def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Times:
     """Return the earliest time of each unit, from one time a row; rows of no unit have code -1."""
     rows = np.flatnonzero(unit_of_row >= 0)
-    assert times.values is not None  # noqa: S101 - names have been refused
+    assert times.values is not None  # noqa: S101 - names raise an error above
     order = rows[np.argsort(times.values[rows], kind="stable")[::-1]]
     first = np.empty(n_units, dtype=times.values.dtype)
     first[unit_of_row[order]] = times.values[order]

@@ -116,7 +116,7 @@ def intra_rater_agreement(
     for one is hard for the others: the pooled interval is over units, with these raters. The
     clusters of a study replace these. Sampling weights and strata are ignored, with a warning.
 
-    Answers are taken in the order of their rows; where a column has their times, read the table
+    Answers are taken in the order of their rows; if a column has their times, read the table
     with ``order_by=``.
 
     Parameters

@@ -44,10 +44,10 @@ class Queue(Result):
     goal : {"consensus", "agreement"}
         What the ratings are for.
     budget : int
-        How many ratings were asked for.
+        Number of requested ratings.
     frame : DataFrame
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
-        (who should be asked; blank where all who can be asked have rated the unit), why, and
+        (blank if all available raters have rated the unit), why, and
         queued, a mark that the new rating must keep: whether answers were looked at for the row.
     n_left_out : int
         Units that would be among them, but that all who were named have rated.
@@ -91,7 +91,7 @@ class Queue(Result):
 
     @property
     def empty_reason(self) -> str:
-        """Why no rating is asked for; blank if some are, or if nobody is left to give them."""
+        """Reason for no requested rating; blank if there are some, or if no rater is left."""
         if len(self.frame) or self.n_left_out or self.goal == "agreement":
             return ""
         return (
@@ -115,7 +115,7 @@ class Queue(Result):
 
     @property
     def asks(self) -> str:
-        """The numbers of ratings and of units that are asked for."""
+        """The numbers of requested ratings and units."""
         return f"{counted(self.n_asked, 'rating')} of {counted(len(self.frame), 'unit')}"
 
     @property
@@ -142,7 +142,7 @@ def next_ratings(
 ) -> Queue:
     """Return the units to rate next, with the number of ratings and the raters.
 
-    ``goal="consensus"`` asks where another rating is most likely to mend the majority of a label.
+    ``goal="consensus"`` selects units where another rating most likely corrects a majority.
     With y votes for a label among r ratings and the prior Beta(1/4, 1/4), let P be the probability
     that fewer than half of all raters would give it, and w = min(P, 1 - P) the risk of the majority
     so far. A unit is worth the risk that m more ratings take away, for each of them::
@@ -169,7 +169,7 @@ def next_ratings(
     goal : {"consensus", "agreement"}
         What they are for: the right answer of each unit, or a coefficient.
     units : sequence, optional
-        All units there are. Default: those of the study, those that nobody answered among them.
+        All units. Default: those of the study, including units without ratings.
     raters : sequence, optional
         Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
         it, the ones with the fewest answers first. Where they are named, nothing is asked for that

@@ -84,7 +84,7 @@ class OverlapDistance(Distance):
     ----------
     function : callable
         ``function(a, b, i)`` on integer arrays of one shape: the two sizes and the size of the
-        intersection; returns the distances as an array of that shape. Must be 0 where a = b = i,
+        intersection; returns the distances as an array of that shape. Must be 0 if a = b = i,
         finite, not negative, and symmetric in a and b (checked up to size 40, then on a sample).
     name : str
         What results call it.
@@ -158,7 +158,7 @@ class ScaleDistance(Distance):
         object.__setattr__(self, "__doc__", self.function.__doc__)
 
     def __call__(self, x: float, y: float) -> float:
-        """Return the distance between two numbers, where the scale need not be known."""
+        """Return the distance between two numbers; raise if it depends on the scale."""
         if self.position != "value" or self.needs_ends:
             raise DistanceError(
                 f"{self.name!r} depends on the whole scale, not on two values alone."

@@ -56,7 +56,7 @@ class LabelVectors(LabelDistances):
     place: Mapping[Any, int] = field(repr=False)
 
     def of(self, labels: Sequence[Label]) -> Floats:
-        """Return the vectors of labels, of shape (n, D); refuse labels that have none."""
+        """Return the vectors of labels, of shape (n, D); raise if one has none."""
         missing = [label for label in labels if label not in self.place]
         if missing:
             raise DistanceError(
@@ -105,7 +105,7 @@ class CentroidDistance(Distance):
 
 
 def check_directions(lengths: Any, longest: Any, named: Callable[[int], Iterable[Label]]) -> None:
-    """Refuse sets whose vectors cancel out, so that their mean has no direction.
+    """Raise an error if the vectors of a set cancel, so that their mean has no direction.
 
     `lengths` are those of the means, `longest` those of the longest vector of each set, and `named`
     gives the labels of the set at a place.

@@ -117,7 +117,7 @@ class Hierarchy:
 def read_hierarchy(
     parents: Parents | Hierarchy | None = None, *, path_separator: str | None = None
 ) -> Hierarchy:
-    """Return the hierarchy that parents state, or paths in the labels; refuse loops."""
+    """Return the hierarchy of parents, or of paths in the labels; raise if it has loops."""
     parents = getattr(parents, "hierarchy", parents)
     if isinstance(parents, Hierarchy):
         return parents
@@ -238,7 +238,7 @@ def _of_nested(children: Mapping[Any, Any], above: LabelSet = frozenset()) -> di
 def _checked(
     parents: Mapping[Any, LabelSet], weights: Mapping[Any, float] | None = None
 ) -> Hierarchy:
-    """Return the hierarchy, refused where a label is its own ancestor or has no name."""
+    """Return the hierarchy; raise if a label is its own ancestor or has no name."""
     found = Hierarchy(parents, weights=weights)
     for label, above in parents.items():
         if not _as_labels(label):

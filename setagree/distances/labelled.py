@@ -57,7 +57,7 @@ class WeightedJaccardDistance(Distance):
         return 1 - sum(self.weights_of(A & B)) / total if total else 0.0
 
     def weights_of(self, labels: Iterable[Label]) -> list[float]:
-        """Return the weights of labels; raise `DistanceError` where one has none."""
+        """Return the weights of labels; raise `DistanceError` if one has none."""
         stated = known_weights(self.label_weights, self.name)
         weights = [stated.get(label, self.default) for label in labels]
         missing = [label for label, weight in zip(labels, weights, strict=True) if weight is None]
@@ -179,7 +179,7 @@ def _lin(
 
 
 def known_weights(weights: LabelWeights, name: str) -> Mapping[Any, float]:
-    """Return stated weights; raise `DistanceError` where a study has to give them."""
+    """Return stated weights; raise `DistanceError` if they depend on a study."""
     if isinstance(weights, str):
         raise DistanceError(
             f"{name!r} takes the weights of labels from a study; two answers alone have none."
@@ -285,7 +285,7 @@ def taxonomy(
         What two sets share: the ancestors of their labels (Jaccard of the sets with all ancestors),
         or labels that are similar, each matched with the nearest of the other set (below).
     label_weights : mapping or "-log prevalence", optional
-        For "ancestors" what each label and ancestor weighs, where not all weigh the same; for "lin"
+        For "ancestors" the weight of each label and ancestor, if they are not equal; for "lin"
         its information content, by default "-log prevalence": -log of the share of the pairable
         ratings that hold the label or one below it. A column weight or information of a table
         states the same. "wu_palmer" uses no weights.
@@ -366,7 +366,7 @@ def _by_credit(
 
 
 def _check_information(hierarchy: Hierarchy, weights: Mapping[Any, float]) -> None:
-    """Refuse a label that holds less information than one above it."""
+    """Raise an error if a label has less information than one above it."""
     for label, own in weights.items():
         for above in hierarchy.steps_up(label):
             if weights.get(above, 0.0) > own:

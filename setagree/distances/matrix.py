@@ -164,7 +164,7 @@ def _square(table: Any, key: Key, noun: str, *, diagonal: float) -> pd.DataFrame
 
 
 def check_amount(whose: str, noun: str, amount: object, *, least: float = 0.0) -> None:
-    """Raise `DistanceError` unless a weight or a distance is finite and not negative."""
+    """Raise `DistanceError` if a weight or a distance is negative or not finite."""
     if not isinstance(amount, int | float | np.number) or not least <= amount < np.inf:
         raise DistanceError(f"{whose} has {noun} {shorten(amount)}; a {noun} is finite and >= 0.")
 
@@ -207,7 +207,7 @@ def check_entries(
 
 
 def check_range(entries: Floats, values: list[Any]) -> Floats:
-    """Return distances with rounding below zero as zero; refuse what is none."""
+    """Return distances with rounding below zero set to zero; raise if one is invalid."""
     bad = ~np.isfinite(entries) | (entries < -ROUNDING)
     if bad.any():
         k, l = np.argwhere(bad)[0]

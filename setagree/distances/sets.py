@@ -39,7 +39,7 @@ def overlap_distance(
 
 
 def _ratio(part: Ints | Floats, whole: Ints | Floats) -> Floats:
-    """Return part / whole, and 1 where both sets are empty (whole = 0)."""
+    """Return part / whole, or 1 if both sets are empty (whole = 0)."""
     out = np.ones(np.shape(whole))
     return np.divide(part, whole, out=out, where=np.asarray(whole) > 0)
 
@@ -134,7 +134,7 @@ def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     >>> ochiai(set(), set()), ochiai(set(), {"a"})
     (0.0, 1.0)
     """
-    # sqrt(a) sqrt(b) differs from a by a rounding error where a = b; sqrt(a b) does not.
+    # sqrt(a) sqrt(b) differs from a by a rounding error if a = b; sqrt(a b) does not.
     one_empty = (np.minimum(a, b) == 0) & (a != b)
     return np.where(one_empty, 1.0, 1 - _ratio(i, np.sqrt(a * b)))
 

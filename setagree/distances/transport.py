@@ -142,7 +142,7 @@ class _LabelTable(LabelDistances):
     by_pair: Mapping[frozenset[Any], float]
 
     def among(self, labels: Sequence[Label]) -> Floats:
-        """Return the distances between labels; raise `DistanceError` where one is not stated."""
+        """Return the distances between labels; raise `DistanceError` if one is missing."""
         get = self.by_pair.get
         rows = [[get(frozenset((x, y)), np.nan) for y in labels] for x in labels]
         costs = np.array(rows).reshape(len(labels), len(labels))
@@ -256,7 +256,7 @@ def _least(cost: Floats, supply: Any, demand: int) -> Floats:
 
 
 def _two_ends(cost: Floats, amounts: Any, first: int) -> Floats:
-    """Solve problems with two ends: where the first is cheapest by comparison, it is filled."""
+    """Solve problems with two ends: fill the first in order of its relative cost."""
     order = np.argsort(cost[:, :, 0] - cost[:, :, 1], axis=1, kind="stable")
     amount = amounts[order]
     to_first = np.clip(first - (np.cumsum(amount, axis=1) - amount), 0, amount)

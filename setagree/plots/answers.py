@@ -132,7 +132,7 @@ _VALUE = "labels that a rating puts right, expected"
 
 
 def _queue_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
-    """Draw a step for each unit, as wide as the ratings that are asked for are many."""
+    """Draw one step per unit, as wide as its number of requested ratings."""
     value, more = floats(frame, "value"), floats(frame, "more")
     has_value = bool(np.isfinite(value).any())
     heights = value if has_value else floats(frame, "n_ratings")
@@ -164,7 +164,7 @@ def _queue_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
 def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = None) -> Axes:
     """Draw how likely a delivery is accepted, over its true error rate.
 
-    The rates that should be accepted and refused are marked; where answers were checked, a dashed
+    The acceptable and rejectable rates are marked; if answers were checked, a dashed
     line marks the observed error rate.
 
     Examples
@@ -321,7 +321,7 @@ def draw_cells(ax: Axes, cells: Cells) -> None:
 
 
 def shades(strength: Floats) -> Floats:
-    """Return the colours of cells, shape (..., 4): opaque where strong, clear where nan."""
+    """Return the colours of cells, shape (..., 4): opaque if strong, transparent if NaN."""
     from matplotlib.colors import to_rgb
 
     out = np.zeros((*strength.shape, 4))

@@ -174,7 +174,7 @@ def cells_height(n: int, *, limit: int = 40) -> float:
 def need_matplotlib() -> None:
     """Raise `MissingDependencyError` if matplotlib is not installed."""
     try:
-        import matplotlib as mpl  # noqa: F401  # asked for, not used
+        import matplotlib as mpl  # noqa: F401  # tests that it is installed
     except ImportError as error:
         raise MissingDependencyError(
             'pictures need matplotlib; install it with pip install "setagree[plot]".'
@@ -182,7 +182,7 @@ def need_matplotlib() -> None:
 
 
 def check_limit(limit: int) -> None:
-    """Raise `OptionError` unless one row at least may be drawn."""
+    """Raise `OptionError` if the limit permits no row."""
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
         raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
 
@@ -201,7 +201,7 @@ _MAKERS = {
 
 
 def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
-    """Raise `DataError` unless it is a frame with these columns."""
+    """Raise `DataError` if it is not a frame with these columns."""
     hint = f" Pass what sa.{_MAKERS[picture]} returns."
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"plots.{picture} draws a DataFrame, not {shorten(frame)}.{hint}")
@@ -259,7 +259,7 @@ def list_axes(
 
 
 def ink(ax: Axes) -> str:
-    """Return the colour of the text, which is light where the axes were made for a dark page."""
+    """Return the colour of the text, which is light if the axes are for a dark page."""
     return str(ax.title.get_color())
 
 

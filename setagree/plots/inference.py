@@ -343,7 +343,7 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
 def replacement(
     result: Replacement | ReplacementTable, *, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw how far agreement changes where a model answers in the place of each human.
+    """Draw the change of agreement if a model replaces each human.
 
     The first row is the mean, with Hall's 90% interval; a line marks the margin.
 

@@ -39,7 +39,7 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
     Warns
     -----
     UndefinedAgreementWarning
-        One value only, or no unit with two ratings: the estimate is nan.
+        There is only one value, or no pairable unit: the estimate is NaN.
 
     See Also
     --------

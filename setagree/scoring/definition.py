@@ -135,7 +135,7 @@ class Coefficient(Generic[P]):
         return self.function(*args, **kwargs)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind as a function does, which makes it one to `inspect` and `pydoc`."""
+        """Bind as a function, so that `inspect` and `pydoc` treat it as one."""
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:

@@ -83,7 +83,7 @@ class ResultTable(ResultRows[R]):
         return paragraphs(*self._parts()) if is_one_table else super().__str__()
 
     def _notes(self) -> list[str]:
-        """Return the notes of the rows, after the names of the rows unless all rows have one."""
+        """Return the notes of the rows, with the names of the rows if not all have the note."""
         named: dict[str, list[str]] = {}
         for row in self.rows:
             name = f"{row.agreement.coefficient} [{row.agreement.distance}]"

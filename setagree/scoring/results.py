@@ -123,7 +123,7 @@ def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tup
 
 
 def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
-    """Return estimate ± t SE, its upper end cut at 1; nan without an SE above 0."""
+    """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
     if not error > 0:
         return NONE
     from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
@@ -204,7 +204,7 @@ class Agreement(Result):
         Do and De, in the units of the distance. For alpha these are Krippendorff's; pa and pe are
         Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
     reason : str or None
-        Why the estimate is nan.
+        The reason for an estimate of NaN.
     case, parts
         What it was computed from, and the bare numbers it came as.
 
@@ -267,7 +267,7 @@ class Agreement(Result):
     @cached_property
     def _told(self) -> tuple[object, ...]:
         told = [getattr(self, name) for name in COLUMNS if name not in {"low", "high"}]
-        # nan differs from itself, and an undefined agreement would
+        # NaN differs from itself, and an undefined agreement would
         return *(None if pd.isna(one) else one for one in told), self.reason
 
     def __format__(self, spec: str) -> str:
@@ -326,7 +326,7 @@ class Agreement(Result):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Those of t: the units behind the standard error less one; fewer where clustered."""
+        """Degrees of freedom of t: units behind the standard error minus 1; fewer if clustered."""
         return self.spread.degrees_of_freedom
 
     @property
@@ -441,7 +441,7 @@ class Agreement(Result):
         low, high = self.interval(level)
         p = self.p_value
         if isinstance(self.definition.model, NoChance):
-            p = float("nan")  # a test against 0 has no meaning without a chance term
+            p = float("nan")  # a test against 0 requires a chance term
         return self._one_row(" ".join(COLUMNS), low=low, high=high, p_value=p)
 
 

@@ -129,7 +129,7 @@ class Scorer:
     def distances(
         self, coefficient: Coefficient[...], asked: Sequence[Distance] | None
     ) -> Sequence[Distance]:
-        """Return the distances to score a coefficient with: those asked for, or the default."""
+        """Return the distances of a coefficient: the requested ones, or the default."""
         if asked is not None:
             return asked
         own = coefficient.default_distance
@@ -211,7 +211,7 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
     """Return the coefficient of a part of a study, over the values and distance of the whole.
 
     The part lists the same values (`Annotations.take`), so that the weights are made once;
-    what a distance takes from the data (mid-ranks, the largest distance) stays that of the whole,
+    quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
     and so does the share of the population, or of a stratum, that was drawn.
     """
     tally, drawn = Tally.from_annotations(part), units_drawn(whole.case, whole.parts)

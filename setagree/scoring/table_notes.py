@@ -46,13 +46,13 @@ _RARE, _RARE_RATINGS, _RARE_UNITS = 4, 4, 20
 many ratings per unit and so many units."""
 
 _NAMED = 4
-"""Rows that the line gives the score interval of."""
+"""Maximum number of rows whose score interval is in the line."""
 
 
 def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
-    """Return, in one line, why rows have no t interval and which have a much lower score interval.
+    """Return a line on rows without a t interval, or with a much lower score interval.
 
-    Nothing where all t intervals are as good.
+    Return an empty list if no row needs a note.
     """
     alike = [row for row in rows if row.standard_error == 0]
     said = [_no_interval(alike, len(rows))] if alike else []
@@ -249,7 +249,7 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
 
 
 def doubt_rare_answers(rows: Sequence[Agreement]) -> None:
-    """Warn where one answer dominates so far that no interval is known to hold."""
+    """Warn if one answer dominates so far that no interval is known to keep its coverage."""
     for row in rows:
         if said := rare_answers(row, named=True):
             warn(f"{_name(row)}: {said}", RareAnswersWarning)

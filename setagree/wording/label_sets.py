@@ -21,7 +21,7 @@ LARGEST_DEGREE = 1e100
 
 
 class Degrees(LabelSet):
-    """The labels of an answer, each with its degree above 0; equal to a label set where all are 1.
+    """The labels of an answer, each with its degree above 0; equal to a label set if all are 1.
 
     Examples
     --------

@@ -22,7 +22,7 @@ def is_nothing(x: Any) -> bool:
 
 
 def number(x: Any, *, digits: int = 3, signed: bool = False, plain: bool = False) -> str:
-    """Return a number with a real minus sign, a dash for nan; what rounds to zero has no sign.
+    """Return a number with a minus sign, or a dash if it is NaN; rounded zeros have no sign.
 
     ``plain`` means the minus sign of the keyboard, as in tables on a terminal.
     """
