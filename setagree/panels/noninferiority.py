@@ -50,7 +50,7 @@ Against: TypeAlias = Literal["mean", "all"]
 
 ALPHA = 0.05
 FEW_UNITS = 30
-"""Units of a human and the model below which the size of the test was not seen to hold."""
+"""Shared units of a human and the model below which the test exceeded its level in simulations."""
 OUTCOMES = {
     "below": (
         "does not lower agreement by {} or more",
@@ -62,31 +62,31 @@ OUTCOMES = {
     ),
     "above": ("lowers agreement by more than {}", "lower agreement by more than {}"),
 }
-"""What a test against a loss of the margin shows, of one model and of several."""
+"""Result of a test against a loss of the margin, for one model and for several."""
 FEW_LOST: dict[Against, float] = {"mean": 3.0, "all": 4.0}
-"""Units that the margin must be worth; below that a model at the margin passes too often."""
+"""Minimum worth of the margin in units; below it, a model at the margin passes too often."""
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a model in the place of one human changes.
+    """Change of alpha if a model replaces one human.
 
     Attributes
     ----------
     human : object
-        In whose place.
+        The replaced human.
     n_ratings : int
-        Ratings of the human that are replaced, in units with another rating.
+        Number of ratings of the human that are replaced, in units with another rating.
     before, after : float
-        Alpha of the humans, and with the answers of the model in that place.
+        Alpha of the humans, and with the answers of the model in place of the human's.
     delta : Estimated
-        Delta_h = scale (after - before), with the deviations of units of the study.
+        Delta_h = scale (after - before), with its deviations per unit of the study.
     scale : float
         N / (2 N_h).
     one_unit : float
-        What a unit costs in which the model is as far from all others as answers can be.
+        Change due to one unit in which the model is at the largest distance from all others.
     why : str or None
-        Why the change is undefined.
+        Reason for an undefined change, or None.
     """
 
     human: Any
@@ -105,19 +105,19 @@ class Change:
 
     @property
     def psi(self) -> Floats:
-        """The deviation of each unit. Their squares add up to SE²."""
+        """Deviation of each unit; the squares sum to SE²."""
         return self.delta.deviations
 
     @property
     def standard_error(self) -> float:
-        """SE_h; 0 where the model copies the human."""
+        """SE_h; 0 if the answers of the model and the human are equal."""
         return self.delta.standard_error if self.why is None else float("nan")
 
     def p_value(self, margin: float) -> float:
         """One-sided p of a loss of the margin: by t, or with Hall's correction if that is larger.
 
-        Where the model seldom errs, but far, few of its errors were seen, and t alone passes it
-        too often.
+        If errors of the model are rare but large, few of them are observed, and t alone rejects too
+        often.
         """
         if not self.standard_error > 0:
             return float("nan")
@@ -139,26 +139,26 @@ def _tail(T: float, psi: Floats, k: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replacement(Result):
-    """By how much agreement changes where a model answers in the place of a human.
+    """Changes of agreement if a model replaces each human in turn.
 
     Attributes
     ----------
     model : object
-        Who was tested.
+        The tested model.
     distance : str
-        How answers are compared.
+        Name of the distance.
     margin : float
-        The loss that is accepted, on the scale of `change`.
+        The acceptable loss, on the scale of `change`.
     against : {"mean", "all"}
-        Whether the verdict is on the mean over the humans, or on each of them.
+        Whether the verdict is about the mean over the humans, or about each of them.
     changes : tuple of Change
-        The change in the place of each human.
+        The change for each replaced human.
     human_alpha : float
         Krippendorff's alpha of the humans.
     equivalence : bool
         Whether both sides are tested.
     p_adjusted : float
-        The p-value of the verdict, corrected by Holm over the models that were tested together.
+        p-value of the verdict, with Holm's correction over the models that were tested together.
     """
 
     model: Any
@@ -192,7 +192,7 @@ class Replacement(Result):
 
     @property
     def reason(self) -> str | None:
-        """Why there is no test, or None."""
+        """Reason for a missing test, or None."""
         if not self.defined:
             return "no human shares enough units with the model"
         untested = [one for one in self.changes if not one.standard_error > 0]
@@ -204,22 +204,22 @@ class Replacement(Result):
 
     @cached_property
     def delta(self) -> Estimated | None:
-        """The mean of Delta_h over the humans for whom it is defined, with its deviations."""
+        """Mean of Delta_h over the humans for whom it is defined, with its deviations."""
         return mean_of([one.delta for one in self.defined]) if self.defined else None
 
     @property
     def change(self) -> float:
-        """The mean of Delta_h over the humans."""
+        """Mean of Delta_h over the humans."""
         return float("nan") if self.delta is None else self.delta.value
 
     @property
     def psi(self) -> Floats:
-        """The deviation of each unit that counts for some human, of the mean over the humans."""
+        """Deviation of the mean over the humans per unit that counts for some human."""
         return np.zeros(0) if self.delta is None else self.delta.deviations
 
     @property
     def standard_error(self) -> float:
-        """SE of the mean change: the root of the sum of psi_i²."""
+        """SE of the mean change: the square root of the sum of psi_i²."""
         return float("nan") if self.delta is None else self.delta.standard_error
 
     @property
@@ -229,14 +229,14 @@ class Replacement(Result):
 
     @property
     def worst(self) -> Any:
-        """The human in whose place the model loses most."""
+        """The human whose replacement has the largest loss."""
         return min(self.defined, key=lambda one: one.change).human if self.defined else None
 
     @property
     def p_value(self) -> float:
         """One-sided p of the verdict: of the mean, or the largest over the humans.
 
-        For equivalence the larger of the two sides. nan where nothing varies.
+        For equivalence, the larger p of the two sides. NaN without variance.
         """
         if self.reason is not None:
             return float("nan")
@@ -250,15 +250,16 @@ class Replacement(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether the hypothesis of a loss (or a change) of the margin is rejected at .05."""
+        """Whether the hypothesis of a loss (or a change) of the margin is rejected at the 5%
+        level."""
         p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
         return bool(p <= ALPHA)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Return the two-sided interval of the mean change, by Hall's transformed t.
 
-        Delta - SE g⁻¹(±t), g(T) = T + k T² / 3 + k² T³ / 27 + k / 6. The test at .05 belongs to
-        the level of .90.
+        Delta - SE g⁻¹(±t), g(T) = T + k T² / 3 + k² T³ / 27 + k / 6. The test at 0.05 corresponds
+        to the level 0.90.
         """
         from scipy.special import stdtrit
 
@@ -277,11 +278,11 @@ class Replacement(Result):
 
     @cached_property
     def humans(self) -> pd.DataFrame:
-        """A row for each human: both alphas, the change with SE, 90 % t interval and p.
+        """One row per human: both alphas, the change with SE, 90% t interval and p.
 
-        `change` is `scale` times the difference of the two alphas.
-        p is that of t, or of Hall's correction where it is larger (`Change.p_value`). `n_shared`
-        units were answered by the human and the model, `n_units` count in the panels.
+        `change` is `scale` times the difference of the two alphas. p is that of t, or with Hall's
+        correction if that is larger (`Change.p_value`). `n_shared` is the number of units answered
+        by the human and the model, `n_units` that of units in the panels.
         """
         from scipy.special import stdtrit
 
@@ -309,14 +310,14 @@ class Replacement(Result):
         return pd.DataFrame(rows, index=index)
 
     def units_needed(self, power: float = 0.8, *, change: float = 0.0) -> int:
-        """Return how many units a test of the mean needs to pass a model with a true change.
+        """Return the number of units for a test of the mean with a given power and true change.
 
-        n = (z_.95 + z_power)² sd² / (margin + change)², sd = SE sqrt(n) of this study.
+        n = (z_.95 + z_power)² sd² / (margin + change)², with sd = SE sqrt(n) of this study.
 
         Raises
         ------
         OptionError
-            A model with that change loses the margin, so that no number of units is enough.
+            A model with that change loses the margin, so that no number of units is sufficient.
         """
         from scipy.special import ndtri
 
@@ -332,12 +333,12 @@ class Replacement(Result):
 
     @property
     def verdict(self) -> str:
-        """The decision in words, with the figures that it follows from."""
+        """Sentence with the decision and its basis."""
         return in_message(self.verdict_words)
 
     @property
     def verdict_words(self) -> Sentence:
-        """The verdict in pieces, the names of raters apart."""
+        """The verdict in parts, with the names of raters separate."""
         if self.reason is not None:
             return (f"No verdict: {self.reason}.",)
         low, high = self.interval()
@@ -361,20 +362,20 @@ class Replacement(Result):
 
     @property
     def outcome(self) -> str:
-        """The result of the test against a loss of the margin, a key of `OUTCOMES`."""
+        """Result of the test against a loss of the margin, a key of `OUTCOMES`."""
         if self.passes:
             return "below"
         return "above" if self.against == "mean" and self.interval()[1] < -self.margin else "open"
 
     @property
     def _p_said(self) -> str:
-        """The p-value that decides, and what it is."""
+        """The p-value of the verdict, with its name."""
         p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
         largest = "largest " if self.against == "all" else ""
         return f"{largest}{p_phrase(p)}{' (Holm)' if p != self.p_value else ''}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the row of each human."""
+        """Return one row per human."""
         return self.humans.copy()
 
     def _heading(self) -> str:
@@ -392,7 +393,7 @@ class Replacement(Result):
 
 
 def _whose(changes: Sequence[Change]) -> Sentence:
-    """Return in whose place there is no test, with the reason."""
+    """Return a sentence on humans without a test, with the reason."""
     whys: dict[str, list[Any]] = {}
     for one in changes:
         whys.setdefault(one.why or "nothing varies", []).append(one.human)
@@ -401,7 +402,7 @@ def _whose(changes: Sequence[Change]) -> Sentence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReplacementTable(ResultPerModel[Replacement]):
-    """Several models in the place of the same humans, the best first."""
+    """Tests of several models against the same humans, best first."""
 
     rows: tuple[Replacement, ...]
 
@@ -417,7 +418,7 @@ class ReplacementTable(ResultPerModel[Replacement]):
         return cls(tuple(sorted(corrected, key=lambda one: -np.nan_to_num(one.change, nan=-9.0))))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each model: the mean change, its 90 % interval, p, and the decision."""
+        """Return one row per model: the mean change, its 90% interval, p, and the decision."""
         ends = [row.interval() for row in self.rows]
         names = ("model", "distance", "margin", "against", "human_alpha", "change")
         more = ("standard_error", "p_value", "p_adjusted", "passes", "worst")
@@ -446,32 +447,33 @@ def noninferiority_test(
     equivalence: bool = False,
     distance: DistanceLike | None = None,
 ) -> ReplacementTable:
-    """Test whether people agree with a model almost as well as they agree with one another.
+    """Test whether humans agree with a model almost as well as with one another.
 
-    For human h, the units count in which both h and the model answered, and the answers of the
-    other humans to all units. Two panels are made of them: the humans, and the humans with the
-    answers of h replaced by those of the model. With N ratings in pairable units of such a panel,
-    and N_h of h among them::
+    For human h, the data are the answers of h and the model to the units that both answered, and
+    the answers of the other humans to all units. They form two panels: the humans, and the humans
+    with the answers of h replaced by those of the model. With N ratings in pairable units of a
+    panel, and N_h of h among them::
 
         Delta_h = N / (2 N_h) [alpha(h replaced by the model) - alpha(humans)]
 
-    is the model's chance-corrected agreement with the other humans, less that of h. A model that
-    answers at random has -alpha, whatever the number of humans. The standard error comes from the
-    linearised values of both panels, unit by unit. Tested is Delta <= -margin, one-sided at .05:
+    is the model's chance-corrected agreement with the other humans, minus that of h. A model with
+    random answers has -alpha, for any number of humans. The standard error is from the differences
+    of the linearised values of both panels per unit. The null hypothesis is Delta <= -margin,
+    one-sided at the 5% level:
 
-    - ``against="mean"``: of the mean over the humans, the place of a human drawn at random from
-      this panel, by t with Hall's (1992) correction for skewness;
-    - ``against="all"``: of every human, by t, or with Hall's correction where that has the larger
-      p; all must be rejected (intersection-union), which needs no correction for their number.
+    - ``against="mean"``: for the mean over the humans, that is, for a random human of this panel,
+      by t with Hall's (1992) correction for skewness;
+    - ``against="all"``: for every human, by t, or with Hall's correction if that has the larger p;
+      all must be rejected (intersection-union), without a correction for their number.
 
-    In simulated studies a model that loses exactly the margin passed in 6 % of them at most where
-    the margin is worth three units or more: units in which the model is as far from everybody as
-    answers can be, margin x shared units x expected disagreement / largest distance. With less it
-    passed in up to 14 %, with fewer than 30 shared units in up to 27 %, and one of three such
-    models in up to 37 %. ``against="all"`` needs a margin of four units.
+    In simulated studies a model that loses exactly the margin passed in at most 6% if the margin is
+    worth at least three units, in terms of units in which the model is at the largest distance from
+    everybody: margin x shared units x expected disagreement / largest distance. With a smaller
+    margin it passed in up to 14%, with fewer than 30 shared units in up to 27%, and one of three
+    such models in up to 37%. ``against="all"`` requires a margin worth four units.
 
-    The test asks by how much agreement falls; the alternative annotator test (`alt_test`) asks how
-    often the model is the nearer of the two. They can disagree.
+    This test is about the loss of agreement; the alternative annotator test (`alt_test`) is about
+    how often the model is closer than a human. Their results can differ.
 
     Parameters
     ----------
@@ -480,16 +482,16 @@ def noninferiority_test(
     model : rater, DataFrame or path, or list of these
         As in `alt_test`. The p-values of several models are corrected by Holm.
     humans : sequence of raters, optional
-        Two or more. Default: everybody who is not a model.
+        At least two. Default: all raters who are not models.
     margin : float
-        The loss of agreement that you would accept; decide before you look. It must be below the
-        alpha of the humans, and half of that is already much.
+        The acceptable loss of agreement; decide before you look. It must be below the alpha of the
+        humans, and half of that is already large.
     against : {"mean", "all"}
-        What is tested; both are reported.
+        The tested hypothesis; both are reported.
     equivalence : bool
-        Test the mean from both sides at .05, so that the 90 % interval of the mean lies inside the
-        margins if both are rejected (Schuirmann 1987). A model that is better than the humans by
-        the margin fails.
+        Test the mean from both sides at 0.05; if both are rejected, the 90% interval of the mean
+        lies within the margins (Schuirmann 1987). A model that is better than the humans by the
+        margin fails.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
 
@@ -510,9 +512,9 @@ def noninferiority_test(
     Warns
     -----
     SetagreeWarning
-        The margin is half the alpha of the humans or more; a human shares fewer than 30 units with
-        the model, or the margin is worth fewer than three units (``against="all"``: four), where
-        the test does not hold.
+        The margin is at least half the alpha of the humans; a human shares fewer than 30 units with
+        the model; or the margin is worth fewer than three units (``against="all"``: four), so that
+        the test may exceed its level.
 
     References
     ----------
@@ -564,7 +566,7 @@ def noninferiority_test(
 
 
 def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
-    """Refuse a margin that leaves nothing of the humans' agreement; warn where it leaves half."""
+    """Raise an error for a margin of at least the humans' alpha; warn from half of it."""
     if not alpha > 0:
         raise DataError(
             f"the humans ({listing(people)}) do not agree beyond chance (alpha {alpha:.4f}), so "
@@ -585,7 +587,7 @@ def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
 
 
 def _changes(whole: Agreement, study: Annotations, people: Flags, model: int) -> tuple[Change, ...]:
-    """Return what changes where the model answers in the place of each human."""
+    """Return the change for the replacement of each human."""
     answers = np.full(study.n_units, -1, dtype=np.int64)
     own = study.rater_codes == model
     answers[study.unit_codes[own]] = study.value_codes[own]
@@ -610,10 +612,10 @@ def _changes(whole: Agreement, study: Annotations, people: Flags, model: int) ->
 
 
 def _change(human: object, panels: list[Agreement], place: Codes, of_human: Flags) -> Change:
-    """Return Delta_h with its parts; nan where a panel has no alpha.
+    """Return Delta_h with its components; NaN if a panel has no alpha.
 
-    `place` says which unit of the whole study each of the panels' is, `of_human` which of their
-    ratings are of the human, or of the model in that place.
+    `place` has the unit of the whole study for each unit of the panels, `of_human` the flags of
+    their ratings by the human, or by the model in their place.
     """
     before, after = panels
     study = before.study
@@ -634,7 +636,7 @@ def _change(human: object, panels: list[Agreement], place: Codes, of_human: Flag
 
 
 def _warn_few(tests: Sequence[Replacement]) -> None:
-    """Say where the test was not seen to hold its size: few shared units, or a margin of few."""
+    """Warn if the test may exceed its level: few shared units, or a margin worth few units."""
     every = [
         (f"{one.human} with {test.model}", test, one) for test in tests for one in test.defined
     ]
