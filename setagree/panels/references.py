@@ -46,19 +46,19 @@ Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConsensusScores(Result):
-    """How each rater does against the consensus of the others.
+    """Scores of each rater against the consensus of the others.
 
     Attributes
     ----------
     method : str
-        How the consensus was found.
+        Method of the consensus.
     table : DataFrame
-        A row for each rater: `n_units` with a consensus of others, `n_left_out` without one (no
-        other rater, or no agreed answer), `exact` (share of equal answers), `jaccard` (mean over
-        units, 1 where both are empty), `micro_f1` and `macro_f1`; nan where nothing is compared.
+        One row per rater: `n_units` with a consensus of others, `n_left_out` without one (no other
+        rater, or no agreed answer), `exact` (share of equal answers), `jaccard` (mean over units, 1
+        if both are empty), `micro_f1` and `macro_f1`; NaN without compared units.
     by_label : DataFrame
-        A row for each rater and label: true positives, false positives, false negatives,
-        precision, recall and F1; 0 where the denominator is 0.
+        One row per rater and label: true positives, false positives, false negatives, precision,
+        recall and F1; 0 if the denominator is 0.
     """
 
     method: str
@@ -66,7 +66,7 @@ class ConsensusScores(Result):
     by_label: pd.DataFrame
 
     def ranked(self, by: Score = "micro_f1") -> pd.DataFrame:
-        """Return the rows, the best first."""
+        """Return the rows, best first."""
         return self.table.sort_values(by, ascending=False, kind="stable")
 
     columns = (
@@ -79,7 +79,7 @@ class ConsensusScores(Result):
     )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each rater."""
+        """Return one row per rater."""
         return self.table.copy()
 
     def _heading(self) -> str:
@@ -100,26 +100,24 @@ def score_against_consensus(
     ties: Ties = "missing",
     distance: DistanceLike | None = None,
 ) -> ConsensusScores:
-    """Return how near raters or models come to the agreed answer of the panel.
+    """Return scores of raters or models against the consensus of a panel.
 
-    A rater never counts in the consensus that it is compared with: that is found anew, for each
-    rater, from the others of the panel on the units of the rater. With tp, fp and fn the labels
-    that are in both, in the rater's answer only, and in the consensus only, F1 = 2 tp / (2 tp + fp
-    + fn): `micro_f1` from the sums over all labels, `macro_f1` the mean over the labels that occur
-    on either side. For scalars the value is the one label. It assumes that the consensus is the
-    truth; it says nothing of chance.
+    The consensus for a rater is computed without that rater, from the others of the panel on the
+    rater's units. With tp, fp and fn the numbers of labels that are in both, in the rater's answer
+    only, and in the consensus only, F1 = 2 tp / (2 tp + fp + fn): `micro_f1` is from the sums over
+    all labels, `macro_f1` the mean over the labels that occur on either side. A scalar is its own
+    label. The consensus is assumed to be correct; the scores are not chance-corrected.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     raters : sequence of raters, optional
-        Who is scored. Default: everybody.
+        Raters to score. Default: all raters.
     panel : sequence of raters, optional
-        Whose consensus counts. Default: everybody; where models are among the raters, name the
-        humans.
+        Raters of the consensus. Default: all raters; if models are among them, pass the humans.
     method, threshold, ties, distance
-        How the consensus is found; see `consensus`.
+        Options of the consensus; see `consensus`.
 
     Returns
     -------
@@ -128,14 +126,14 @@ def score_against_consensus(
     Raises
     ------
     DataError
-        A rater is unknown, or the panel is one rater who would be compared with nobody.
+        A rater is unknown, or the panel is one rater who is scored.
     OptionError
         An option is unknown or does not fit the method.
 
     Warns
     -----
     DegreesWarning
-        Labels have degrees, which count in the column exact alone.
+        Labels have degrees, which count only in the column exact.
     UndefinedAgreementWarning
         A rater has no unit with a consensus of others.
     ConvergenceWarning
@@ -181,14 +179,14 @@ def score_against_consensus(
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """A study whose panel agrees on answers without the rater who is scored."""
+    """A study with the consensus of its panel without the scored rater."""
 
     study: Annotations
     rule: Rule
     members: Flags
 
     def score(self, rater: int) -> tuple[dict[str, float], pd.DataFrame]:
-        """Return the scores of a rater, and the same by label."""
+        """Return the scores of a rater, and the scores by label."""
         study = self.study
         own = np.flatnonzero(study.rater_codes == rater)
         answer = np.full(study.n_units, -1)
@@ -206,7 +204,7 @@ class _Judge:
     def _pairs(self, answer: Codes, rows: Flags) -> tuple[Codes, Codes, tuple[Any, ...], int]:
         """Return the rater's value and the consensus of the units that have both.
 
-        With the values, and how many labels the consensus did not settle.
+        Also return the values, and the number of labels whose error rates did not converge.
         """
         study, none = self.study, np.zeros(0, dtype=np.int64)
         if not rows.any():
@@ -222,7 +220,7 @@ class _Judge:
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """Answers beside each other, label by label.
+    """Pairs of answers, as flags by label.
 
     Attributes
     ----------
@@ -231,7 +229,7 @@ class _Compared:
     names : list
         The labels.
     same : ndarray of bool, shape (n_units,)
-        Whether the answers are the same, their degrees too.
+        Whether the answers are equal, including degrees.
     """
 
     given: Any
@@ -256,7 +254,7 @@ class _Compared:
         either = _by_row(self.given) + _by_row(self.agreed) - both
         tp, fp, fn = self.counts()
         seen = tp + fp + fn > 0
-        # No label at all leaves nothing to count: nan, not 0.
+        # Without any label, the scores are NaN, not 0.
         total = [np.atleast_1d(x.sum())[: int(seen.any())] for x in (tp, fp, fn)]
         return {
             "exact": _mean(self.same),
@@ -271,7 +269,7 @@ class _Compared:
         return tp, _by_column(self.given) - tp, _by_column(self.agreed) - tp
 
     def by_label(self, rater: object) -> pd.DataFrame:
-        """Return a row for each label that occurs on either side."""
+        """Return one row per label that occurs on either side."""
         tp, fp, fn = self.counts()
         seen = np.flatnonzero(tp + fp + fn > 0)
         tp, fp, fn = tp[seen], fp[seen], fn[seen]
@@ -293,7 +291,7 @@ def _f1(tp: Floats, fp: Floats, fn: Floats) -> Floats:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Return part / whole, 0 where the whole is 0."""
+    """Return part / whole, or 0 if the whole is 0."""
     return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
 
 
@@ -313,36 +311,36 @@ _ENTRIES_AT_ONCE = 4_000_000
 """Values times patterns whose credit is computed at a time; 32 MB."""
 
 _MOST_SUBSETS = 4_096
-"""Subsets of different credit that are tried as answers to a unit: all of 12 labels."""
+"""Maximum number of subsets tried as answers to a unit: all subsets of 12 labels."""
 
 _MOST_ANSWERS = 60
-"""Different answers to a unit that fit the bits of an integer."""
+"""Maximum number of distinct answers to a unit, for bits of an integer."""
 
 _TABLED = 64
 """Sizes of sets below which distances are looked up; 2 MB."""
 
 _LARGEST_SET = 200
-"""Labels of an answer up to which a distance is tried for all sizes."""
+"""Maximum number of labels of an answer for which a distance is tested."""
 
 _LONG_WORK = 5_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PanelScores(Result):
-    """How near raters come to the single answers of a panel, beside what any answer could reach.
+    """Scores of raters against the single answers of a panel, with the attainable maximum.
 
     Attributes
     ----------
     distance : str
-        How answers are compared.
+        Name of the distance.
     level : float
         The level of the intervals.
     table : DataFrame
-        A row for each rater: `n_units` that others of the panel rated too; `score`, the mean credit
-        1 - d / d_max of the rater's answers with theirs, with its interval `low` to `high`;
-        `ceiling`, the same of the best answer to each unit; `share`, the score over the ceiling,
-        with `share_low` and `share_high`. nan where no unit is shared, and the ends of an interval
-        where one is, or where all units are alike.
+        One row per rater: `n_units` that others of the panel rated, too; `score`, the mean credit 1
+        - d / d_max of the rater's answers with theirs, with its interval `low` to `high`;
+        `ceiling`, the mean credit of the best answer to each unit; `share`, the score over the
+        ceiling, with `share_low` and `share_high`. NaN without shared units; the bounds of
+        intervals are also NaN for one unit, or if all units are equal.
     """
 
     distance: str
@@ -351,7 +349,7 @@ class PanelScores(Result):
 
     @property
     def reasons(self) -> list[str | None]:
-        """Why numbers of each row are nan, or None."""
+        """Reason for NaN in each row, or None."""
         whys = {0: "no unit is shared with the panel", 1: "only one unit is shared with the panel"}
         alike = "all shared units are alike, so that no interval can be told"
         no_ends = self.table[["low", "share_low"]].isna().any(axis=1)
@@ -361,7 +359,7 @@ class PanelScores(Result):
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each rater."""
+        """Return one row per rater."""
         return self.table.copy()
 
     def __repr__(self) -> str:
@@ -379,27 +377,27 @@ def score_against_panel(
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> PanelScores:
-    """Return how near raters or models come to the answers of a panel, and the ceiling of that.
+    """Return scores of raters against the answers of a panel, with the ceiling of the scores.
 
     The score is the mean over units of the mean credit 1 - d / d_max of the rater's answer with the
-    answers of the others of the panel to the unit. Where these differ, no single answer reaches 1.
-    The ceiling is what the best answer to each unit reaches: the best of all answers that anybody
-    in the study gave. If the distance depends only on the sizes of two sets and of what they share,
-    as MASI and Jaccard do, all subsets of the labels that the unit got are tried too, unless more
-    than 4,096 of them differ in credit: labels that the same raters gave are interchangeable. A
-    rater never counts in the panel that he or she is scored against.
+    answers of the other panel members to the unit. If these differ, no single answer has a credit
+    of 1. The ceiling is the credit of the best answer to each unit, of all answers in the study. If
+    the distance depends only on the sizes of two sets and of their intersection, as for MASI and
+    Jaccard, all subsets of the unit's labels are tried, too, unless more than 4,096 of them differ
+    in credit: labels given by the same raters are interchangeable. Raters are never scored against
+    themselves.
 
-    Nothing is corrected for chance. The intervals are t intervals over units, that of the share by
-    the variance of a ratio of means, with an upper end of 1 at most; the raters are these.
+    Scores are not chance-corrected. The intervals are t intervals over units with these raters;
+    that of the share uses the variance of a ratio of means, and is truncated at 1.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what, models among the raters.
+        Ratings, with models among the raters.
     raters : sequence of raters, optional
-        Who is scored. Default: everybody.
+        Raters to score. Default: all raters.
     panel : sequence of raters, optional
-        Whose answers count. Default: everybody; where models are among the raters, name the humans.
+        Raters whose answers count. Default: all raters; if models are among them, pass the humans.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
@@ -412,10 +410,10 @@ def score_against_panel(
     Raises
     ------
     DataError
-        A rater is unknown, or the panel is one rater who would be compared with nobody.
+        A rater is unknown, or the panel is one rater who is scored.
     CostError
-        There are too many distinct answers to try each of them on each unit. That is necessary for
-        units whose subsets are too many, and for distances of other kinds than nominal, MASI and
+        There are too many distinct answers to try each on each unit. This is necessary for units
+        with too many subsets, and for distances that do not depend on set sizes only.
         the like.
 
     Warns
@@ -465,7 +463,7 @@ def score_against_panel(
 def _by_unit(
     study: Annotations, compared: Compared, rater: int, members: Sequence[int], best: BestSubsets
 ) -> tuple[Floats, Floats]:
-    """Return the credit of a rater, and the most that any answer gets, in each shared unit."""
+    """Return the credit of a rater, and the largest credit of any answer, in each shared unit."""
     own = study.rater_codes == rater
     answer = np.full(study.n_units, -1)
     answer[study.unit_codes[own]] = study.value_codes[own]
@@ -486,7 +484,7 @@ def _by_unit(
 
 
 def _most_given(tally: Tally, patterns: Codes, weights: Weights) -> Floats:
-    """Return the most credit that any answer of the study has with each of some patterns."""
+    """Return the largest credit that any answer of the study has with each of some patterns."""
     K, P = tally.n_values, len(patterns)
     check_cost(
         f"The credit of {counted(K, 'answer')} with {counted(P, 'pattern')} of answers",
@@ -504,7 +502,7 @@ def _most_given(tally: Tally, patterns: Codes, weights: Weights) -> Floats:
 
 
 def _entries(tally: Tally, patterns: Codes) -> tuple[Codes, Codes]:
-    """Return the entries of some patterns in the tally, and the place in `patterns` of each."""
+    """Return the entries of some patterns in the tally, and the position in `patterns` of each."""
     n = np.diff(tally.indptr)[patterns]
     columns = np.repeat(np.arange(len(patterns)), n)
     firsts = np.cumsum(n) - n
@@ -512,7 +510,7 @@ def _entries(tally: Tally, patterns: Codes) -> tuple[Codes, Codes]:
 
 
 class BestSubsets:
-    """The most credit that a subset of the labels of a pattern has with the pattern.
+    """The largest credit that a subset of the labels of a pattern has with the pattern.
 
     Labels of a pattern that are members of the same answers are interchangeable: the credit of a
     subset depends only on its number of labels of each such class. Patterns with classes of the
@@ -537,7 +535,7 @@ class BestSubsets:
             self.beat_others = _grows(self._function, np.unique(self._sets.sizes))
 
     def credit(self, tally: Tally) -> Floats:
-        """Return the most credit per pattern, or -inf if too many subsets differ."""
+        """Return the largest credit per pattern, or -inf if too many subsets differ."""
         most = np.full(tally.n_patterns, -np.inf)
         if self._is_nominal:
             return np.maximum.reduceat(tally.counts, tally.indptr[:-1]) / tally.pattern_ratings
@@ -560,8 +558,9 @@ class BestSubsets:
         """Return the counts of the tally in another order, and the classes of labels.
 
         A class is a pair: its answers as bits, in the order of the counts, and its number of
-        labels. The second array is where the classes of each pattern start. Answers are ordered by
-        what is the same in similar patterns: count, size, and how common their labels are.
+        labels. The second array has the start of the classes of each pattern. Answers are ordered
+        by properties that are equal in similar patterns: count, size, and the frequency of their
+        labels.
         """
         sets, L = self._sets, max(len(self._sets.labels), 1)
         n = sets.sizes[tally.indices]
@@ -584,7 +583,7 @@ class BestSubsets:
         return tally.counts[order].astype(np.float64), starts, classes
 
     def _most(self, n: Floats, bits: Codes, sizes: Codes) -> float:
-        """Return the most credit with answers given n times, by their classes of labels."""
+        """Return the largest credit with answers given n times, by their classes of labels."""
         if len(n) > _MOST_ANSWERS or np.prod(sizes + 1.0) > _MOST_SUBSETS:
             return -np.inf
         of_answer = (bits >> np.arange(len(n))[:, None]) & 1
