@@ -250,8 +250,7 @@ class Replacement(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether the hypothesis of a loss (or a change) of the margin is rejected at the 5%
-        level."""
+        """Whether a loss (or a change) of the margin is rejected at the 5% level."""
         p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
         return bool(p <= ALPHA)
 
