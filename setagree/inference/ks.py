@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_cost, public
 from setagree.coefficients.chance import ROUNDING, Codes, Floats
-from setagree.coefficients.shuffler import Cells, pairs_of
+from setagree.coefficients.shuffler import Cells, pairs_of, summed
 from setagree.coefficients.within_units import value_pairs
 from setagree.credit.base import Weights, chunks
 from setagree.distances import get_distance
@@ -143,16 +143,16 @@ class PairShuffler(Cells):
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the largest F_o - F_e of answers V of shape (B, n_ratings)."""
-        if self.lists_pairs:
-            # In ascending order, so that the last of equal distances is that of the largest F_o.
-            places = [
-                self._places(k, l).reshape(len(V), -1) for _, k, l in pairs_of(self.answers(V))
-            ]
-            place = np.sort(np.concatenate(places, axis=1), axis=1)
-            within, every = np.arange(1.0, self.n_pairs + 1), self.up_to[place]
-        else:
+        B, every = len(V), self.up_to
+        if not self.lists_pairs:
             within = np.cumsum([self._observed(values) for values in V], axis=1)
-            every = self.up_to
+        else:
+            places = [self._places(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
+            place = np.concatenate(places, axis=1)
+            if len(every) <= self.n_pairs:
+                within = summed(place, np.ones(1), len(every)).cumsum(axis=1)
+            else:  # Sorting is faster. The last of equal distances has the largest F_o.
+                within, every = np.arange(1.0, self.n_pairs + 1), every[np.sort(place, axis=1)]
         n_expected = self.up_to[-1] - self.n_pairs
         F_o, F_e = within / self.n_pairs, (every - within) / n_expected
         return np.asarray((F_o - F_e).max(axis=1))

@@ -131,10 +131,15 @@ class TestReshuffles:
         np.testing.assert_allclose(np.sort(found.distribution), np.sort(scores), atol=1e-12)
         assert found.p_value == np.mean(np.array(scores) >= found.estimate - 1e-12)
 
-    @pytest.mark.parametrize("distance", ["masi", "nominal"])
+    @pytest.mark.parametrize("distance", ["masi", "nominal", "linear"])
     def test_pairs_and_counts_of_values(self, distance, monkeypatch):
-        """Reshuffles give the same statistics if pairs are listed and if values are counted."""
+        """Reshuffles give the same statistics if pairs are listed and if values are counted.
+
+        The numbers have more distinct distances than there are pairs inside units.
+        """
         study = sa.simulate(12, 9, missing=0.3, rng=1)
+        if distance == "linear":
+            study = annotations(np.random.default_rng(1).normal(size=(20, 2)).tolist())
         plain = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
         monkeypatch.setattr(shuffler, "lists_pairs", lambda *_, **__: False)
         by_value = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
