@@ -1,4 +1,4 @@
-"""Agreement of models with themselves over runs and prompts, and with people."""
+"""Agreement of models with themselves over runs and prompts, and with humans."""
 
 from __future__ import annotations
 
@@ -53,31 +53,31 @@ ALL = "all"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FacetAgreement(Result):
-    """How far models agree with themselves, with one another and with people.
+    """Agreement of models with themselves, with one another and with humans.
 
     Attributes
     ----------
     facets : tuple of str
-        The columns of raters, the outer one first.
+        The columns of raters, the outermost first.
     distance : str
-        How answers are compared.
+        Name of the distance.
     level : float
         The level of the intervals.
     frame : DataFrame
-        A row for each kind of pairs, stability first: pairs, who ("all", or the models of one model
+        One row per kind of pairs, stability first: pairs, who ("all", or the models of one model
         and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high; at_most,
-        what stability leaves room for, how much of that is lost, and lost_low, the low end of that;
-        reason (why there is no interval).
+        the upper limit due to stability; lost, the difference from it, and its lower bound
+        lost_low; reason (for a missing interval).
     own : str
-        The pairs that tell how far a model agrees with itself.
+        The kind of pairs for the agreement of a model with itself.
     without : ndarray of shape (n_units, n_rows)
         The estimates without each unit.
     study : Annotations
-        The answers that were compared.
+        The compared answers.
     people : tuple
-        Who was taken for people.
+        The humans.
     alone : dict
-        The models that have pairs of a kind, where not all models have: "gpt" has several prompts.
+        The models with pairs of a kind, if not all models have them, such as "gpt" for prompts.
     """
 
     facets: tuple[str, ...]
@@ -113,33 +113,33 @@ class FacetAgreement(Result):
         return [self.verdict]
 
     def difference(self, first: str, second: str, *, who: str = ALL) -> tuple[float, float, float]:
-        """Return the agreement of a kind of pairs less that of another, with its interval.
+        """Return the agreement of one kind of pairs minus that of another, with its interval.
 
         Parameters
         ----------
         first, second : str
-            What the column ``pairs`` says.
+            Values of the column ``pairs``.
         who : str
-            Whose pairs the first ones are: what the column ``who`` says.
+            Value of the column ``who`` for the first kind.
         """
         rows = [self._row(first, who), self._row(second, ALL)]
         return self._less(*rows)
 
     @property
     def verdict(self) -> str:
-        """Stability, the cost of other prompts and models, and validity, in words."""
+        """Sentences on stability, the effect of other prompts and models, and validity."""
         return in_message(self.verdict_words)
 
     @property
     def verdict_words(self) -> Sentence:
-        """The verdict in pieces, the names of raters apart."""
+        """The verdict in parts, with the names of raters separate."""
         if self._all_alike:
             return _ALL_ALIKE
         return _joined([*self._stability(), *self._validity(), *self._ceilings()])
 
     @property
     def lead(self) -> str:
-        """The first sentence about stability, and the first about people."""
+        """The first sentence about stability, and the first about humans."""
         if self._all_alike:
             return in_message(_ALL_ALIKE)
         return in_message(_joined([self._stability()[0], self._validity()[0]]))
@@ -154,7 +154,7 @@ class FacetAgreement(Result):
         Raises
         ------
         KeyError
-            There is none.
+            There is no such row.
         """
         found = np.flatnonzero((self.frame["pairs"] == pairs) & (self.frame["who"] == who))
         if not len(found):
@@ -162,7 +162,7 @@ class FacetAgreement(Result):
         return int(found[0])
 
     def _less(self, i: int, j: int) -> tuple[float, float, float]:
-        """Return the difference of two rows with its jackknife interval, by t."""
+        """Return the difference of two rows with its jackknife t interval."""
         estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
         gap = float(estimates[i] - estimates[j])
         error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
@@ -170,7 +170,7 @@ class FacetAgreement(Result):
         return gap, gap - half, gap + half
 
     def _said(self, row: int) -> str:
-        """Return the estimate of a row with its interval, as far as it has one."""
+        """Return the estimate of a row, with its interval if it has one."""
         one = self.frame.loc[row]
         if np.isnan(one["low"]):
             return four(one["estimate"])
@@ -178,13 +178,13 @@ class FacetAgreement(Result):
         return f"{four(one['estimate'])} ({level_text(self.level)} {ends})"
 
     def _kinds(self) -> list[int]:
-        """Return the rows of all pairs of models, the most alike first."""
+        """Return the rows of all pairs of models, the most similar raters first."""
         is_all = self.frame["who"] == ALL
         is_models = ~self.frame["pairs"].isin([WITH_PEOPLE, PEOPLE])
         return np.flatnonzero(is_all & is_models).tolist()
 
     def _stability(self) -> list[Sentence]:
-        """Return the agreement of models with themselves and over prompts and models."""
+        """Return sentences on the agreement of models over runs, prompts and models."""
         kinds, names = self._kinds(), self.frame["pairs"]
         said: list[Sentence] = []
         if not kinds or names[kinds[0]] != self.own:
@@ -198,12 +198,12 @@ class FacetAgreement(Result):
         return said
 
     def _only(self, row: int) -> Sentence:
-        """Return which models have such pairs; nothing if all have."""
+        """Return a clause on the models with such pairs, or empty if all have them."""
         alone = self.alone.get(self.frame["pairs"][row], ())
         return (" (such pairs are only of ", *named(alone, limit=5), ")") if alone else ()
 
     def _room(self, row: int) -> str:
-        """Say how much of what stability leaves room for is lost."""
+        """Return a clause on the agreement lost relative to the limit due to stability."""
         one = self.frame.loc[row]
         if np.isnan(one["lost_low"]):
             return ""
@@ -215,7 +215,7 @@ class FacetAgreement(Result):
         return f", not told apart from {most}"
 
     def _validity(self) -> list[Sentence]:
-        """Return the agreement of models with people, and of people with one another."""
+        """Return sentences on the agreement of models with humans, and among humans."""
         pairs = self.frame["pairs"].tolist()
         if WITH_PEOPLE not in pairs:
             return [("No pair is of a model with a human: this is stability alone.",)]
@@ -232,7 +232,7 @@ class FacetAgreement(Result):
         return [said, (f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure}).",)]
 
     def _ceilings(self) -> list[Sentence]:
-        """Return how far the least stable model can agree with people at most."""
+        """Return a sentence on the upper limit for the least stable model."""
         frame = self.frame
         limited = []
         has_room = (frame["pairs"] == WITH_PEOPLE) & frame["at_most"].notna()
@@ -275,12 +275,12 @@ _ALL_ALIKE: Sentence = (
 
 
 def _joined(sentences: Sequence[Sentence]) -> Sentence:
-    """Return sentences with spaces between them."""
+    """Return sentences joined by spaces."""
     return tuple(piece for one in sentences for piece in (" ", *one))[1:]
 
 
 def _with(pairs: str) -> str:
-    """Return what the raters of such pairs have: "the same model but another run"."""
+    """Return a description of such pairs, such as "the same model but another run"."""
     same, _, other = pairs.rpartition("other ")
     if not same:
         return f"another {other}" if pairs.startswith("other ") else f"the {pairs}"
@@ -295,7 +295,7 @@ def jackknife_error(without: Floats) -> Floats:
 
 
 def t_quantile(n_units: npt.NDArray[np.integer], level: float) -> Floats:
-    """Return the quantile of t for n - 1 degrees of freedom; nan for one unit."""
+    """Return the quantile of t for n - 1 degrees of freedom, or NaN for one unit."""
     from scipy.special import stdtrit
 
     df = np.where(n_units > 1, n_units - 1.0, np.nan)
@@ -303,30 +303,30 @@ def t_quantile(n_units: npt.NDArray[np.integer], level: float) -> Floats:
 
 
 _STEPS_A_PAIR, _BYTES_A_CELL = 60, 48
-"""Elementary steps of a pair of ratings, and memory of a row of the table for each unit."""
+"""Elementary steps per pair of ratings, and bytes per unit and row of the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Which rows of the table a pair of raters counts in.
+    """Rows of the table in which a pair of raters counts.
 
-    The rows are the k + 1 kinds of pairs of models, the most alike first; models with people,
-    people with one another; then for each group of models its own pairs, and those with people.
+    The rows are the k + 1 kinds of pairs of models, the most similar first; models with humans;
+    humans with one another; then for each group of models its own pairs, and those with humans.
 
     Attributes
     ----------
     facets : list of str
         The k facets.
     is_model : ndarray of bool, shape (n_raters,)
-        Who is a model.
+        Flags of the models.
     prefix : ndarray of int, shape (n_raters, k)
-        Raters who share the first facets have the same number there.
+        Codes of the values of the first facets, equal for raters who share them.
     depth : int
-        How many facets a group of models shares; 0 where each model is its own group.
+        Number of facets that a group of models shares; 0 if each model is its own group.
     group : ndarray of int, shape (n_raters,)
-        The group of each model; -1, which is the last, for humans.
+        The group of each model; -1, the last group, for humans.
     groups : list of str
-        Their names.
+        Names of the groups.
     """
 
     facets: list[str]
@@ -355,7 +355,7 @@ class Kinds:
 
     @property
     def own(self) -> str:
-        """The pairs that tell how far a model agrees with itself."""
+        """The kind of pairs for the agreement of a model with itself."""
         return self.names[len(self.facets) - self.depth] if self.depth else f"same {self.facets[0]}"
 
     @property
@@ -367,7 +367,7 @@ class Kinds:
 
     @property
     def rows(self) -> list[tuple[int, str, str]]:
-        """The rows as people read them: its number, the kind of pairs, whose."""
+        """The rows as displayed: number, kind of pairs, group."""
         k, G, names = len(self.facets), len(self.groups), self.names
         each = {k - self.depth: len(names), k + 1: len(names) + G}
         if not self.depth:
@@ -381,17 +381,17 @@ class Kinds:
 
     @property
     def own_rows(self) -> list[int]:
-        """The rows of each group's own pairs, and in the end that of people with one another."""
+        """The row of each group's own pairs, and last that of humans with one another."""
         k = len(self.facets)
         return [*range(k + 3, k + 3 + len(self.groups)), k + 2]
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.facets) + 3 + 2 * len(self.groups)
 
     def of_pairs(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
-        """Return the row of each pair of raters, and that of its group; -1 where it has none."""
+        """Return the row of each pair of raters, and that of its group; -1 without a row."""
         k, G = len(self.facets), len(self.groups)
         shared = (self.prefix[a] == self.prefix[b]).sum(axis=1)
         n_models = self.is_model[a].astype(np.int64) + self.is_model[b]
@@ -403,7 +403,7 @@ class Kinds:
 
 
 def _kind(facets: list[str], depth: int) -> str:
-    """Return what pairs are called that share the first facets alone."""
+    """Return the name of pairs that share only the first facets."""
     *most, last = facets[:depth] or [""]
     same = f"same {', '.join(most)}{' and ' if most else ''}{last}" if depth else ""
     other = f"other {facets[depth]}" if depth < len(facets) else ""
@@ -414,8 +414,8 @@ class PairTable:
     """Sums over the pairs of ratings of each unit, by row of the table.
 
     `apart` and `counts` have the shape (n_units, n_rows): summed distances, and numbers of pairs.
-    `sides` of shape (n_rows, n_groups + 1) says how often a rater of each group, or in the end a
-    human, is one of a pair.
+    `sides` of shape (n_rows, n_groups + 1) is the number of pairs with a rater of each group, or
+    (last) with a human.
     """
 
     def __init__(self, study: Annotations, weights: Weights, kinds: Kinds) -> None:
@@ -462,10 +462,9 @@ class PairTable:
         return 1 - _over(_over(apart, counts), expected[:, None])
 
     def rooms(self, estimates: Floats, kinds: Kinds) -> Floats:
-        """Return what stability leaves room for: of each pair the mean of both sides' own rows.
+        """Return the limit due to stability: per pair the mean of the own rows of both sides.
 
-        `estimates` has the rows in its last axis. Where the own row of one side is unknown, or a
-        row is one of these, there is none.
+        `estimates` has the rows in its last axis. NaN if an own row is undefined, or for own rows.
         """
         shares = _over(self.sides, self.sides.sum(axis=1)[:, None])
         own = estimates[..., kinds.own_rows]
@@ -477,7 +476,7 @@ class PairTable:
 
 
 def _over(x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
-    """Return x / y; nan where y is 0."""
+    """Return x / y, or NaN if y is 0."""
     x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     return np.asarray(np.divide(x, y, out=np.full(x.shape, np.nan), where=y > 0))
 
@@ -492,42 +491,44 @@ def facet_agreement(
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> FacetAgreement:
-    """Return how far models agree with themselves over runs and prompts, and with people.
+    """Return the agreement of models with themselves over runs and prompts, and with humans.
 
-    Facets are columns of raters, the outer one first: model, prompt, run. Two raters of one unit
+    Facets are columns of raters, the outermost first: model, prompt, run. Two raters of one unit
     are a pair of the first facet in which they differ: "same model and prompt, other run", "same
     model, other prompt", "other model". The other pairs are of a model with a human, and of two
-    humans. Of each kind::
+    humans. For each kind::
 
         agreement = 1 - D / De
 
-    D is the mean distance of the pairs of that kind, each pair of ratings alike. De is what alpha
-    expects by chance of all of them together: the mean distance of two ratings of the models and
-    the humans, in units with two or more. It is the same in all rows, so that they compare.
+    D is the mean distance of the pairs of that kind, with equal weights for pairs of ratings. De is
+    the disagreement expected by chance in alpha of all raters: the mean distance of two ratings of
+    the models and the humans, in units with at least two. All rows share De, so that they are
+    comparable.
 
-    Stability comes before validity: where distances are squared ones of points (see
-    `variance_components`) and repeated answers are drawn alike, two sides agree with each other at
-    most by the mean of what each agrees with itself. ``at_most`` is that mean over the pairs of a
-    row, ``lost`` what remains of it: how far the sides differ beyond their own instability.
+    Stability limits validity: if distances are squared distances of points (see
+    `variance_components`) and repeated answers are exchangeable, the agreement of two sides is at
+    most the mean of the agreement of each side with itself. ``at_most`` is that mean over the pairs
+    of a row, and ``lost`` is ``at_most`` minus the estimate: the difference between the sides
+    beyond their own instability.
 
-    Standard errors are the jackknife over units. The interval is that of t for the logarithm of
-    D / De. ``lost_low`` is the low end of the plain t interval of ``lost``; its high end is not
-    told, because it is too low where few answers differ. In simulated studies the intervals held
-    the truth in 94 % or more from 100 units on, and with 30 units in 92 % or more, apart from that
-    of a single model that hardly ever differs from itself: 83 %.
+    Standard errors are from the jackknife over units. The interval is a t interval for the
+    logarithm of D / De. ``lost_low`` is the lower bound of the plain t interval of ``lost``; the
+    upper bound is omitted, because it is too low if few answers differ. In simulated studies the
+    intervals covered the true value in at least 94% from 100 units on, and in at least 92% with 30
+    units, except for a single model that hardly ever differs from itself: 83%.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what, read with ``rater_columns=`` (see `Annotations.raters_frame`), as a table
-        or path is here.
+        Ratings, read with ``rater_columns=`` (see `Annotations.raters_frame`), as are tables and
+        paths here.
     facets : list of str
-        Columns of raters, the outer one first. Raters with the same ones repeat each other.
+        Columns of raters, the outermost first. Raters with equal facets are repetitions.
     model : rater, DataFrame or path, or list of these, optional
         As in `alt_test`; a table has the facets as columns. Default: all raters with facets.
     humans : sequence of raters, optional
-        Default: everybody without facets. Where `model` is named and all have facets, everybody
-        who is no model.
+        Default: all raters without facets. If `model` is given and all raters have facets, all
+        raters who are not models.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
@@ -585,7 +586,7 @@ def facet_agreement(
 
 
 def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:
-    """Return how a table with facets is read; None for a study, or where models stand elsewhere."""
+    """Return the reader of a table with facets; None for a study, or models in another table."""
     models = model if isinstance(model, list) else [model]
     elsewhere = any(
         isinstance(one, Annotations | PathLike)
@@ -598,7 +599,7 @@ def rater_reading(study: Data, facets: list[str], model: object) -> Reading | No
 
 
 def _facet_names(facets: Sequence[str]) -> list[str]:
-    """Return the facets, each named once."""
+    """Return the facets, checked to be distinct."""
     check_list("facets", facets, "columns of raters")
     names = [*facets]
     if not names or len({*names}) < len(names) or not all(isinstance(x, str) for x in names):
@@ -611,7 +612,7 @@ def _facet_names(facets: Sequence[str]) -> list[str]:
 def _sides(
     study: Annotations, names: list[str], model: object, humans: Sequence[object] | None
 ) -> tuple[Flags, Flags]:
-    """Return who is a model and who is a human, as flags of shape (n_raters,)."""
+    """Return flags of the models and of the humans, each of shape (n_raters,)."""
     known = study.raters_frame
     for name in names:
         if name not in known:
@@ -627,7 +628,7 @@ def _sides(
         is_model = flags(study.n_raters, rater_codes(study, models, "model", "model"))
     people = ~is_model
     if not said[people].any(axis=1).all():
-        people &= ~said.any(axis=1)  # another model is nobody's human
+        people &= ~said.any(axis=1)  # other models are not humans
     if humans is not None:
         people = flags(study.n_raters, rater_codes(study, humans, "human"))
         if model is None:
@@ -648,7 +649,7 @@ def _sides(
 
 
 def _alone(kinds: Kinds, pairs: PairTable) -> dict[str, tuple[str, ...]]:
-    """Return the models that have pairs of a kind, where some models have and others have not."""
+    """Return the models with pairs of a kind, if only some models have them."""
     has = pairs.sides[: len(kinds.facets) + 1, : len(kinds.groups)] > 0
     return {
         name: tuple(group for group, one in zip(kinds.groups, row, strict=True) if one)
@@ -660,9 +661,9 @@ def _alone(kinds: Kinds, pairs: PairTable) -> dict[str, tuple[str, ...]]:
 def _table(
     kinds: Kinds, pairs: PairTable, level: float, *, has_room: bool
 ) -> tuple[pd.DataFrame, Floats]:
-    """Return the table of the rows that have pairs, and their estimates without each unit.
+    """Return the table of the rows that have pairs, and their leave-one-unit-out estimates.
 
-    `has_room` says whether stability bounds the agreement with others.
+    `has_room` states whether stability limits the agreement with others.
     """
     counts = pairs.counts.sum(axis=0)
     kept = [one for one in kinds.rows if counts[one[0]] > 0]
@@ -703,7 +704,7 @@ def _why_no_interval(estimate: float, n_units: int) -> str | None:
 
 
 def _ends(estimates: Floats, errors: Floats, n_units: Codes, level: float) -> tuple[Floats, Floats]:
-    """Return the ends of the intervals of 1 - D / De: t for the logarithm of D / De."""
+    """Return the bounds of the intervals of 1 - D / De: t for the logarithm of D / De."""
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.exp(t_quantile(n_units, level) * errors / (1 - estimates))
         return 1 - (1 - estimates) * factor, 1 - (1 - estimates) / factor
