@@ -29,14 +29,14 @@ from setagree.wording.sentences import Sentence, enumeration, in_message, named
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A way to part points into clusters.
+    """A partition of points into clusters.
 
     Attributes
     ----------
     labels : ndarray of int, shape (n,)
-        The cluster of each point, from 1 on, in the order of their first points.
+        The cluster of each point, from 1, in the order of their first points.
     silhouettes : ndarray of shape (n,)
-        How much nearer each point is to its own cluster than to the next one, in [-1, 1].
+        Relative closeness of each point to its own cluster compared with the next one, in [-1, 1].
     """
 
     labels: Codes
@@ -44,21 +44,21 @@ class Partition:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return int(self.labels.max())
 
     @property
     def silhouette(self) -> float:
-        """The mean over the points."""
+        """Mean silhouette of the points."""
         return float(self.silhouettes.mean())
 
 
 def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
-    """Return points whose distances come near to D, and the share of its spread that they hold.
+    """Return points whose distances approximate D, and the explained share of its variance.
 
-    B = -J D² J / 2 with J = I - 1/n; the points are the first eigenvectors of B times the roots of
-    their eigenvalues (Torgerson 1952), the share is that of the positive eigenvalues. The largest
-    coordinate of an axis is positive.
+    B = -J D² J / 2 with J = I - 1/n; the points are the first eigenvectors of B times the square
+    roots of their eigenvalues (Torgerson 1952), the share is that of the positive eigenvalues. The
+    largest coordinate of an axis is positive.
     """
     n = len(D)
     squares = D**2
@@ -76,10 +76,10 @@ def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
 
 
 def by_way_of_others(D: Floats) -> Floats:
-    """Return distances with the missing ones (nan) of two points by the shortest way over others.
+    """Return distances with missing ones (NaN) replaced by the shortest paths over other points.
 
-    Points at distance 0 are one place: where points are many and some pairs missing, most are, and
-    ways are looked for between places only.
+    Points at distance 0 are merged first, which makes the search for paths cheap if there are many
+    points and few distinct ones.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components, csgraph_from_dense, shortest_path
@@ -95,7 +95,7 @@ def by_way_of_others(D: Floats) -> Floats:
 
 
 def linkage_of(D: Floats) -> Floats:
-    """Return the average linkage of a square of distances, as scipy has it."""
+    """Return the average linkage of a distance matrix, in the format of scipy."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -103,7 +103,7 @@ def linkage_of(D: Floats) -> Floats:
 
 
 def cut(tree: Floats, D: Floats, n_clusters: int) -> Partition:
-    """Return the partition of a tree into so many clusters (fewer where points coincide)."""
+    """Return the partition of a tree into n clusters (fewer if points coincide)."""
     labels = _labels(tree, n_clusters)
     return Partition(labels, silhouettes(D, labels))
 
@@ -115,7 +115,7 @@ def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
     by_finest, cuts = _sums(D, finest), []
     for k in range(2, most + 1):
         labels = _labels(tree, k)
-        # Each cluster is made of some of the finest.
+        # Coarser clusters are unions of the finest ones.
         sums = np.zeros((len(D), labels.max()))
         for own, column in zip(labels[first], by_finest.T, strict=True):
             sums[:, own - 1] += column
@@ -124,10 +124,10 @@ def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
 
 
 def _labels(tree: Floats, n_clusters: int) -> Codes:
-    """Return the cluster of each point, from 1 on, in the order of their first points."""
+    """Return the cluster of each point, from 1, in the order of their first points."""
     n, heights = len(tree) + 1, tree[:, 2]
-    # What is joined at one height is joined together. scipy's `fcluster` finds the same, ten times
-    # as slowly for a few raters, as it checks the tree at each call.
+    # Clusters of equal height are joined together. The result is that of scipy's `fcluster`, which
+    # is ten times slower for few raters because it checks the tree at each call.
     joined = np.searchsorted(heights, heights[n - n_clusters - 1], "right") if n_clusters < n else 0
     root = np.arange(n + joined)
     for at, below in zip(range(n + joined - 1, n - 1, -1), tree[:joined, :2][::-1], strict=True):
@@ -145,7 +145,7 @@ def _sums(D: Floats, labels: Codes) -> Floats:
 
 
 def silhouettes(D: Floats, labels: Codes) -> Floats:
-    """Return (b - a) / max(a, b) of each point, 0 where it is alone or nothing differs.
+    """Return (b - a) / max(a, b) per point, or 0 if it is alone or all distances are 0.
 
     a is the mean distance to the other points of its cluster, b the least mean distance to the
     points of another cluster (Rousseeuw 1987).
@@ -154,7 +154,7 @@ def silhouettes(D: Floats, labels: Codes) -> Floats:
 
 
 def _silhouettes(sums: Floats, labels: Codes) -> Floats:
-    """Return the same from the summed distances to each cluster, of shape (n, clusters)."""
+    """Return the silhouettes from the summed distances to each cluster, of shape (n, clusters)."""
     n = len(sums)
     own = labels[:, None] == np.arange(1, labels.max() + 1)
     sizes = own.sum(axis=0)
@@ -170,16 +170,16 @@ Run: TypeAlias = tuple[Codes, Codes, Floats]
 PAIRS_AT_ONCE = 1_000_000
 
 _KEPT_PAIRS = 10_000_000
-"""Pairs of ratings up to which their distances are kept for reshuffles; 240 MB."""
+"""Number of pairs of ratings up to which their distances are kept for reshuffles (240 MB)."""
 
 _KEPT_VALUES = 3_400
-"""Values up to which all their distances are kept; 62 MB."""
+"""Number of values up to which all their distances are kept (62 MB)."""
 
 _STEPS_A_VALUE, _STEPS_BY_OPERATOR = 4, 100
-"""Steps that the chance of a rater takes for each value: where distances are kept, and else."""
+"""Steps per value for a rater's expected distance, with kept distances and without."""
 
 _LAST_VALUES = 64
-"""The most frequent values, whose distances stand in one square."""
+"""Number of the most frequent values, whose distances are in one matrix."""
 
 _SPARSE = 0.1
 """The share of all answers that raters may give on average for rows of distances to be added up."""
@@ -187,7 +187,7 @@ _SPARSE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class SharedPairs:
-    """The pairs of ratings inside units; each pair of raters has those of their shared units."""
+    """The pairs of ratings within units; each pair of raters has those of their shared units."""
 
     study: Annotations
     weights: Weights
@@ -198,13 +198,13 @@ class SharedPairs:
 
     @cached_property
     def n_pairs(self) -> int:
-        """How many pairs of ratings there are."""
+        """Number of pairs of ratings."""
         ratings = np.bincount(self.study.unit_codes).astype(np.int64)
         return int((ratings * (ratings - 1) // 2).sum())
 
     @property
     def n_steps(self) -> int:
-        """How many elementary steps a reshuffle takes."""
+        """Number of elementary steps per reshuffle."""
         n, K = self.study.n_raters, self.weights.n_values
         a_value = _STEPS_A_VALUE if K <= _KEPT_VALUES else _STEPS_BY_OPERATOR
         return self.n_pairs + n * (n + a_value * K)
@@ -229,13 +229,13 @@ class SharedPairs:
 
     @cached_property
     def counts(self) -> Floats:
-        """How many units each pair of raters shares, of shape (n_raters, n_raters)."""
+        """Number of shared units of each pair of raters, of shape (n_raters, n_raters)."""
         return self._added(self.raters, distances=False)
 
     def dealt(self, generator: np.random.Generator) -> Codes:
-        """Return `raters` where the answers to each unit are dealt out anew to its raters.
+        """Return `raters` with the answers to each unit permuted among its raters.
 
-        Who shares which units stays as it is.
+        The shared units of each pair of raters do not change.
         """
         study = self.study
         order = np.lexsort((generator.random(study.n_ratings), study.unit_codes[self._order]))
@@ -246,10 +246,10 @@ class SharedPairs:
         return self._added(raters, distances=True)
 
     def by_chance(self, raters: Codes) -> Floats:
-        """Return the mean distance that chance gives each pair, of shape (n_raters, n_raters).
+        """Return the mean distance expected by chance per pair, of shape (n_raters, n_raters).
 
-        That is of an answer of the one and an answer of the other, each drawn at random from all
-        units that were rated with others: Cohen's chance, where both rated the same units.
+        It is the mean over pairs of an answer of each, drawn independently from all units that were
+        rated with others: Cohen's chance model, if both rated the same units.
         """
         from scipy import sparse
 
@@ -273,8 +273,8 @@ class SharedPairs:
     def _by_frequency(self) -> tuple[Codes, list[tuple[int, int, Floats]]]:
         """The rank of each value, rare ones first, and the distances from each to all that follow.
 
-        Rare values have long rows, which are seldom added up, and frequent ones have short rows.
-        Many reshuffles share them; there are none where they would be too many.
+        Rare values have long rows, which are seldom summed, and frequent ones have short rows.
+        Reshuffles share the rows; they are omitted if there are too many.
         """
         K = self.weights.n_values
         order = np.argsort(np.bincount(self.study.value_codes, minlength=K), kind="stable")
@@ -296,13 +296,12 @@ class SharedPairs:
 
 
 def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
-    """Return how far the raters of each unit disagree, and how far they do so as two camps.
+    """Return the disagreement within each unit, and its bimodality.
 
-    With p_k the share of the unit's raters who gave value k, `bimodality` is the largest
-    4 p_k p_l d_kl / d_max over pairs of values: 1 where two halves stand at the largest distance, 0
-    where all agree, and small where answers scatter. `disagreement` is the mean distance of two
-    different raters of the unit over d_max, nan for one rater. Answers that are near each other are
-    not added up to one camp.
+    With p_k the share of the unit's raters who gave value k, `bimodality` is the largest 4 p_k p_l
+    d_kl / d_max over pairs of values: 1 if two halves are at the largest distance, 0 if all agree,
+    and small for scattered answers. `disagreement` is the mean distance of two different raters of
+    the unit over d_max, or NaN for one rater. Similar answers are not combined into one pole.
     """
     ballot = Ballot(study)
     units, values, counts = ballot.cells
@@ -328,20 +327,20 @@ def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
 def _widest(
     units: Codes, values: Codes, shares: np.ndarray, weights: Weights, n_units: int
 ) -> tuple[np.ndarray, Codes, Codes]:
-    """Return the largest 4 p_k p_l d_kl / d_max of each unit, and its two values; -1 for none."""
+    """Return the largest 4 p_k p_l d_kl / d_max per unit, and its two values; -1 for none."""
     best, held = np.zeros(n_units), np.zeros((2, n_units))
     poles = np.full((2, n_units), -1)
     for left, right in neighbours(units):
         d = weights.distance_at(values[left], values[right]) / weights.max_distance
         strength = 4 * shares[left] * shares[right] * d
         wider = np.flatnonzero(strength > best[units[left]])
-        # Of several in one unit the last one stays: the strongest, the first among equals.
+        # Assignment keeps the last entry per unit: the strongest, or the first of ties.
         wider = wider[np.argsort(strength[wider], kind="stable")]
         at = units[left[wider]]
         best[at] = strength[wider]
         poles[:, at] = values[left[wider]], values[right[wider]]
         held[:, at] = shares[left[wider]], shares[right[wider]]
-    # The pole that more raters hold comes first.
+    # The more frequent pole is first.
     first, second = np.where(held[1] > held[0], poles[::-1], poles)
     return best, first, second
 
@@ -349,41 +348,40 @@ def _widest(
 _MOST_CLUSTERS = 8
 
 _MOST_RATERS = 2_000
-"""Raters beyond which no map is drawn: a reshuffle of 2,000 takes 5 seconds, and 440 MB."""
+"""Maximum number of raters of a map: a reshuffle of 2,000 takes 5 seconds and 440 MB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterMap(Result):
-    """Where raters stand by how far they disagree, chance taken into account.
+    """Map of raters by their chance-corrected disagreement.
 
     Attributes
     ----------
     distance : str
-        How answers are compared.
+        Name of the distance.
     distances : DataFrame
-        The mean distance of each pair of raters over the units that both rated; nan where these
-        are too few.
+        Mean distance of each pair of raters over their shared units; NaN if these are too few.
     disagreement : DataFrame
-        The same over what chance gives the two, from which the map is made: 0 where they always
-        agree, 1 where they agree as chance has it, 2 at most.
+        `distances` over those expected by chance, at most 2, from which the map is made: 0 for full
+        agreement, 1 for agreement as expected by chance.
     shared : DataFrame
-        How many units each pair of raters shares.
+        Number of shared units of each pair of raters.
     table : DataFrame
-        A row for each rater: coordinates `x` and `y`, `cluster` from 1 on, `silhouette`, the mean
-        distance to the others, and `n_ratings`. Raters who share no units with the rest, not even
-        through others, have nan and cluster 0.
+        One row per rater: coordinates `x` and `y`, `cluster` from 1, `silhouette`, the mean
+        distance to the others, and `n_ratings`. Raters who are not connected with the rest by
+        shared units have NaN and cluster 0.
     linkage : ndarray
-        The tree of the mapped raters, as `scipy.cluster.hierarchy` has it.
+        The tree of the mapped raters, in the format of `scipy.cluster.hierarchy`.
     explained : float
-        The share of the spread of the distances that two dimensions hold.
+        Share of the variance of the distances that two dimensions explain.
     n_bridged : int
-        Pairs of raters without units in common, who were placed by the shortest way through others.
+        Number of pairs of raters without shared units, placed by the shortest path over others.
     silhouette : float
-        The mean silhouette of the clusters; nan where there are none.
+        Mean silhouette of the clusters; NaN without clusters.
     null : ndarray of shape (n_resamples,)
-        The same where the answers to each unit are dealt out anew to its raters.
+        Mean silhouettes with the answers to each unit permuted among its raters.
     units : DataFrame
-        A row for each unit: its disagreement, and its bimodality with the two answers of the camps.
+        One row per unit: its disagreement, and its bimodality with the two opposed answers.
     """
 
     distance: str
@@ -400,7 +398,7 @@ class RaterMap(Result):
 
     @property
     def p_value(self) -> float:
-        """(1 + #{silhouettes of reshuffles >= the observed one}) / (B + 1); nan without any."""
+        """(1 + #{silhouettes of reshuffles >= the observed one}) / (B + 1), or NaN."""
         if not len(self.null) or np.isnan(self.silhouette):
             return float("nan")
         above = int((self.null >= self.silhouette - 1e-12).sum())
@@ -408,7 +406,7 @@ class RaterMap(Result):
 
     @property
     def camps(self) -> list[list[object]]:
-        """The raters of each cluster that has two or more, the largest first."""
+        """The raters of each cluster with at least two, the largest first."""
         groups = [
             group.index.tolist()
             for name, group in self.table.groupby("cluster", sort=True)
@@ -418,12 +416,12 @@ class RaterMap(Result):
 
     @property
     def unplaced(self) -> list[object]:
-        """The raters who share too few units with the others to have a place on the map."""
+        """Raters who share too few units with the others to be placed on the map."""
         return self.table.index[self.table["cluster"] == 0].tolist()
 
     @property
     def verdict(self) -> str:
-        """Camps or noise, in words, and who has no place on the map."""
+        """Sentences on the evidence for clusters, and on raters who are not placed."""
         unplaced: Sentence = ()
         if self.unplaced:
             who = counted(len(self.unplaced), "rater")
@@ -433,7 +431,7 @@ class RaterMap(Result):
 
     @property
     def camps_words(self) -> Sentence:
-        """The first sentence of the verdict in pieces, the names of raters apart."""
+        """The first sentence of the verdict in parts, with the names of raters separate."""
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
             why = "fewer than four raters can form no camps" if few else "one cluster was asked for"
@@ -456,7 +454,7 @@ class RaterMap(Result):
         return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each rater."""
+        """Return one row per rater."""
         return self.table.copy()
 
     def __repr__(self) -> str:
@@ -479,23 +477,21 @@ def rater_map(
     n_resamples: int = 199,
     rng: Rng = None,
 ) -> RaterMap:
-    """Return a map of the raters by how far they disagree, and whether they form camps.
+    """Return a map of the raters by their disagreement, with a test for rater clusters.
 
-    Two raters are as far apart as the mean distance of their answers to the units that both rated,
-    over the mean distance that chance gives the two, each with the answers that he or she gave as
-    often. Where both rated the same units that is 1 minus Cohen's kappa, so that raters with the
-    same habits (few labels, say) are near each other only where they agree beyond what these habits
-    give. Elsewhere chance is taken from all their answers to units that others rated, too. Pairs
-    without common units are as far apart as the shortest way through other raters. The map is
-    classical scaling in two dimensions, the clusters are average linkage, cut where the mean
-    silhouette is largest. Whether this is more than noise is asked by dealing out the answers to
-    each unit anew to the raters of the unit, and looking for clusters in just that way: under the
-    hypothesis that raters can be exchanged the p-value is exact. Raters of unequal care are no
-    camps, but cannot be exchanged either: camps are clusters of two or more, and need silhouettes,
-    not p alone.
+    The distance of two raters is the mean distance of their answers to the shared units, over the
+    mean distance expected by chance given the frequencies of both raters' answers. If both rated
+    the same units, this is 1 minus Cohen's kappa, so that raters with similar label frequencies are
+    close only if they agree beyond chance. Otherwise chance is computed from all their answers to
+    units that others rated, too. Pairs without shared units have the length of the shortest path
+    over other raters. The map is classical scaling in two dimensions. The clusters are average
+    linkage, cut at the largest mean silhouette. The test permutes the answers to each unit among
+    its raters and clusters again: its p-value is exact under the hypothesis of exchangeable raters.
+    Raters of unequal quality are not exchangeable either, but do not form clusters: evidence for
+    rater clusters requires clusters of at least two and high silhouettes in addition to a small p.
 
-    The cost is that of all pairs of ratings inside units, for each reshuffle, and of raters times
-    distinct answers and raters squared.
+    The cost per reshuffle is that of all pairs of ratings within units, plus raters times distinct
+    answers, plus raters squared.
 
     Parameters
     ----------
@@ -506,9 +502,9 @@ def rater_map(
     n_clusters : int, optional
         Default: 2 to 8, by the mean silhouette; one cluster for fewer than four raters.
     min_shared : int
-        Units that two raters must share for their mean distance to count.
+        Minimum number of shared units for a mean distance.
     n_resamples : int
-        How often answers are dealt out anew; 0 for no test.
+        Number of permutations; 0 for no test.
     rng : int or numpy Generator, optional
         The seed.
 
@@ -519,7 +515,7 @@ def rater_map(
     Raises
     ------
     DataError
-        There is one rater, or no two raters share units, or there are more than 2,000 raters.
+        There is one rater, no two raters share units, or there are more than 2,000 raters.
     OptionError
         An option is out of its range.
 
@@ -572,7 +568,7 @@ def _check_raters(study: Annotations) -> None:
 
 
 def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Floats:
-    """Return the mean silhouettes where the answers to each unit are dealt out anew."""
+    """Return the mean silhouettes of permuted answers."""
     pairs = chart.pairs
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
     long = n_resamples * pairs.n_steps > LONG_WORK
@@ -583,7 +579,7 @@ def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class _Chart:
-    """What stays the same when answers are dealt out anew; `placed` can have a place on the map."""
+    """Data shared by all permutations; `placed` are the raters who can be placed on the map."""
 
     pairs: SharedPairs
     min_shared: int
@@ -592,13 +588,13 @@ class _Chart:
 
     @property
     def parted(self) -> bool:
-        """Whether clusters are looked for at all."""
+        """Whether clusters are computed."""
         if self.n_clusters is not None:
             return self.n_clusters > 1
         return len(self.placed) >= 4
 
     def means(self, raters: Codes) -> Floats:
-        """Return the mean distances of all raters; nan where they share too little."""
+        """Return the mean distances of all raters; NaN for too few shared units."""
         shared = self.pairs.counts
         out = np.full(shared.shape, np.nan)
         np.divide(self.pairs.sums(raters), shared, out=out, where=shared >= self.min_shared)
@@ -606,19 +602,19 @@ class _Chart:
         return out
 
     def disagreement(self, raters: Codes) -> Floats:
-        """Return the mean distances over what chance gives, 2 at most; nan where means are.
+        """Return the mean distances over those expected by chance, at most 2, or NaN.
 
-        On the same units kappa of two raters is seldom below -1. In the few units that two raters
-        share they may differ far more than what is expected of all their answers.
+        On the same units kappa of two raters is seldom below -1. On few shared units the distance
+        can far exceed that expected from all their answers.
         """
         means, by_chance = self.means(raters), self.pairs.by_chance(raters)
-        # Two raters who only ever gave one answer agree fully.
+        # Two raters with one common constant answer agree fully.
         out = np.where(np.isnan(means), np.nan, 0.0)
         np.divide(means, by_chance, out=out, where=(by_chance > ROUNDING) & (means > 0))
         return np.minimum(out, 2)
 
     def complete(self, disagreement: Floats) -> Floats:
-        """Return how far the placed raters are apart, the missing pairs by way of others."""
+        """Return the distances of the placed raters, with missing pairs by the shortest path."""
         D = disagreement[np.ix_(self.placed, self.placed)]
         return by_way_of_others(D) if np.isnan(D).any() else D
 
@@ -667,14 +663,14 @@ def _assembled(
 
 
 def _spread(each: np.ndarray, chart: _Chart, absent: float) -> np.ndarray:
-    """Return what the placed raters have, for all raters."""
+    """Return values of the placed raters, extended to all raters."""
     out = np.full(chart.pairs.study.n_raters, absent, dtype=each.dtype)
     out[chart.placed] = each
     return out
 
 
 def _mean_to_others(means: Floats) -> Floats:
-    """Return the mean of the known distances of each rater to others; nan where there are none."""
+    """Return the mean of the defined distances of each rater to others, or NaN."""
     known = np.isfinite(means) & ~np.eye(len(means), dtype=bool)
     n = known.sum(axis=1)
     out = np.full(len(means), np.nan)
@@ -682,7 +678,7 @@ def _mean_to_others(means: Floats) -> Floats:
 
 
 def _connected(known: np.ndarray) -> Codes:
-    """Return the largest group of raters who are joined by shared units, directly or not."""
+    """Return the largest group of raters connected by shared units, directly or not."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
