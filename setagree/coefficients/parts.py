@@ -90,7 +90,7 @@ class Estimates(NamedTuple):
 
 
 class _Urns(NamedTuple):
-    """z_bk, what each part adds to the urn for each of its values, sorted by part and value."""
+    """z_bk, the amount that each part adds to the urn per value, sorted by part and value."""
 
     parts: Codes
     values: Codes
@@ -364,7 +364,7 @@ class Absences:
 
     @cached_property
     def _after(self) -> tuple[Sums, Floats]:
-        """What a unit adds to the sums without one rating of each stored count, and `share`."""
+        """Contribution of a unit to the sums without one rating per stored count, and `share`."""
         case, tally = self.whole.case, self.whole.case.tally
         r = tally.pattern_ratings[tally.rows] - 1
         q = case.disagreement[tally.rows] - 2 * self._to_others
@@ -389,7 +389,7 @@ class Absences:
 
     @cached_property
     def _gone(self) -> Sums:
-        """What each rater adds to the sums."""
+        """Contribution of each rater to the sums."""
         rows, (before, _) = self.whole.case.tally.rows, self.whole.of_patterns
         moved = [x[rows] - rest for x, rest in zip(before, self._after[0], strict=True)]
         if not self.whole.case.is_weighted:

@@ -137,20 +137,20 @@ def moments(case: Case, model: Model) -> Moments | None:
 
 
 class _Drawn(NamedTuple):
-    """del and psi of what was drawn on its own: patterns of units, weighted units, clusters."""
+    """del and psi of the sampled entities: patterns of units, weighted units, clusters."""
 
     delta: Floats
     psi: Floats
     times: Floats
     df: float
     pseudo: float
-    """What the piece from the urn is multiplied by."""
+    """Factor of the piece from the urn."""
 
 
 def _as_drawn(
     case: Case, Do: float, E: float, delta: Floats, psi: Floats, m: Floats
 ) -> _Drawn | None:
-    """Return del and psi of what was drawn, or None if all units are in one cluster.
+    """Return del and psi of the sampled entities, or None if all units are in one cluster.
 
     `delta` and `psi` are those of patterns or units, of which `m` count.
     del_g = Do + (G/n) sum_{i in g} (del_i - Do) over G clusters, del_i = Do + w_i (del_i - Do) with

@@ -80,7 +80,7 @@ class Weights(ABC):
     @property
     @abstractmethod
     def max_distance(self) -> float:
-        """d_max, what a distance is divided by; never 0."""
+        """d_max, the divisor of distances; never 0."""
 
     @abstractmethod
     def distance_at(self, k: Codes, l: Codes) -> Floats:

@@ -149,7 +149,7 @@ def _row(
 
 
 def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:
-    """Call the user's function on one pair; what goes wrong names the pair."""
+    """Call the user's function on one pair; errors name the pair."""
     pair = f"the pair {_text(x)}, {_text(y)}"
     try:
         distance = function(x, y)

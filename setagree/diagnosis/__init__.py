@@ -1,1 +1,1 @@
-"""Why is it low: labels, raters, units and groups that cost the agreement."""
+"""Diagnosis of low agreement: labels, raters, units and groups that lower it."""

@@ -29,7 +29,7 @@ def by_depth(
     distance: DistanceLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return the agreement at each depth of a hierarchy, and what of the disagreement is below it.
+    """Return the agreement at each depth of a hierarchy, and the disagreement below it.
 
     At depth k every deeper label is replaced by its ancestors at that depth; a root has depth 1.
     Answers that agree at a depth and differ in the study differ inside a branch: they have the

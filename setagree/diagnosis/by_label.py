@@ -213,7 +213,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
 
 
 def rare_labels(tally: Tally, labels: pd.DataFrame) -> list[Any]:
-    """Return the labels that have an interval which is not known to hold, as `by_label` lists them.
+    """Return the labels whose interval may not keep its coverage, as `by_label` lists them.
 
     Of n units with two ratings or more, those with the label, or those without it, weigh as much as
     n times their share of the ratings; see `setagree.scoring.table_notes.rare_answers`.

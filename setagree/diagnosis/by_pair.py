@@ -348,7 +348,7 @@ def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
 
 @dataclass(frozen=True, eq=False)
 class Dealing:
-    """What pairs of raters have in common, and to which group each rater belongs.
+    """Common ratings of pairs of raters, and the group of each rater.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which raters cost the agreement, and what they do differently."""
+"""Raters that lower the agreement, and their differences from the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which units cost the agreement: a queue for adjudication."""
+"""Units that lower the agreement: a queue for adjudication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the diagnoses share: the coefficient of the whole study, and the columns of a result."""
+"""Common parts of the diagnoses: the coefficient of the whole study, and result columns."""
 
 from __future__ import annotations
 

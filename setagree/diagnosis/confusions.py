@@ -339,7 +339,7 @@ def _add_pairs(
     sums: KeySums,
     left_out: Floats,
 ) -> None:
-    """Add what m pairs of ratings of values k and l confuse, in portions of bounded memory."""
+    """Add the confusions in m pairs of ratings of values k and l, in bounded memory."""
     sizes, L = membership.sizes, membership.n_labels
     steps = sizes[k] * sizes[l] + sizes[k] + sizes[l]
     check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=INSTEAD)

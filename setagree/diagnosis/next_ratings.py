@@ -1,4 +1,4 @@
-"""Which units should get another rating."""
+"""Selection of units for further ratings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Queue(Result):
 
     @property
     def caution(self) -> str:
-        """What must be known before a coefficient is computed with the new ratings, if any."""
+        """Caution for a coefficient with the new ratings, or a blank."""
         if self.frame.empty:
             return ""
         if not self.frame["queued"].any():
@@ -274,7 +274,7 @@ def _all_units(
 
 
 def _values(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
-    """Return the value of each unit, how many ratings reach it, and sum w / (r + 1) over labels."""
+    """Return the value of each unit, the m that attains it, and sum w / (r + 1) over labels."""
     tally = Tally.from_annotations(study)
     membership = membership_of(tally)
     votes = label_counts(tally, membership).tocoo()

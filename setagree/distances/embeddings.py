@@ -118,7 +118,7 @@ def check_directions(lengths: Any, longest: Any, named: Callable[[int], Iterable
 
 
 def without_rounding(distances: Floats) -> Floats:
-    """Return cosine distances with what lies within rounding of 0 as 0."""
+    """Return cosine distances, set to 0 within rounding of 0."""
     return np.where(distances < 16 * np.finfo(np.float64).eps, 0.0, distances)
 
 

@@ -26,7 +26,7 @@ from setagree.errors import (
 from setagree.wording.label_sets import Label, sorted_labels
 
 PREVALENCE: Literal["-log prevalence"] = "-log prevalence"
-"""Weights that a study gives: a label weighs -log of the share of ratings that hold it."""
+"""Weights from a study: the weight of a label is -log of the share of ratings with it."""
 
 LabelWeights: TypeAlias = Mapping[Any, float] | Literal["-log prevalence"]
 Credit: TypeAlias = Literal["ancestors", "wu_palmer", "lin"]
@@ -70,7 +70,7 @@ class WeightedJaccardDistance(Distance):
 
 @dataclass(frozen=True, repr=False)
 class ClosureDistance(Distance):
-    """Jaccard, plain or weighted, between sets that also hold the ancestors of their labels."""
+    """Jaccard, plain or weighted, between sets that include the ancestors of their labels."""
 
     hierarchy: Hierarchy
     label_weights: LabelWeights | None = None

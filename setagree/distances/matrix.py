@@ -18,7 +18,7 @@ from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.numbers import as_number
 
 Key: TypeAlias = Callable[[Any], Any]
-"""What a name on an axis means."""
+"""Value of a name on an axis."""
 
 ROUNDING = 1e-9
 """Up to here a distance below zero, or between equal values, is rounding, and is zero."""
@@ -100,7 +100,7 @@ def distance_matrix(
 def _aligned(frame: object, key: Key) -> tuple[list[Any], Floats]:
     """Return the row values of a square table, and its entries with the columns in that order.
 
-    What a name means is what `key` returns.
+    `key` returns the value of a name.
     """
     if not isinstance(frame, pd.DataFrame):
         raise DistanceError(

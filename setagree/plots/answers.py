@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @picture(takes="What `next_ratings` returned.", most="units are drawn by name at most")
 def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw what each rating of a queue is expected to mend, in the order of the queue.
+    """Draw the expected gain from each rating of a queue, in the order of the queue.
 
     Up to ``limit`` units have a named bar each; more become a curve, with the place up to which the
     ratings bring half of what all bring. Units with fewer than two ratings come first and have no
@@ -276,7 +276,7 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
 
 
 UNDEFINED = "·"
-"""What is written in a cell that has no number."""
+"""Text of a cell without a number."""
 
 _FEW, _FEW_NARROW = 12, 6
 """Columns that fill the width."""

@@ -280,7 +280,7 @@ def _letters(ax: Axes) -> float:
 
 
 def heading(ax: Axes, title: str, *lines: str) -> None:
-    """Write the title, and under it in smaller type what was computed."""
+    """Write the title, and below it in smaller type the lines."""
     narrow = is_narrow(ax)
     text = wrapped(lines, width=30 if narrow else int(np.clip(_letters(ax), 30, _LINE)))
     below = 12 * (text.count("\n") + 1) if text else 0
@@ -357,7 +357,7 @@ def nothing(ax: Axes, why: str) -> Axes:
 
 @dataclass(frozen=True)
 class Rows:
-    """What a list of estimates shows: names to the left, marks, columns of text to the right."""
+    """Content of a list of estimates: names on the left, marks, columns of text on the right."""
 
     names: Sequence[str]
     values: Floats

@@ -423,7 +423,7 @@ _OFTEN = 2.0
 def labels(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw the agreement on each label with its interval, and what the label costs.
+    """Draw the agreement on each label with its interval, and the cost of the label.
 
     Examples
     --------

@@ -239,7 +239,7 @@ def _named(agreement: Agreement) -> str:
 
 
 def _histogram(ax: Axes, values: Floats, estimate: float) -> None:
-    """Draw the bars, with room above them for what is written."""
+    """Draw the bars, with room for text above them."""
     low, high, highest = _bars(ax, values)
     ax.set_ylim(0, 1.4 * highest)
     left, right = min(low, estimate), max(high, estimate)

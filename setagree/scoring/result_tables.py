@@ -24,7 +24,7 @@ class OfAgreement(Protocol):
 
     @property
     def agreement(self) -> Agreement:
-        """What it was computed from."""
+        """The agreement it was computed from."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -101,7 +101,7 @@ class ResultTable(ResultRows[R]):
 
 
 def _named(row: OfAgreement, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame of a result, with what it is of in its first columns."""
+    """Return the frame of a result, with coefficient and distance in its first columns."""
     if "coefficient" in frame:
         return frame
     flat = frame.reset_index(drop=frame.index.name is None)

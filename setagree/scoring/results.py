@@ -88,13 +88,13 @@ def _fits(row: Agreement, wanted: tuple[object, ...], *, in_part: bool = False) 
 
 Method: TypeAlias = Literal["t", "score"]
 Over: TypeAlias = Literal["units", "both"]
-"""What is a sample: the units, judged by these raters; or the raters, too."""
+"""What is sampled: the units, judged by these raters; or the raters, too."""
 
 ABOUT = {
     **dict.fromkeys(("units", "clusters"), "these raters"),
     **dict.fromkeys(("raters", "both"), "raters like these"),
 }
-"""What an interval is about, by what is a sample."""
+"""Target of an interval, by what is sampled."""
 
 NONE = (float("nan"), float("nan"))
 
@@ -185,7 +185,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """A chance-corrected agreement with its uncertainty and what it was computed from.
+    """A chance-corrected agreement with its uncertainty and its data.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ class Agreement(Result):
 
     @cached_property
     def spread(self) -> Spread:
-        """What the standard error rests on: its degrees of freedom, its clusters."""
+        """Basis of the standard error: its degrees of freedom and clusters."""
         return spread(self.case, self.parts)
 
     @property
@@ -336,7 +336,7 @@ class Agreement(Result):
 
     @property
     def rests_on(self) -> dict[str, Any]:
-        """What the interval rests on, as columns: degrees of freedom, how units were drawn."""
+        """Basis of the interval, as columns: degrees of freedom and sampling design."""
         return design_of(self)
 
     @property

@@ -76,7 +76,7 @@ def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
 
 
 class Scorer:
-    """Scores one study; what its coefficients and distances share is made once.
+    """Scorer of one study, with cached quantities common to coefficients and distances.
 
     `checked` means that its distances were checked on the study this one was derived from.
     """
@@ -255,7 +255,7 @@ def make_agreement(
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
-    """Warn of what is undefined, and of what makes the numbers or their intervals doubtful.
+    """Warn if estimates are undefined, or if numbers or intervals are doubtful.
 
     That is: few clusters, ratings that a queue asked for, one unit that holds too much, one answer
     that leaves too little for the others, degrees at which no distance looks.

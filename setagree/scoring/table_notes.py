@@ -39,7 +39,7 @@ _FEW_CLUSTERS, _FEW_DF = 10, 4
 """Clusters, and degrees of freedom, below which a clustered interval is rough."""
 
 _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
-"""What share of the disagreement one unit must hold, and of how many that disagree, to be named."""
+"""Share of the disagreement of one unit, and number of units that disagree, for a warning."""
 
 _RARE, _RARE_RATINGS, _RARE_UNITS = 4, 4, 20
 """Smallest weight in units of all answers except one for an interval, if there are at least so

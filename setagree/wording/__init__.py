@@ -1,1 +1,1 @@
-"""How numbers, names and tables are spelled, wherever a person reads them."""
+"""Formats of numbers, names and tables for users."""

@@ -24,7 +24,7 @@ _BETWEEN = re.compile(r",? & |(?<=\.), ")
 
 _SIGNS = {"&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "_": r"\_", "–": "--"}
 _LOOSE = re.compile(r"[\\{}`\s]+")
-"""What would end a field of BibTeX, or the block that shows it."""
+"""Characters that would end a BibTeX field, or the block that shows it."""
 
 
 def software_entry(version: str) -> str:

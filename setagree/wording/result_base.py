@@ -1,4 +1,4 @@
-"""What every result does with its frame: Markdown, JSON, plain values, a table in a notebook."""
+"""Base classes of results: Markdown, JSON, plain values, a table in a notebook."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from setagree.errors import shorten
 from setagree.wording.label_sets import display_labels
 
 JOINERS = "\u200c\u200d"
-"""What holds emoji and Persian words together; every other invisible sign is spelled out."""
+"""Joiners of emoji and Persian words; all other invisible characters are escaped."""
 
 _MARKS = re.compile(r"([\\`*{}\[\]()#+\-.!|~:@]|(?<![^\W_])_|_(?![^\W_]))")
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the start of a formula."""
+"""Characters that start a formula in a spreadsheet."""
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -152,18 +152,18 @@ class Name:
 
     @property
     def short(self) -> str:
-        """The text, cut to what fits a table."""
+        """The text, cut to fit a table."""
         return cut(self.text, LONGEST_NAME)
 
     @property
     def title(self) -> str:
-        """The text, cut to what a person may want to read."""
+        """The text, cut to a readable length."""
         return cut(self.text, LONGEST_TITLE)
 
 
 Words: TypeAlias = "str | Name"
 Sentence: TypeAlias = tuple[Words, ...]
-"""Pieces that follow one another; what a user wrote is marked as a `Name`."""
+"""Consecutive pieces of text; text from a user is marked as a `Name`."""
 
 
 def capitalised(piece: Words) -> Words:

@@ -44,7 +44,7 @@ _ACROSS = 8
 Kind: TypeAlias = Literal[
     "name", "text", "count", "number", "p", "share", "amount", "interval", "half_width", "yes"
 ]
-"""How a cell is printed. A name is what a user wrote, and is cut; a text is ours."""
+"""Format of a cell. A name is text from a user, and is cut; a text is from setagree."""
 
 
 @dataclass(frozen=True)
