@@ -280,7 +280,7 @@ def test_a_model_of_no_known_kind():
     assert one.estimate == by_hand_at_half(STUDY)
     with pytest.raises(TypeError, match="not a model of chance that can be reweighted"):
         sa.bootstrap(one, n_resamples=9, rng=1)
-    with pytest.raises(TypeError, match="not a model of chance whose raters can be left out"):
+    with pytest.raises(TypeError, match="not a model whose raters can be left out"):
         sa.jackknife(one, over="raters")
 
 

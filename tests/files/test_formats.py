@@ -234,7 +234,7 @@ class TestEveryKind:
 
     def test_numbers(self, write):
         """JSON and Parquet keep numbers and their gaps; large whole ones keep their digits."""
-        scores = [2**60, 2**60 + 1, None, 3]
+        scores = [2**60, 2**60 + 2**8, None, 3]
         frame = pd.DataFrame({"unit": [1, 1, 2, 2], "rater": list("abab")})
         in_parquet = frame.assign(score=pd.array(scores, dtype="Int64"))
         as_dicts = [
@@ -246,7 +246,7 @@ class TestEveryKind:
         }.items():
             table = read_table(write(content, name))
             study = sa.Annotations.from_long(table, value="score")
-            assert study.values == (2**60, 2**60 + 1, 3)
+            assert study.values == (2**60, 2**60 + 2**8, 3)
             assert study.units.tolist() == [1, 2]
 
     def test_the_unit_of_a_wide_table(self, write):

@@ -184,7 +184,7 @@ def test_models_have_one_verdict(tmp_path):
         assert f"{test.model} in the place of a human {verb} agreement" in said["Decisions"]
         for human, row in test.to_frame().iterrows():
             cells = [f"{x:.4f}" for x in row[["alpha", "alpha_with_model"]]]
-            line = f"{human} 120 {' '.join(cells)} {row['scale']:.3f} {row['change']:.4f}"
+            line = f"{human} 120 {' '.join(cells)} {row['scale']:.4f} {row['change']:.4f}"
             assert line in printed
             eye = float(f"{row['scale']:.3f}") * (float(cells[1]) - float(cells[0]))
             assert eye == pytest.approx(row["change"], abs=1e-3)

@@ -460,24 +460,23 @@ class TestEconomy:
 
 
 def test_numbers_of_hundreds_of_digits(tmp_path):
-    """Whole numbers that no float holds are units and values, in a frame and in JSON."""
+    """Whole numbers that no float holds are units, in a frame and in JSON, but no values."""
     large = 10**400
-    rows = [(large, "ann", large), (large, "ben", 2), (1, "ann", 2), (1, "ben", 2)]
-    frame = {
-        name: pd.Series(list(cells), dtype=object)
-        for name, cells in zip(("unit", "rater", "value"), zip(*rows, strict=True), strict=True)
-    }
-    (tmp_path / "a.json").write_text(
-        json.dumps([dict(zip(frame, row, strict=True)) for row in rows])
-    )
-    in_frame = sa.Annotations.from_long(pd.DataFrame(frame), value="value")
-    in_json = sa.read(tmp_path / "a.json", value="value")
-    for study in (in_frame, in_json):
-        assert (set(study.units), set(study.values)) == ({large, 1}, {large, 2})
-        with pytest.raises(sa.SetagreeError, match="'interval' needs differences between"):
-            sa.agreement(study)
-    pair = sa.Annotations.from_triples([("ann", 1, large), ("ben", 1, 2)], kind="value")
-    assert pair.to_long()["value"].tolist() == [large, 2]
+    for value in (3, large):
+        rows = [(large, "ann", value), (large, "ben", 2), (1, "ann", 2), (1, "ben", 2)]
+        frame = {
+            name: pd.Series(list(cells), dtype=object)
+            for name, cells in zip(("unit", "rater", "value"), zip(*rows, strict=True), strict=True)
+        }
+        path = tmp_path / "a.json"
+        path.write_text(json.dumps([dict(zip(frame, row, strict=True)) for row in rows]))
+        for source in (pd.DataFrame(frame), path):
+            if value == large:
+                with pytest.raises(DataError, match="has more digits than double precision holds"):
+                    sa.read(source, value="value")
+            else:
+                study = sa.read(source, value="value")
+                assert (set(study.units), set(study.values)) == ({large, 1}, {3, 2})
 
 
 class TestOddFrames:
@@ -549,11 +548,14 @@ class TestOddFrames:
             assert long(frame).units.tolist() == ids[::2]
 
     def test_large_numbers_with_gaps(self):
-        """Values beyond what a float holds keep their digits beside a missing one."""
-        data = {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "n": [2**60, 2**60 + 1, None, 3]}
+        """Large values keep their digits next to a missing one; what no double holds is refused."""
+        data = {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "n": [2**60, 2**60 + 2**8, None, 3]}
         for kind in ("polars", "arrow", "duckdb"):
             study = long(OF_COLUMNS[kind](data), value="n")
-            assert study.values == (2**60, 2**60 + 1, 3)
+            assert study.values == (2**60, 2**60 + 2**8, 3)
+            odd = OF_COLUMNS[kind]({**data, "n": [2**60, 2**60 + 1, None, 3]})
+            with pytest.raises(DataError, match="1152921504606846977 has more digits than double"):
+                long(odd, value="n")
 
     @pytest.mark.filterwarnings("ignore:Dask support is moving:FutureWarning")
     def test_dask(self):
