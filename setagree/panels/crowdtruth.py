@@ -30,19 +30,19 @@ _LEAST = 1e-8
 """The least denominator of a cosine."""
 
 _ENTRY_BYTES = 100
-"""What a pair of ratings, or a label of one, takes."""
+"""Bytes per pair of ratings, or per label of one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Qualities:
-    """The quality of units, raters and labels, one array each."""
+    """Qualities of units, raters and labels, one array each."""
 
     units: Floats
     raters: Floats
     labels: Floats
 
     def moved(self, other: Qualities) -> float:
-        """Return the largest change of a quality; what is NaN in both did not change."""
+        """Return the largest change of a quality; qualities that are NaN in both are unchanged."""
         parts = zip(self.parts, other.parts, strict=True)
         return max(float(np.nan_to_num(np.abs(a - b)).max(initial=0)) for a, b in parts)
 
@@ -58,11 +58,11 @@ class Answers:
     Parameters
     ----------
     units, raters, values : ndarray of int, shape (n_ratings,)
-        Codes; the units ascend.
+        Codes; the units are in ascending order.
     flags : sparse array of shape (K, L)
-        Which labels each value has.
+        Flags of the labels in each value.
     shape : pair of int
-        How many units and raters there are.
+        Number of units and of raters.
     """
 
     def __init__(
@@ -203,10 +203,9 @@ class Answers:
         return int(self.flags.shape[1])
 
     def sweep(self, old: Qualities) -> Qualities:
-        """Return the qualities that follow from old ones, in which nan counts as 0.
+        """Return the next qualities from the previous ones, in which NaN counts as 0.
 
-        What units or raters of quality 0 alone tell about has quality 0; what no pair of ratings
-        tells about is nan.
+        The quality is 0 if all weights are 0, and NaN without any pair of ratings.
         """
         u, w, q = (np.nan_to_num(part) for part in old.parts)
         k, l, place, common = self.value_pairs
@@ -224,7 +223,7 @@ class Answers:
         return self._known(units, raters, self._label_qualities(w, u))
 
     def _to_others(self, q: Floats, w: Floats, norms: Floats) -> Floats:
-        """Return the cosine of each rating with what the others gave to its unit."""
+        """Return the cosine of each rater's answer with those of the others to its unit."""
         rating, label, cell = self.members
         of_cell = self.cells[1]
         vector = self.votes @ w
@@ -244,7 +243,7 @@ class Answers:
         return _mean(sums, self.of_labels @ weight)
 
     def _known(self, units: Floats, raters: Floats, labels: Floats) -> Qualities:
-        """Return the qualities, NaN for what no pair of ratings tells about."""
+        """Return the qualities, or NaN without a pair of ratings."""
         of_parts = (self.units[self.left], self.raters, self.cells[1])
         return Qualities(
             *(
@@ -263,7 +262,7 @@ def ones(rows: Codes, n_rows: int) -> Any:
 
 
 def _mean(sums: Floats, weights: Floats) -> Floats:
-    """Return the weighted means; 0 where nothing has weight."""
+    """Return the weighted means, or 0 if all weights are 0."""
     return np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0)
 
 
@@ -276,7 +275,7 @@ Empty: TypeAlias = Literal["label", "published"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrowdTruth(Result):
-    """The quality of units, raters and labels, from 0 to 1.
+    """Quality of units, raters and labels, from 0 to 1.
 
     Attributes
     ----------
@@ -286,11 +285,11 @@ class CrowdTruth(Result):
         NaN for a unit with one rating, for a rater without a co-worker, and for a label that nobody
         gave to a unit with two ratings.
     n_sweeps : int
-        How often the qualities were computed.
+        Number of sweeps over the qualities.
     converged : bool
-        Whether the last sweep moved none by .001 or more.
+        Whether all changes in the last sweep were below 0.001.
     empty : {"label", "published"}
-        What the empty set counts as.
+        Treatment of the empty set.
     """
 
     units: pd.DataFrame
@@ -339,10 +338,10 @@ _WHY_NAN = {
 def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     r"""Return CrowdTruth's quality scores of units, raters and labels.
 
-    The three are defined by each other (Dumitrache et al. 2018): a unit is clear where good raters
-    agree, a rater is good who agrees with good raters on clear units, a label is clear that good
-    raters give together. With answers as vectors v of zeros and ones over the labels, cosines that
-    weight each label by its quality, and i, j two raters of a unit u,
+    The three are defined by each other (Dumitrache et al. 2018): a unit is clear if good raters
+    agree on it, a rater is good who agrees with good raters on clear units, and a label is clear if
+    good raters give it together. Answers are vectors v of zeros and ones over the labels, cosines
+    weight each label by its quality, and i, j are two raters of a unit u:
 
     .. math::
 
@@ -354,21 +353,21 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
         P_{ij}(a) &= \textstyle\sum_u UQS_u v_{iua} v_{jua} / \sum_u UQS_u v_{jua}
 
     where w is WQS, V_u the sum of w_i v_iu, and P_ij is over the units that both rated. All start
-    at 1; each sweep computes all from those of the last one, until none moves by .001, and after
-    100 sweeps at most. What only raters or units of quality 0 tell about has quality 0.
+    at 1; each sweep computes all from the previous values, until no value changes by 0.001 or more,
+    for at most 100 sweeps. The quality is 0 if all weights are 0.
 
-    The scores are not corrected for chance: they depend on how many labels there are and how
-    frequent they are. Compare raters of one task by them, not tasks.
+    The scores are not chance-corrected: they depend on the number and frequency of labels. Use them
+    to compare raters of one task, not tasks.
 
-    The cost of a sweep is that of the pairs of ratings inside units, times the labels of each.
+    The cost per sweep is the number of pairs of ratings within units, times their labels.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what. Of single values each value is a label.
+        Ratings. Each single value is a label.
     empty : {"label", "published"}
-        The empty set is a label of its own, so that two raters who both say that no label applies
-        agree; or as published, where it agrees with nothing, not even with itself.
+        The empty set is a label of its own, so that two empty sets agree; or as published, where it
+        agrees with nothing, not even with itself.
 
     Returns
     -------
@@ -379,14 +378,14 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     CostError
         There are too many pairs of ratings.
     DataError
-        The study is a tally, which does not know the raters.
+        The study is a tally without rater identities.
 
     Warns
     -----
     DegreesWarning
         Labels have degrees, which do not count here.
     ConvergenceWarning
-        After 100 sweeps the scores still moved.
+        The scores had not converged after 100 sweeps.
 
     References
     ----------
@@ -432,7 +431,7 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
 
 
 def _labelled(study: Annotations, empty: Empty) -> tuple[list[Any], Any]:
-    """Return the labels, and which of them each value has, sparse, (K, L)."""
+    """Return the labels, and the flags of those in each value, sparse, (K, L)."""
     from scipy import sparse
 
     if study.kind != "labels":
