@@ -18,21 +18,21 @@ from setagree.study.annotations import Annotations
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What the algorithm found.
+    """Estimates of the EM algorithm.
 
     Attributes
     ----------
     posterior : ndarray of shape (n_units, n_classes)
         T_ij, the probability that the true answer of unit i is j.
     marginals : ndarray of shape (n_classes,)
-        p_j, how frequent the true answers are.
+        p_j, the frequencies of the true answers.
     error_rates : ndarray of shape (n_raters, n_classes, n_classes)
-        pi_kjl, the probability that rater k answers l where j is true; nan where the rater saw no
-        unit that may be j.
+        pi_kjl, the probability that rater k answers l if j is true; NaN if the rater has no unit
+        that may be j.
     n_iterations : int
-        How often both steps were made.
+        Number of iterations of both steps.
     converged : bool
-        Whether no probability moved further than the tolerance at last.
+        Whether the last change of every probability was within the tolerance.
     """
 
     posterior: Floats
@@ -44,10 +44,10 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """Who answered what; a rater may answer a unit more than once.
+    """Answers of raters to units; a rater may answer a unit more than once.
 
-    Positions of units, raters and answers, one entry an answer; `shape` says how many units, raters
-    and classes there are.
+    Positions of units, raters and answers, one entry per answer; `shape` is the number of units,
+    raters and classes.
     """
 
     units: Codes
@@ -56,7 +56,7 @@ class Responses:
     shape: tuple[int, int, int]
 
     def shares(self) -> Floats:
-        """Return how often each class was the answer to a unit (their equation 3.1)."""
+        """Return the share of each class among the answers to a unit (their equation 3.1)."""
         n_units, _, n_classes = self.shape
         cells = self.units.astype(np.intp) * n_classes + self.answers
         counts = np.bincount(cells, minlength=n_units * n_classes).reshape(n_units, n_classes)
@@ -79,7 +79,8 @@ class Responses:
         n_units, _, n_classes = self.shape
         logs = np.empty((n_units, n_classes))
         with np.errstate(divide="ignore"):
-            # A rate that no unit tells about belongs to a class that no unit of the rater can have.
+            # A rate without any unit belongs to a class that is impossible for all units of the
+            # rater.
             log_rates, log_marginals = np.log(np.nan_to_num(rates)), np.log(marginals)
         for j in range(n_classes):
             each = log_rates[self.raters, j, self.answers]
@@ -94,8 +95,8 @@ def dawid_skene(
 ) -> Fit:
     """Return the fit that EM reaches from the shares of the answers.
 
-    It assumes that a unit has one true answer and that raters err independently of each other given
-    it, each with rates that are the same for all units.
+    Assumes that each unit has one true answer, and that raters err independently of each other
+    given it, with rates that are constant over units.
 
     References
     ----------
@@ -116,15 +117,15 @@ _CELLS_AT_ONCE = 1_000_000
 _SUMS = 4
 """Sums that each rating and label enters in an iteration."""
 _ITERATIONS = 20
-"""Iterations that most labels take."""
+"""Typical number of iterations of a label."""
 _STILL_GOING = 0.75
-"""The share of labels at which those that stand still are set aside."""
+"""Share of labels still iterating below which converged ones are removed."""
 
 
 def panels_of(study: Annotations) -> tuple[Codes, Any]:
-    """Return the panel of raters of each unit, and who is in each panel, sparse, (P, R).
+    """Return the panel of raters of each unit, and the members of each panel, sparse, (P, R).
 
-    Panels are told apart by the sums of two random numbers a rater, as `code_sets` does.
+    Panels are hashed by the sums of two random numbers per rater, as in `code_sets`.
     """
     from scipy import sparse
 
@@ -138,18 +139,18 @@ def panels_of(study: Annotations) -> tuple[Codes, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Some labels, the units that got them, and the panels whose units did not.
+    """Some labels, the units with them, and the panels of the units without them.
 
     Attributes
     ----------
     labels : ndarray of int, shape (B,)
     rows : ndarray of int, shape (n_rows,)
-        The position in `labels` of each pair of a label and a unit that got it.
+        The position in `labels` of each pair of a label and a unit with it.
     entries : ndarray of int, shape (3, n_entries)
         The row, the rater, and the answer (0 or 1) of each rating of such a unit.
     panels : sparse array of shape (P, R)
     times : ndarray of shape (P, B)
-        How many units of each panel did not get each label.
+        Number of units of each panel without each label.
     """
 
     labels: Codes
@@ -160,7 +161,7 @@ class Question:
 
     @cached_property
     def asked(self) -> Any:
-        """How often each row has each rater's answer, sparse, (n_rows, 2 R B)."""
+        """Indicator of each rater's answer in each row, sparse, (n_rows, 2 R B)."""
         from scipy import sparse
 
         R, B = self.panels.shape[1], len(self.labels)
@@ -170,12 +171,12 @@ class Question:
 
     @property
     def n_steps(self) -> int:
-        """What an iteration costs."""
+        """Cost of an iteration."""
         n_entries: int = self.entries.shape[1] + int(self.panels.nnz) * len(self.labels)
         return _SUMS * n_entries
 
     def take(self, kept: Flags) -> Question:
-        """Return the question of some of the labels."""
+        """Return the data of some of the labels."""
         rows = kept[self.rows]
         entries = self.entries[:, rows[self.entries[0]]]
         entries = np.stack([(np.cumsum(rows) - 1)[entries[0]], *entries[1:]])
@@ -199,7 +200,7 @@ class Question:
         )
 
     def rates(self, T: Floats, S: Floats) -> Floats:
-        """Return pi_jlkb: how often rater k answers l to label b where j is true; (2, 2, R, B)."""
+        """Return pi_jlkb = P(rater k answers l to label b | true answer j); (2, 2, R, B)."""
         R, B = self.panels.shape[1], len(self.labels)
         rates = np.stack([(self.asked.T @ T[j]).reshape(2, R, B) for j in (0, 1)])
         for j in (0, 1):
@@ -214,12 +215,12 @@ class Question:
             logs, prior = np.log(np.nan_to_num(rates)), np.log(marginals)
         of_rows = [prior[j][self.rows] + self.asked @ logs[j].ravel() for j in (0, 1)]
         of_panels = [prior[j] + self.panels @ logs[j, 0] for j in (0, 1)]
-        # What no unit of a panel tells about may be impossible either way.
+        # A rate without any unit of a panel may make both answers impossible.
         told = self.times > 0
         return _odds(*of_rows), _odds(*(np.where(told, logs, 0.0) for logs in of_panels)) * told
 
     def marginals(self, T: Floats, S: Floats) -> Floats:
-        """Return p_jb, how frequent no and yes are."""
+        """Return p_jb, the frequencies of no and yes."""
         B = len(self.labels)
         sums = [np.bincount(self.rows, T[j], B) + (self.times * S[j]).sum(axis=0) for j in (0, 1)]
         n = np.bincount(self.rows, minlength=B) + self.times.sum(axis=0)
@@ -228,16 +229,16 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class LabelFit:
-    """What the algorithm found of one label.
+    """Estimates of the algorithm for one label.
 
     Attributes
     ----------
     named : ndarray
-        The probability of the label in each unit that got it, in the order of the units.
+        The probability of the label in each unit with it, in the order of the units.
     panels : ndarray of shape (P,)
-        The probability in the units of each panel that did not get it.
+        The probability in the units of each panel without it.
     rates : ndarray of shape (2, R)
-        How often each rater keeps from the label where it is not true, and gives it where it is.
+        Probability that each rater omits the label if it is false, and gives it if it is true.
     converged : bool
     """
 
@@ -250,12 +251,12 @@ class LabelFit:
 def label_fits(
     study: Annotations, flags: Any, named: tuple[Codes, Codes], panel: Codes, panels: Any
 ) -> Iterator[LabelFit]:
-    """Yield the fit of each label; some are made at a time.
+    """Yield the fit of each label, computed in blocks.
 
     Parameters
     ----------
     flags : sparse array of shape (K, L)
-        Which labels each value holds.
+        Flags of the labels in each value.
     named : pair of int arrays
         Label and unit of each pair that was given, sorted by label, then unit.
     panel, panels
@@ -287,10 +288,10 @@ def label_fits(
 def _fits(
     question: Question, spent: float, tolerance: float = 1e-5, max_iterations: int = 1000
 ) -> tuple[list[LabelFit], float]:
-    """Return the fits that EM reaches from the shares of the answers, and the steps spent so far.
+    """Return the fits that EM reaches from the shares of the answers, and the steps so far.
 
-    Each label stops by itself. Labels that tell little may take all iterations, which nothing says
-    beforehand: the steps are counted as they are made.
+    Each label stops separately. Labels with little information may use all iterations, which cannot
+    be predicted: the steps are counted during the iteration.
     """
     fits: dict[int, LabelFit] = {}
     T, S = question.shares()
