@@ -35,22 +35,22 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 
 _RATINGS_AT_ONCE = 300_000
-"""Ratings whose panels decide together."""
+"""Number of ratings whose panels are aggregated together."""
 
 _FEW_VALUES = 1_000
-"""Distinct answers up to which splits are so few that they share most of the agreed answers."""
+"""Number of distinct answers up to which the splits share most of the aggregated answers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One way to split raters.
+    """One random split of the raters of each unit into two panels.
 
     Attributes
     ----------
     rows : ndarray of shape (2, n_units, k)
         The ratings of the two panels of each unit, as positions in the study.
     times : ndarray of shape (n_units,)
-        How often each unit comes up when the units are redrawn.
+        Number of draws of each unit if units are resampled.
     """
 
     rows: Codes
@@ -58,9 +58,9 @@ class Split:
 
     @classmethod
     def drawn(cls, study: Annotations, k: int, generator: np.random.Generator) -> Split:
-        """Return k raters of each unit against k others, drawn at random."""
+        """Return k random raters of each unit against k others."""
         n = study.n_units
-        # Random numbers below 1 keep the units apart.
+        # Adding random numbers below 1 to the unit codes keeps the units separate.
         order = np.argsort(study.unit_codes + generator.random(study.n_ratings))
         ratings = np.bincount(study.unit_codes, minlength=n)
         first = np.cumsum(ratings) - ratings
@@ -73,7 +73,7 @@ class Split:
 def drawn_splits(
     study: Annotations, k: int, n_splits: int, generator: np.random.Generator
 ) -> Iterator[list[Split]]:
-    """Yield some splits at a time, so many that what they share pays and memory stays bounded."""
+    """Yield blocks of splits, large enough to share work and small enough for memory."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
     at_once = max(1, _RATINGS_AT_ONCE // study.n_ratings) if few else 1
     long = n_splits * study.n_ratings > LONG_WORK
@@ -86,7 +86,7 @@ def drawn_splits(
 def split_alphas(
     splits: Sequence[Split], study: Annotations, rule: Rule, distance: Distance
 ) -> Floats:
-    """Return alpha between the agreed answers of each split, and again with the units redrawn.
+    """Return alpha between the aggregated answers per split, and with the units resampled.
 
     The third of three rows is the share of the units that are left out.
     """
@@ -109,7 +109,7 @@ def split_alphas(
         m = times[split, unit]
         pairs, observed = (np.bincount(split, each, S).astype(np.float64) for each in (m, m * d))
         x = np.bincount(cells, np.tile(m, 2), S * K).astype(np.float64).reshape(S, K).T
-        # Of two raters alpha is 1 - (2n - 1) (sum of d) 2n / x' D x; one unit shows no chance.
+        # For two raters alpha is 1 - (2n - 1) (sum of d) 2n / x' D x; it is undefined for one unit.
         expected = quadratic(weights, x) * (pairs > 1)
         alphas.append(one_minus(2 * observed * (2 * pairs - 1), expected))
     return np.array([*alphas, 1 - both.mean(axis=1)])
@@ -118,9 +118,9 @@ def split_alphas(
 def _decided(
     splits: Sequence[Split], study: Annotations, rule: Rule
 ) -> tuple[tuple[Any, ...], Codes]:
-    """Return the agreed answers of all panels at once, and codes of shape (n_splits, 2, n_units).
+    """Return the aggregated answers of all panels, and codes of shape (n_splits, 2, n_units).
 
-    -1 is no answer.
+    Code -1 means no answer.
     """
     kept = np.stack([split.rows for split in splits])
     n_panels, n, k = 2 * len(splits), *kept.shape[2:]
@@ -138,7 +138,7 @@ def _decided(
 def _decided_apart(
     splits: Sequence[Split], study: Annotations, rule: Rule
 ) -> tuple[tuple[Any, ...], Codes]:
-    """Return the same, each panel as a study: a distance may look at its data, as mid-ranks do."""
+    """Return the aggregated answers panel by panel, for distances that depend on the data."""
     values: dict[Any, int] = {}
     sides = []
     for split in splits:
@@ -156,32 +156,32 @@ Aggregation: TypeAlias = Literal["label_majority", "medoid"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KRaterReliability(Replicated):
-    """How far the agreed answers of two panels of k raters agree, beyond chance.
+    """Chance-corrected agreement of the aggregated answers of two panels of k raters.
 
     Attributes
     ----------
     k : int
-        Raters behind an agreed answer.
+        Number of raters per aggregated answer.
     method, distance : str
-        How answers become one, and how the agreed answers are compared.
+        Method of aggregation, and distance of the aggregated answers.
     estimate : float
-        The mean of alpha over random splits; nan where it is undefined, see `reason`.
+        The mean of alpha over random splits; NaN if it is undefined, see `reason`.
     single : float
         Krippendorff's alpha of the single answers on the same units.
     spearman_brown : float
-        k alpha / (1 + (k - 1) alpha) of `single`: what averages of numbers would have. For sets no
-        more than a rough guide.
+        k alpha / (1 + (k - 1) alpha) of `single`: the reliability of means of numbers. Only a rough
+        guide for sets.
     n_units : int
-        Units with 2 k ratings or more.
+        Number of units with at least 2 k ratings.
     splits : ndarray of shape (n_splits,)
-        alpha of each split; nan where undefined, as where all agreed answers are one value. These
-        are counted by `n_undefined`, and are not in the mean.
+        alpha of each split; NaN if undefined, for example if all aggregated answers are equal. NaN
+        values are counted by `n_undefined` and are not in the mean.
     distribution : ndarray of shape (n_splits,)
-        The same with the units redrawn.
+        alpha of each split with the units resampled.
     reason : str or None
-        Why the estimate is nan.
+        Reason for an estimate of NaN, or None.
     share_left_out : float
-        The mean share of the units, over the splits, that a panel has no agreed answer for; alpha
+        Mean share of the units, over the splits, without an aggregated answer of both panels; alpha
         of a split is that of its other units.
     """
 
@@ -199,11 +199,11 @@ class KRaterReliability(Replicated):
 
     @property
     def n_undefined(self) -> int:
-        """How many splits leave alpha undefined; they are not in the estimate."""
+        """Number of splits with an undefined alpha; they are not in the estimate."""
         return int(np.isnan(self.splits).sum())
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row."""
+        """Return the result as one row."""
         low, high = self.interval(level)
         return self._one_row(
             "k method distance estimate low high single spearman_brown n_units n_splits "
@@ -236,34 +236,33 @@ def k_rater_reliability(
     n_splits: int = 100,
     rng: Rng = None,
 ) -> KRaterReliability:
-    """Return the reliability of the answer that k raters agree on.
+    """Return the reliability of the aggregated answer of k raters.
 
-    From each unit with 2 k ratings or more two panels of k different raters are drawn at random;
-    each agrees on an answer as in `consensus`, and Krippendorff's alpha compares the two answers.
-    The estimate is the mean over many such splits. It is the right number to report where the
-    agreed answer is what is used, as alpha is where single answers are. It assumes that the raters
-    of a unit can be exchanged. No panel is larger than half of the raters, so that no rater is on
-    both sides.
+    From each unit with at least 2 k ratings, two disjoint panels of k raters are drawn at random;
+    the answers of each panel are aggregated as in `consensus`, and compared by Krippendorff's
+    alpha. The estimate is the mean over many splits. Report it if you use aggregated answers;
+    report alpha if you use single answers. The raters of a unit are assumed to be exchangeable. k
+    is at most half of the raters of a unit, because panels are disjoint.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     k : int
-        Raters in a panel.
+        Number of raters per panel.
     method : {"label_majority", "medoid"}, optional
-        How a panel agrees. Default: the majority of each label; for scalars the medoid.
+        Method of aggregation. Default: the majority of each label; for scalars the medoid.
     distance : name, callable, Distance or labelled matrix, optional
-        How agreed answers are compared (and of the medoid). Default: MASI for label sets, nominal
+        Distance of aggregated answers (and of the medoid). Default: MASI for label sets, nominal
         for scalars.
     ties : {"empty", "plurality", "missing"}
         As in `consensus`, but by default all units are compared. With ``"missing"`` a split leaves
-        out the units that a panel has no agreed answer for. That are those on which raters differ,
-        so that alpha of the others is too high for all units; `share_left_out` says how many.
+        out the units without an aggregated answer. On these the raters disagree, so that alpha of
+        the others is too high for all units; `share_left_out` is their share.
     raters : sequence of raters, optional
-        Whose answers count. Default: everybody's.
+        Raters whose answers count. Default: all raters.
     n_splits : int
-        How many splits.
+        Number of splits.
     rng : int or numpy Generator, optional
         The seed.
 
@@ -281,7 +280,7 @@ def k_rater_reliability(
     Warns
     -----
     UndefinedAgreementWarning
-        Some split leaves alpha undefined (it is not in the mean), or every one does (nan).
+        Some splits have an undefined alpha (they are not in the mean), or all of them (NaN).
 
     References
     ----------
@@ -335,7 +334,7 @@ def k_rater_reliability(
 
 
 def _warn_undefined(reason: str | None, n_undefined: int, n_splits: int) -> None:
-    """Say what is nan, or what the mean leaves out."""
+    """Warn if alpha is undefined for splits, or if splits leave out units."""
     said = f"undefined (nan), because {reason}."
     if reason is None:
         said = (
@@ -350,7 +349,7 @@ def _warn_undefined(reason: str | None, n_undefined: int, n_splits: int) -> None
 def spearman_brown(reliability: float, k: int) -> float:
     """Return k a / (1 + (k - 1) a), the reliability of the mean of k parallel measurements.
 
-    Spearman (1910), Brown (1910); nan where the denominator is not above 0.
+    Spearman (1910), Brown (1910). Return NaN if the denominator is not above 0.
     """
     below = 1 + (k - 1) * reliability
     return k * reliability / below if below > 0 else float("nan")
