@@ -1,4 +1,4 @@
-"""What other libraries take from this one: a scorer for scikit-learn."""
+"""Scorer of agreement with a panel, for scikit-learn."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
 
 @dataclass(frozen=True, repr=False)
 class PanelScorer:
-    """A scikit-learn scorer: how well a model agrees with a panel of raters.
+    """A scikit-learn scorer of the agreement of a model with a panel of raters.
 
-    Made by `panel_scorer`. Called with a fitted model and what it predicts from, it returns the
-    agreement, where larger is better.
+    Created by `panel_scorer`. Called with a fitted model and its input, it returns the agreement;
+    larger is better.
     """
 
     study: Annotations = field(repr=False)
@@ -57,11 +57,11 @@ class PanelScorer:
         Parameters
         ----------
         model : estimator
-            Its `predict` gives one answer for each row of `X`.
+            An estimator whose `predict` returns one answer per row of `X`.
         X : frame or other
-            Rows that stand for units.
+            Rows that represent units.
         y : object
-            Not used: what the panel said, the study knows.
+            Ignored: the study has the answers of the panel.
         """
         return self.score(_unit_ids(X, self.units), model.predict(X))
 
@@ -138,29 +138,29 @@ def panel_scorer(
 ) -> PanelScorer:
     """Return a scikit-learn scorer that measures a model against the panel of a study.
 
-    The score is kappa_x = 1 - d_o / d_e: d_o the mean distance between the model's answer and those
-    of the raters of the same unit, d_e that between all its answers and all theirs. It is 1 where
-    the model says what every rater said, and 0 where it agrees no more than by chance.
+    The score is kappa_x = 1 - d_o / d_e, where d_o is the mean distance between the model's answer
+    and those of the raters of the same unit, and d_e that between all its answers and all theirs.
+    It is 1 if the model's answers equal those of every rater, and 0 if they agree as expected by
+    chance.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        What the panel said. Units that a fold does not hold are left out.
+        The answers of the panel. Units that are not in a fold are left out.
     distance : name, callable, Distance or labelled matrix, optional
-        How far apart two answers are. Default: ``"masi"`` for label sets, ``"nominal"`` for
-        scalars.
+        Distance of two answers. Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
     units : callable, optional
-        From the `X` of a fold to the unit of each row. Default: the index of `X`.
+        Function from the `X` of a fold to the unit of each row. Default: the index of `X`.
     labels : sequence, optional
-        What the columns of predicted flags mean. Default: the labels of the study, sorted, as
-        ``MultiLabelBinarizer`` has them.
+        Labels of the columns of predicted flags. Default: the sorted labels of the study, as in
+        ``MultiLabelBinarizer``.
 
     Returns
     -------
     PanelScorer
-        For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and the like. Predictions may be
-        flags (units x labels, sparse too), label sets, label text (blank for the empty set), or
-        single values; None is no answer.
+        For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and similar functions. Predictions
+        may be flags (units x labels, also sparse), label sets, label text (blank for the empty
+        set), or single values; None is no answer.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def panel_scorer(
     Warns
     -----
     UndefinedAgreementWarning
-        Model and panel used one value only: the score is nan.
+        Model and panel have only one value: the score is NaN.
 
     References
     ----------
