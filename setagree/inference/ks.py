@@ -180,7 +180,7 @@ class PairShuffler(Cells):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KSStatistic(Result):
-    """How far the distances inside units lie below those between units.
+    """Kolmogorov-Smirnov comparison of distances within and between units.
 
     Attributes
     ----------
