@@ -157,7 +157,7 @@ class Widths:
 
 
 _MUCH = 1e9
-"""Degrees of freedom that stand for a known variance."""
+"""Degrees of freedom at which a variance is treated as known."""
 
 
 def least_units(enough: Callable[[int], bool], m: float, wish: str) -> int:
