@@ -24,7 +24,7 @@ from setagree.wording.number_format import number
 from setagree.wording.result_base import Result
 
 _STILL, _MOST_SWEEPS = 0.001, 100
-"""The change at which the sweeps stop, and how many there are at most, as published."""
+"""Change at which the sweeps stop, and maximum number of sweeps, as published."""
 
 _LEAST = 1e-8
 """The least denominator of a cosine."""
@@ -82,12 +82,12 @@ class Answers:
 
     @cached_property
     def of_pairs(self) -> Any:
-        """Which pairs of ratings each unit has, (n_units, n_pairs)."""
+        """Incidence matrix of units and their pairs of ratings, (n_units, n_pairs)."""
         return ones(self.units[self.left], self.n_units)
 
     @cached_property
     def value_pairs(self) -> tuple[Codes, Codes, Codes, Any]:
-        """The distinct pairs of values, which of them each pair is, and their common labels."""
+        """The distinct pairs of values, the index of each pair in them, and common labels."""
         K = self.flags.shape[0]
         keys = self.values[self.left].astype(np.int64) * K + self.values[self.right]
         distinct, place = np.unique(keys, return_inverse=True)
@@ -96,17 +96,17 @@ class Answers:
 
     @cached_property
     def of_left(self) -> Any:
-        """Whose rating stands on the left of each pair, (n_raters, n_pairs)."""
+        """The first rater of each pair, as an incidence matrix, (n_raters, n_pairs)."""
         return ones(self.raters[self.left], self.n_raters)
 
     @cached_property
     def of_right(self) -> Any:
-        """Whose rating stands on the right of each pair, (n_raters, n_pairs)."""
+        """The second rater of each pair, as an incidence matrix, (n_raters, n_pairs)."""
         return ones(self.raters[self.right], self.n_raters)
 
     @cached_property
     def of_raters(self) -> Any:
-        """Which ratings each rater gave, (n_raters, n_ratings)."""
+        """The ratings of each rater, as an incidence matrix, (n_raters, n_ratings)."""
         return ones(self.raters, self.n_raters)
 
     @cached_property
@@ -130,13 +130,13 @@ class Answers:
 
     @cached_property
     def votes(self) -> Any:
-        """Who gave each label to each unit, (n_cells, n_raters)."""
+        """The raters of each cell, as an incidence matrix, (n_cells, n_raters)."""
         rating, _, cell = self.members
         return ones(cell, len(self._cells)) @ ones(self.raters, self.n_raters).T[rating]
 
     @cached_property
     def of_units(self) -> Any:
-        """Which cells each unit has, (n_units, n_cells)."""
+        """The cells of each unit, as an incidence matrix, (n_units, n_cells)."""
         return ones(self.cells[0], self.n_units)
 
     @cached_property
@@ -151,12 +151,12 @@ class Answers:
 
     @cached_property
     def given(self) -> Any:
-        """In which units rater j gave label a beside rater i, (n_triples, n_units)."""
+        """Units in which rater j gave label a and rater i rated, too, (n_triples, n_units)."""
         return self._triples[0]
 
     @cached_property
     def shared(self) -> Any:
-        """In which of them i gave it too, (n_triples, n_units)."""
+        """Those of these units in which rater i also gave label a, (n_triples, n_units)."""
         return self._triples[1]
 
     @cached_property
