@@ -44,7 +44,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """Answers of raters to units; a rater may answer a unit more than once.
+    """Answers of raters to units, possibly several by one rater to one unit.
 
     Positions of units, raters and answers, one entry per answer; `shape` is the number of units,
     raters and classes.
