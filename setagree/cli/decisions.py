@@ -25,7 +25,7 @@ setagree next study.csv --budget 200 --pool ann,ben,eva
 
 MONITOR_HELP = """[bold]setagree monitor study.csv --at batch --threshold 0.667[/bold]
 
-[not dim]Alpha after each batch, with intervals that hold at every look. Also:[/]
+[not dim]Alpha of all units up to each batch, with intervals that hold at every look. Also:[/]
 
 setagree monitor study.csv --at week --threshold 0.8 --looks 50,100,200
 """
@@ -75,10 +75,11 @@ def queue(
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({found.asks})")
         if found.frame["queued"].any():
-            say(
-                "With the new ratings in new.csv, and the same options for reading: "
-                f"setagree score {shlex.join(files)} new.csv --queued queued"
-            )
+            again = f"setagree score {shlex.join(files)} new.csv --queued queued"
+            if reading.wide:
+                say("Enter the new ratings in the columns of the raters.")
+            else:
+                say(f"With the new ratings in new.csv, and the same options for reading: {again}")
         for note in notes:
             say(note)
 
@@ -99,7 +100,7 @@ def watch(
 ) -> None:
     """Say when enough is rated."""
     deliver = Deliverer(delivery, files, reading)
-    with spelling({"at": "--at"}):
+    with spelling({"at": "--at", "unit_columns": "--at"}):
         study = read_study(files, reading, of_units=[at])
         found = sa.monitor(
             study,

@@ -40,7 +40,7 @@ def scored(
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).asks_who for one in several)
-    if large.asked:
+    if large.asked and large.memory_limit is None:
         note(f"The file is reduced in DuckDB, because of {large.asked}.")
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
     return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)

@@ -214,7 +214,7 @@ def monitor(
     level: float = 0.95,
     distance: DistanceLike | None = None,
 ) -> Monitor:
-    """Return alpha after each batch, with intervals that permit stopping at any look.
+    """Return alpha of all units up to each batch, with intervals that permit stopping at any look.
 
     A 95% interval for a fixed sample size, computed after every batch, misses the true value at
     some look in a quarter of studies. These intervals are valid at all looks jointly. With n

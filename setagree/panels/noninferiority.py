@@ -345,7 +345,9 @@ class Replacement(Result):
         margin, model = f"{self.margin:g} ({part})", Name.of(self.model)
         absent = [one for one in self.changes if one.why is not None]
         rest: Sentence = ("; left out: ", *_whose(absent), ".") if absent else (".",)
-        mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}, {self._p_said}"
+        mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}"
+        if self.outcome != "above":  # p is of the test that the loss is smaller
+            mean += f", {self._p_said}"
         if self.equivalence:
             shown = "changes" if self.passes else "was not shown to change"
             said = (

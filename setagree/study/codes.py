@@ -50,7 +50,7 @@ from setagree.study.labels import (
 from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
 from setagree.wording.label_sets import Degrees, LabelSet
 
-_JOINED = re.compile(r"[/+&]")
+_JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _ENOUGH = 100
 """Ratings from which numbers among words and misspellings are looked for."""
@@ -74,7 +74,8 @@ def warn_of_odd_labels(
     texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MOST:
         return
-    joined = [text for text in texts if _JOINED.search(text) and _parts(text) <= texts.keys()]
+    signs = _JOINED if "," in sep else _JOINED_OR_COMMA
+    joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
     numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
     alike = list(_alike(texts))
@@ -89,8 +90,8 @@ def warn_of_odd_labels(
             n_ratings[str(label)] += round(n)
     is_used = max(map(len, values)) > 1
     # Of labels that differ only in the order of their parts, the separator has been warned of.
-    if joined and (is_used or len({frozenset(_parts(one)) for one in joined}) == len(joined)):
-        _warn_joined(joined, n_ratings, sep, is_used=is_used)
+    if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
+        _warn_joined(joined, n_ratings, sep, signs, is_used=is_used)
     is_large = (total := round(given.sum())) >= _ENOUGH
     if numbers and is_large:
         warn(
@@ -104,13 +105,17 @@ def warn_of_odd_labels(
 
 
 def _warn_joined(
-    joined: Sequence[str], n_ratings: Mapping[str, int], sep: str, *, is_used: bool
+    joined: Sequence[str],
+    n_ratings: Mapping[str, int],
+    sep: str,
+    signs: re.Pattern[str],
+    *,
+    is_used: bool,
 ) -> None:
     """Warn of labels whose parts are labels as well."""
-    one = joined[0]
-    found = _JOINED.search(one)
+    found = signs.search(joined[0])
     assert found is not None  # noqa: S101 - it is joined by one of these signs
-    sign, parts = found[0], sorted(set().union(*map(_parts, joined)))
+    sign, parts = found[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
     remedy = f"use {option('sep', sign)}"
     if is_used:
         replaced = f"df[column].str.replace({sign!r}, {sep!r}, regex=False)"
@@ -143,9 +148,9 @@ def _warn_misspelt(
         )
 
 
-def _parts(text: str) -> set[str]:
+def _parts(text: str, signs: re.Pattern[str]) -> set[str]:
     """Return the texts between the signs that may join labels; the text itself if one is blank."""
-    parts = {part.strip() for part in _JOINED.split(text)}
+    parts = {part.strip() for part in signs.split(text)}
     return {text, ""} if "" in parts else parts
 
 

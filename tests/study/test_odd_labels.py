@@ -125,3 +125,11 @@ def test_real_studies_are_clean(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error", SetagreeWarning)
         assert sa.read(path, **given, duplicates="first").n_ratings > 1000
+
+
+def test_commas_with_another_separator():
+    """With sep="/" a label with a comma whose parts are labels is named, with the counts."""
+    cells = ["joy/fear", "joy, fear", "joy", "fear", "joy/fear", "joy"]
+    frame = pd.DataFrame({"unit": [1, 1, 2, 2, 3, 3], "rater": list("ababab"), "labels": cells})
+    with pytest.warns(SeparatorWarning, match=r"'joy, fear' \(1 rating\): read as one label, .* '/'"):
+        sa.Annotations.from_long(frame, sep="/")

@@ -291,7 +291,8 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
     assert found.scores is not None  # noqa: S101 - who has models has their scores
     note = (
         f"The agreed answer is {_AGREED[found.scores.method]}. A human never counts in the "
-        "consensus that he or she is compared with."
+        "consensus that he or she is compared with, which has one vote fewer than that for models: "
+        "the shares of models and humans are not directly comparable."
     )
     if have_degrees(f.study.values):
         note += " Jaccard and F1 look at which labels were given, not at their degrees."
@@ -313,7 +314,7 @@ def consensus_words(frame: pd.DataFrame) -> Sentence:
         return (Name.of(top["rater"]), f"{said}.")
     low, high = share(humans.min()), share(humans.max())
     span = f"{low} to {high}" if low != high else low
-    return (Name.of(top["rater"]), f"{said}; the humans, each against the others, in {span}.")
+    return (Name.of(top["rater"]), f"{said}; the humans, each against the others alone, in {span}.")
 
 
 def method(f: Findings) -> Method | None:
