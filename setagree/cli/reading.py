@@ -192,11 +192,13 @@ def long_table(
     if reading.wide or reading.people_in_rows:
         layout = "--wide" if reading.wide else "--people-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
+    if not is_first and list(files) == ["-"]:
+        raise OptionError(f"{option} reads the data twice, and standard input once; save a file.")
     with reading.spelled(), warnings.catch_warnings():
         if not is_first:
             warnings.simplefilter("ignore", SetagreeWarning)
         how = how_read(reading)
-        frame = open_table(files, how)
+        frame = open_table(files[0] if len(files) == 1 else files, how)
     if how.format != "table":  # an export has become a table
         how = replace(how, format="auto", question=None, roster=None)
     listed = [str(name) for name in frame]

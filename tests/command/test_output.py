@@ -249,6 +249,19 @@ class TestDescriptors:
         assert said.startswith("Error: Standard input cannot be read: ")
         assert shell("$S convert s.csv <&-")[:2] == (0, ROWS)
 
+    def test_stdin_and_groups(self):
+        """`compare` reads standard input once; `diagnose`, which reads twice, names the remedy."""
+        Path("g.csv").write_text("unit,rater,labels,batch\n" + "".join(
+            f"{u},{r},{'x' if (u * k) % 3 else 'y'},{'pq'[u % 2]}\n"
+            for u in range(12) for k, r in enumerate("abc")
+        ))  # fmt: skip
+        code, printed, _ = shell("cat g.csv | $S compare - --group batch")
+        assert code == 0
+        assert "p - q" in printed
+        code, _, said = shell("cat g.csv | $S diagnose - --group batch")
+        assert code == 2
+        assert "--group reads the data twice, and standard input once; save a file." in said
+
     def test_all_of_them(self):
         """With nothing open a file is written all the same, and nothing gets into it."""
         assert shell("$S convert s.csv -o out.csv <&- >&- 2>&-")[0] == 0

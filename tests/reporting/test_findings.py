@@ -726,6 +726,16 @@ class TestStandouts:
             "The disagreement is spread over 5 of 6 labels, 16\u00a0% to 27\u00a0% each."
         )
 
+    def test_disagreement_on_rare_labels_alone_is_not_spread(self):
+        """Of a frequent label and two rare ones, which hold half each, the rare ones are named."""
+        rows = self.labels(*[(name, 0.5, 0.4, 0.6, 0.5) for name in ("y", "z")], ("x", 1, 1, 1, 0))
+        rows["n_ratings"] = [2, 2, 540]
+        study = SimpleNamespace(kind="labels", values=())
+        said = labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
+        assert "100\u00a0% of the disagreement is about 2 of 3 labels: “y” (50\u00a0%)" in plain(
+            said
+        )
+
     def test_ties_that_are_too_many_to_name(self):
         """Labels with equal shares are counted together, or stay unnamed beside a larger one."""
 

@@ -131,5 +131,7 @@ def test_commas_with_another_separator():
     """With sep="/" a label with a comma whose parts are labels is named, with the counts."""
     cells = ["joy/fear", "joy, fear", "joy", "fear", "joy/fear", "joy"]
     frame = pd.DataFrame({"unit": [1, 1, 2, 2, 3, 3], "rater": list("ababab"), "labels": cells})
-    with pytest.warns(SeparatorWarning, match=r"'joy, fear' \(1 rating\): read as one label, .* '/'"):
+    with pytest.warns(
+        SeparatorWarning, match=r"'joy, fear' \(1 rating\): read as one label, .* '/'"
+    ):
         sa.Annotations.from_long(frame, sep="/")

@@ -101,7 +101,6 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
     if evenly_spread(labels, n):
         held = shares[_common(labels) & (shares > 0)]
-        held = held if len(held) else shares[shares > 0]
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
@@ -133,7 +132,9 @@ def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
     Their part is that of the labels that are not rare: a misspelt one does not make it smaller.
     """
     held = float(labels["share_of_disagreement"].iloc[:n].sum())
-    return bool(held < _EVEN * n / max(int(_common(labels).sum()), n))
+    common = _common(labels)
+    some = int((common & (labels["share_of_disagreement"] > 0).to_numpy()).sum()) > 1
+    return bool(some and held < _EVEN * n / max(int(common.sum()), n))
 
 
 def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
