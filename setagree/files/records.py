@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.errors import FileError, counted, option, shorten
+from setagree.errors import (
+    FileError,
+    SwappedColumnsWarning,
+    counted,
+    listing,
+    option,
+    shorten,
+    warn,
+)
 from setagree.files.streams import BYTE_MEMORY, LargeError, Room, Source, in_pieces
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import usual_roles
@@ -181,6 +189,13 @@ def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
     rows = list(cells[0])
+    if len(found) == len(rows) > 1 and isinstance(many[0], dict) and not usual_roles(found):
+        warn(
+            f"{source} is an object of {len(found):,} objects with {len(rows):,} keys each: the "
+            f"names {listing(list(found))} are read as columns. If they are units, write a list "
+            "of objects, one per row.",
+            SwappedColumnsWarning,
+        )
     return typed_columns(
         source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
     )

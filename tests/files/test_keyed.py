@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError, FileError
+from setagree.errors import DataError, FileError, SwappedColumnsWarning
 from setagree.files.tables import read_table
 from setagree.study.columns import guess_wide_unit
 
@@ -49,6 +49,14 @@ def test_objects_of_columns_stay_columns(tmp_path):
     path.write_text(json.dumps({"ann": {"u1": "a", "u2": "b", "u3": "a"}, "bob": {}}))
     with pytest.raises(FileError, match="columns of different lengths"):
         read_table(path)
+
+
+def test_as_many_objects_as_keys_are_questionable(tmp_path):
+    """Two units by two raters could be two columns of two rows: a warning gives the names."""
+    path = tmp_path / "square.json"
+    path.write_text(json.dumps({"u1": {"a": "joy", "b": "joy"}, "u2": {"a": "fear", "b": "joy"}}))
+    with pytest.warns(SwappedColumnsWarning, match="the names 'u1', 'u2' are read as columns"):
+        assert [*read_table(path)] == ["u1", "u2"]
 
 
 def test_many_keys_are_recognised_in_linear_time(tmp_path):

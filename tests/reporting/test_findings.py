@@ -305,6 +305,13 @@ class TestSentences:
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith("Without “r3”, alpha would be ")
         assert "no removal raises it" not in said["Raters"]
+        assert (
+            said["Raters"]
+            .rstrip()
+            .endswith(
+                "Raters with identical answers count here as if they had rated independently."
+            )
+        )
         # The others are identical, so that nobody is advised away from them.
         assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
         assert "leave out the rater" not in said.get("Change", "")

@@ -19,6 +19,7 @@ from setagree.reporting.sections.base import (
     Topic,
     list_picture,
 )
+from setagree.reporting.sections.patterns import has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.sentences import Name, Sentence
 
@@ -66,6 +67,8 @@ def say(f: Findings) -> Sentence:
     )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
     habit = _with_nobody(f, top["rater"]) or _habit(top)
+    if has_pattern(f, "copies"):
+        more += " Raters with identical answers count here as if they had rated independently."
     return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
 
 
