@@ -126,7 +126,8 @@ class Answers:
     def cells(self) -> tuple[Codes, Codes]:
         """The unit and the label of each cell."""
         _ = self.members
-        return np.divmod(self._cells, max(1, self.flags.shape[1]))
+        unit, label = np.divmod(self._cells, max(1, self.flags.shape[1]))
+        return unit.astype(np.intp), label.astype(np.intp)
 
     @cached_property
     def votes(self) -> Any:
