@@ -337,10 +337,10 @@ def _policies(one: Agreement) -> str:
 
 
 def _markers(missing: Collection[str | float]) -> str:
-    """Return which answers were read as no annotation."""
+    """Return which answers count as missing, whether the data have them or not."""
     quoted = plain(enumeration([(Name.of(text),) for text in missing]))
     answers = "the answer" if len(missing) == 1 else "the answers"
-    return f"{answers} {quoted} {'was' if len(missing) == 1 else 'were'} taken as missing"
+    return f"{answers} {quoted} {'counts' if len(missing) == 1 else 'count'} as missing"
 
 
 def _empty_sets(tally: Tally) -> str:

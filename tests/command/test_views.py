@@ -270,7 +270,7 @@ class TestReport:
         """The paragraph names the answers that are missing and what became of the case."""
         ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
         written = Path("y.md").read_text(encoding="utf-8")
-        assert "the answers “NA” and “n/a” were taken as missing" in written
+        assert "the answers “NA” and “n/a” count as missing" in written
         assert "labels were compared in lower case" in written
 
     def test_markdown(self):

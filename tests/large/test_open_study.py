@@ -241,7 +241,7 @@ class TestReading:
             rows, blank="empty", missing=["NA"], duplicates="union", case="lower"
         )
         said = sa.methods_text(sa.krippendorff_alpha(study))
-        for words in ("merged into the union", "the answer “NA” was taken as missing", "lower"):
+        for words in ("merged into the union", "the answer “NA” counts as missing", "lower"):
             assert words in said
         assert "repeated" not in sa.methods_text(STUDY)
 

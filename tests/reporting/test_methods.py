@@ -135,15 +135,15 @@ class TestPolicies:
     @pytest.mark.parametrize(
         ("missing", "words"),
         [
-            (["NA"], "; the answer “NA” was taken as missing;"),
-            (["NA", "n/a", "-"], "; the answers “NA”, “n/a” and “-” were taken as missing;"),
-            (["\u202e"], "the answer “\\u202e” was"),
+            (["NA"], "; the answer “NA” counts as missing;"),
+            (["NA", "n/a", "-"], "; the answers “NA”, “n/a” and “-” count as missing;"),
+            (["\u202e"], "the answer “\\u202e” counts"),
         ],
     )
     def test_markers_of_missing(self, missing, words):
         """The answers that were read as no annotation are named, hidden signs spelled out."""
         assert words in read_as(annotations(T1), missing=missing)
-        assert "taken as missing" not in read_as(annotations(T1), missing=[])
+        assert "as missing" not in read_as(annotations(T1), missing=[])
 
     @pytest.mark.parametrize(
         ("case", "words"), [("keep", "as written"), ("lower", "compared in lower case")]
