@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,8 +12,9 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
 from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.reading import names, rater_names, read_study
+from setagree.cli.reading import how_read, names, rater_names, read_study
 from setagree.errors import OptionError, spelling
+from setagree.large.recognition import find_export
 from setagree.wording.result_base import wrapped
 
 NEXT_HELP = """[bold]setagree next study.csv --budget 200 -o queue.csv[/bold]
@@ -75,13 +77,24 @@ def queue(
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({found.asks})")
         if found.frame["queued"].any():
-            again = f"setagree score {shlex.join(files)} new.csv --queued queued"
-            if reading.wide:
-                say("Enter the new ratings in the columns of the raters.")
-            else:
-                say(f"With the new ratings in new.csv, and the same options for reading: {again}")
+            say(_reading_again(files, reading))
         for note in notes:
             say(note)
+
+
+def _reading_again(files: Sequence[str], reading: Reading) -> str:
+    """Return how the new ratings are read together with the files."""
+    if reading.wide:
+        return "Enter the new ratings in the columns of the raters."
+    again = "setagree score {} new.csv --queued queued"
+    how = how_read(reading)
+    if not how.is_table and find_export([*files], how)[0] is not None:
+        return (
+            "With the new ratings in new.csv (columns unit, rater, labels and queued): setagree "
+            f"convert {shlex.join(files)} -o ratings.csv, then {again.format('ratings.csv')}"
+        )
+    again = again.format(shlex.join(files))
+    return f"With the new ratings in new.csv, and the same options for reading: {again}"
 
 
 @grouped

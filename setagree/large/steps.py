@@ -320,7 +320,9 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
     if numbers.keep_raters:
         mixed = [(nw.col(name) * nw.col(f"{name}_of_rater")) % PRIME for name in names]
         frame = frame.with_columns(*(one.alias(n) for one, n in zip(mixed, names, strict=True)))
-    sums = [nw.col(name).sum().cast(nw.Int64) for name in (*names, *numbers.marks)]
+    # The remainder keeps the sums of units with millions of ratings within 64 bits. Marks of raters
+    # without repeats add up to less, so that theirs is the sum itself.
+    sums = [(nw.col(name).sum() % 2**62).cast(nw.Int64) for name in (*names, *numbers.marks)]
     units = frame.group_by("unit").agg(nw.len().alias("size"), *sums)
     for mark in numbers.marks:
         units = _by(engine.bit_count, units, mark)

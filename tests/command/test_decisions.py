@@ -96,6 +96,35 @@ def test_a_queue_that_comes_back_is_left_out(study):
     assert (beside.stdout, beside.stderr) == (result.stdout, result.stderr)
 
 
+def test_a_queue_of_an_export_is_read_with_the_converted_ratings(study):
+    """An export and a CSV cannot be read together, so the advice is to convert the export first."""
+    choices = [{"id": name, "text": name} for name in ("joy", "fear")]
+    lines = [
+        {
+            "text": "t",
+            "_input_hash": i,
+            "_task_hash": i,
+            "_session_id": f"set-{rater}",
+            "_annotator_id": f"set-{rater}",
+            "_view_id": "choice",
+            "answer": "accept",
+            "options": choices,
+            "accept": [label],
+        }
+        for i in range(4)
+        for rater, label in (("ann", "joy"), ("ben", "joy" if i < 2 else "fear"))
+    ]
+    Path("export.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    advice = invoke("next", "export.jsonl", "--budget", 2, "-o", "queue.csv").stderr
+    convert = "setagree convert export.jsonl -o ratings.csv"
+    score = "setagree score ratings.csv new.csv --queued queued"
+    assert f"{convert}, then {score}" in " ".join(advice.split())
+    new = pd.read_csv("queue.csv").assign(rater="eva", labels="joy")
+    new[["unit", "rater", "labels", "queued"]].to_csv("new.csv", index=False)
+    ok(*convert.split()[1:])
+    assert "2 of 10 ratings came from a queue" in invoke(*score.split()[1:]).stderr
+
+
 def test_monitor_reads_the_column_of_batches(study):
     """A row for each look, the verdict in words, planned looks by their sizes."""
     at = {unit: f"b{int(unit[1:]) // 30}" for unit in study.units}

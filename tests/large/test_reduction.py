@@ -635,6 +635,19 @@ class TestFiles:
             )
             assert tally.n_units == 6
 
+    @pytest.mark.slow
+    def test_a_unit_with_very_many_ratings(self):
+        """The sums over 17 million ratings of one unit do not fit in 64 bits."""
+        duckdb = pytest.importorskip("duckdb")
+        rows = duckdb.sql(
+            "select 'all' as unit, range % 40 as rater, 'l' || range % 3 as labels "
+            "from range(17_000_000)"
+        )
+        with pytest.raises(RepeatsError, match=r"^40 pairs of unit and rater .* 425000 times"):
+            quiet(sa.tally, rows)
+        tally = quiet(sa.tally, rows, assume_unique=True)
+        assert sorted(tally.counts) == [5_666_666, 5_666_667, 5_666_667]
+
     def test_missing_packages(self, tmp_path):
         """Without DuckDB the sentence names the extra."""
         path = write(tmp_path, "csv", HOSTILE)

@@ -93,8 +93,8 @@ def _check_folder(folder: Path, names: Iterable[str]) -> None:
                 )
         if path.exists() and not is_page:
             raise FileError(
-                f"{str(path)!r} exists, and {str(index)!r} is not a page of setagree, which alone "
-                "is replaced; name a new or empty folder."
+                f"{str(path)!r} exists and does not belong to a page of setagree, and only such a "
+                "page is replaced; name a new or empty folder."
             )
 
 
