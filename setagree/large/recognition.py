@@ -385,7 +385,7 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     Raises
     ------
     OptionError
-        It could have several formats, or files have different ones.
+        It could have several formats, files have different ones, or an option is for tables.
     FileError
         It is damaged JSON.
     """
@@ -409,6 +409,13 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
                 f"{'none' if other is None else f'one of {other.title}'}; only files of one "
                 "format are read together."
             )
+    if found is not None and (refused := reading.column_options):
+        raise OptionError(
+            f"{refused[0]} is for tables, and {shown(files[0])} is read as {found.title}. The name "
+            f"of the file is a column with {option('source')}; for others, write a table of it "
+            "first (setagree convert). If it is a table already, name the columns with "
+            f"{option('unit')}, {option('rater')} and {option('labels')}."
+        )
     is_named = isinstance(path, str | os.PathLike) and files == [expanded(path)]
     return found, is_named and not peeked.is_binary
 

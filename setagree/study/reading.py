@@ -231,9 +231,9 @@ class Reading:
             if not self.sql.strip():
                 raise OptionError(f"{option('sql', self.sql)} is no query; drop it, or SELECT.")
         _ = self.condition
-        if self.format not in ("auto", "table") and self._of_tables:
+        if self.format not in ("auto", "table") and (names := self._layout + self.column_options):
             raise OptionError(
-                f"{self._of_tables[0]} is for tables: say {option('format', 'table')}, or "
+                f"{names[0]} is for tables: say {option('format', 'table')}, or "
                 f"drop it with {option('format', self.format)}."
             )
         self._check_layout()
@@ -355,19 +355,23 @@ class Reading:
     @property
     def is_table(self) -> bool:
         """Whether something says that a file is a table, not the export of a tool."""
-        return self.format == "table" or bool(self._of_tables)
+        return self.format == "table" or bool(self._layout)
 
     @property
-    def _of_tables(self) -> list[str]:
-        """The options that are given and that only tables have."""
-        names = (*self.columns, "wide", "raters", "kind", "delimiter", "people_in_rows", "sql")
-        names += ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
-        names += (*self.drawn, "header_row")
-        of_source = (None, self.source, [self.source])  # of any files
+    def _layout(self) -> list[str]:
+        """The options that are given and that describe the layout of a table."""
+        names = (*self.columns, "wide", "raters", "kind", "people_in_rows", "sql", "header_row")
+        return [option(name) for name in names if getattr(self, name)]
+
+    @property
+    def column_options(self) -> list[str]:
+        """The options that are given for other columns of a table than that of its files."""
+        names = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
+        of_source = (None, self.source, [self.source])
         return [
             option(name)
-            for name in names
-            if (asked := getattr(self, name)) and (name in self.columns or asked not in of_source)
+            for name in (*names, *self.drawn, "delimiter")
+            if (asked := getattr(self, name)) and asked not in of_source
         ]
 
     @property

@@ -259,3 +259,24 @@ class TestAConditionOnSeveral:
         appen_frame().to_csv("ap4.csv", index=False)
         with pytest.raises(DataError, match=r"ap4.csv.*: where='round == 1': there is no column"):
             sa.read("ap?.csv", question="emotion", where=self.KEEPS)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--at", ("monitor", "--at", "text", "--threshold", "0.5")),
+        ("--strata", ("score", "--strata", "answer")),
+        ("--order-by", ("score", "--order-by", "_input_hash")),
+        ("--queued", ("score", "--queued", "answer")),
+        ("--delimiter", ("score", "--delimiter", ",")),
+    ],
+)
+def test_options_for_columns_do_not_make_a_table_of_an_export(tmp_path, option, words):
+    """Read as a table, its decisions ('accept') would be taken for the labels."""
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(prodigy(), encoding="utf-8")
+    said = refusal(words[0], path, *words[1:])
+    assert said.startswith(f"Error: {option} is for tables, and ")
+    assert "read as Prodigy, JSONL (choice). The name of the file is a column with --source" in said
+    columns = {"unit": "text", "rater": "_annotator_id", "labels": "answer"}
+    assert sa.read(path, **columns, strata="answer").sampling.strata == "answer"
