@@ -316,6 +316,30 @@ class TestSentences:
         assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
         assert "leave out the rater" not in said.get("Change", "")
 
+    def test_without_a_rater_the_identical_ones_are_left(self):
+        """What is left without spread are two raters with identical answers, which is said."""
+        rows = [[label, label, "c" if i % 3 == 0 else label] for i, label in enumerate("ab" * 15)]
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
+        assert said["Raters"].startswith("Without “r2”, alpha would be 1.000 (")
+        assert "; what is left has no spread to test that by. " in said["Raters"]
+        assert said["Raters"].endswith(
+            " Raters with identical answers count here as if they had rated independently."
+        )
+
+    def test_one_change(self):
+        """If the removal of a rater is the only change tried, it is not the largest of several."""
+        odd = [0, 1, 1, 0, 1, 0]
+        rows = [
+            ["ab"[i % 2], "a" if i % 10 == 1 else "ab"[i % 2], "ab"[odd[i % 6]]] for i in range(60)
+        ]
+        f = gather(annotations(rows), n_resamples=19, rng=1)
+        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        assert said["Change"].startswith(
+            "Only one change was tried: there is a gain if you leave out the rater “r2”: alpha "
+        )
+
     def test_no_standard_error(self):
         """Of mv-alpha it is not said that a rater's removal raises nothing: there is no test."""
         study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)

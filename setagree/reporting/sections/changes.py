@@ -119,9 +119,10 @@ def say(f: Findings) -> Sentence:
     unsure = tried[tried["p_holm"].isna()]
     largest = float(tried["difference"].max()) if len(tried) else 0.0
     n = len(tried)
-    best_of = f"Of the {n:,} changes tried, " if n > 1 else "By the only change tried, "
+    best_of = f"Of the {n:,} changes tried, " if n > 1 else "Only one change was tried: "
+    largest_if = "the gain is largest" if n > 1 else "there is a gain"
     if len(unsure) and unsure["difference"].iloc[0] == largest > 0:
-        said = "the gain is largest (no test is possible) if you "
+        said = f"{largest_if} (no test is possible) if you "
         return (*_gain(f, unsure.iloc[0], f"{best_of}{said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
@@ -129,7 +130,7 @@ def say(f: Findings) -> Sentence:
     if not len(sure):
         tested = int((of_labels & tried["p_holm"].notna()).sum())
         return _no_gain(tested, f.main.definition.short)
-    first = f"{best_of}the gain is largest if you "
+    first = f"{best_of}{largest_if} if you "
     if sure["difference"].iloc[0] != largest:
         n_sure = f"{len(sure):,} gains hold after correction; the largest of these is reached"
         some = n_sure if len(sure) > 1 else "only one gain holds after correction,"
@@ -140,9 +141,8 @@ def say(f: Findings) -> Sentence:
     if len(rest := sure[sure["change"] != "drop rater"]):
         is_first = rest["difference"].iloc[0] == tried.loc[of_labels, "difference"].max()
         some = "" if is_first else " that hold after correction"
-        those = f"the changes of labels{some}"
-        those = f"the changes of labels{some}"
-        second = _gain(f, rest.iloc[0], f". Among {those}, the gain is largest if you ")
+        those = f". Among the changes of labels{some}, the gain is largest if you "
+        second = _gain(f, rest.iloc[0], those)
     return (*_gain(f, sure.iloc[0], first), *second, ".")
 
 

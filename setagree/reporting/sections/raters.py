@@ -48,12 +48,15 @@ def say(f: Findings) -> Sentence:
     word = f.main.definition.short
     found = raised_without(f)
     first = raters.iloc[0]
+    twins = ""
+    if has_pattern(f, "copies"):
+        twins = " Raters with identical answers count here as if they had rated independently."
     if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
         # What is left agrees so that it has no spread.
         change = f"{number(first['estimate_without'])} ({number(first['change'], signed=True)})"
         said = f", {word} would be {change}; what is left has no spread to test that by."
         habit = _with_nobody(f, first["rater"]) or _habit(first)
-        return ("Without ", Name.of(first["rater"]), said, *habit)
+        return ("Without ", Name.of(first["rater"]), said, *habit, twins)
     if not len(found):
         return _nobody_found(raters, word)
     # Who would raise it most need not be one of whom the test shows it.
@@ -67,9 +70,7 @@ def say(f: Findings) -> Sentence:
     )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
     habit = _with_nobody(f, top["rater"]) or _habit(top)
-    if has_pattern(f, "copies"):
-        more += " Raters with identical answers count here as if they had rated independently."
-    return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more)
+    return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more, twins)
 
 
 def raised_without(f: Findings) -> pd.DataFrame:
