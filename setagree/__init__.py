@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from setagree.inference.ks import ks_statistic
     from setagree.inference.monitor import monitor
     from setagree.inference.permutation import permutation_test
+    from setagree.inference.plan_goals import PlanCosts, PlanGoals
     from setagree.inference.planning import plan
     from setagree.inference.variance_components import variance_components
     from setagree.large.recognition import formats, read
@@ -78,6 +79,8 @@ __all__ = [
     "Distance",
     "LabelSet",
     "OverlapDistance",
+    "PlanCosts",
+    "PlanGoals",
     "Reading",
     "SetagreeError",
     "SetagreeWarning",
@@ -156,6 +159,8 @@ _HOMES = {
     "Distance": "distances",
     "LabelSet": "wording.label_sets",
     "OverlapDistance": "distances",
+    "PlanCosts": "inference.plan_goals",
+    "PlanGoals": "inference.plan_goals",
     "Reading": "study.reading",
     "SetagreeError": "errors",
     "SetagreeWarning": "errors",

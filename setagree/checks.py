@@ -167,8 +167,8 @@ _ALSO = {
     "population_size": "fpc population_sizes",
     "half_width": "width halfwidth margin precision moe",
     "at_least": "threshold null",
-    "cost_unit": "unit_cost cost_per_unit",
-    "cost_rating": "rating_cost cost_per_rating",
+    "per_unit": "cost_unit unit_cost cost_per_unit",
+    "per_rating": "cost_rating rating_cost cost_per_rating",
     "model": "llm candidate",
     "humans": "annotators raters",
     "limit": "n top max_rows k n_rows",
@@ -202,6 +202,12 @@ _OF_FILES = "source sheet header_row sql format question roster encoding"
 
 _OF_SAMPLED = "cluster sampling_weight strata population_size"
 """Options that say how units were drawn, which a study remembers."""
+
+_OF_VALUES = {
+    "goals": ("PlanGoals", "half_width units power at_least assurance level"),
+    "costs": ("PlanCosts", "per_rating per_unit budget"),
+}
+"""Options that belong to the value of another option, with its class."""
 
 
 @contextmanager
@@ -262,6 +268,7 @@ _NEEDED = {
     "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
     "parents": "which label stands above which, as a dict, a table or the path of a table; or '/' "
     "where labels are paths such as 'emotion/joy'",
+    "per_rating": "the cost of a rating, such as 2",
     "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
     "'crowd': ['w1', 'w2']}",
     "threshold": "how high alpha has to be, such as 0.667",
@@ -290,6 +297,9 @@ def _unknown_option(
         return UnknownOptionError(
             f"{said}; leave the raters out of the study first: study.without_raters([...])."
         )
+    for value, (kind, names) in _OF_VALUES.items():
+        if value in known and wrong in names.split():
+            return UnknownOptionError(f"{said}; use {value}=sa.{kind}({wrong}=...).")
     if wrong in _OF_READ.split():
         if "reading" in known:
             return UnknownOptionError(f"{said}; say reading=sa.Reading({wrong}=...).")

@@ -10,3 +10,6 @@ LONG_LOOP = 2_000_000
 TIE = 1e-12
 """Statistics of resamples closer than this to the observed one count as equal to it: the order of
 a sum changes them by no more."""
+
+MAX_PLANNED_UNITS = 100_000_000
+"""Largest number of units that a plan returns: a study of more is a mistake in its goal."""

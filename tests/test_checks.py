@@ -91,7 +91,19 @@ class TestNames:
             (lambda: sa.bootstrap(ALPHA, n=100), "n= is called n_resamples="),
             (lambda: sa.bootstrap(ALPHA, resample="units"), "resample= is called over="),
             (lambda: sa.k_rater_reliability(STUDY, k=1, n=9), "n= is called n_splits="),
-            (lambda: sa.plan(STUDY, halfwidth=0.1), "halfwidth= is called half_width="),
+            (lambda: sa.PlanGoals(halfwidth=0.1), "halfwidth= is called half_width="),
+            (
+                lambda: sa.PlanCosts(per_unit=1),
+                "PlanCosts() needs per_rating=, the cost of a rating, such as 2",
+            ),
+            (
+                lambda: sa.plan(STUDY, half_width=0.1),
+                "plan() has no half_width=; use goals=sa.PlanGoals(half_width=...)",
+            ),
+            (
+                lambda: sa.plan(STUDY, budget=9),
+                "plan() has no budget=; use costs=sa.PlanCosts(budget=...)",
+            ),
             (lambda: sa.report(STUDY, output="a.html"), "output= is called path="),
             (lambda: sa.read("a.csv", filter="x == 1"), "filter= is called where="),
             (

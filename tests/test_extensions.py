@@ -154,7 +154,7 @@ class TestCoefficient:
         """It is compared with another on the same units, and planned with."""
         found = sa.compare(self.score, sa.krippendorff_alpha(STUDY))
         assert self.name in str(found)
-        assert len(sa.plan(self.score, half_width=0.05).frame) > 0
+        assert len(sa.plan(self.score, sa.PlanGoals(half_width=0.05)).frame) > 0
 
     def test_report(self, asked):
         """The report is of it, by its title."""
@@ -204,7 +204,7 @@ class TestDistance:
         assert sa.bootstrap(alpha, n_resamples=50, rng=1).standard_error > 0
         assert sa.permutation_test(alpha, n_resamples=19, rng=1).p_value == 0.05
         assert len(sa.jackknife(alpha, over="raters").values) == 3
-        assert len(sa.plan(alpha, half_width=0.05).frame) > 0
+        assert len(sa.plan(alpha, sa.PlanGoals(half_width=0.05)).frame) > 0
         assert name in str(sa.compare(alpha, sa.krippendorff_alpha(STUDY)))
         assert len(sa.by_rater(STUDY, distance=asked)) == 3
         path = sa.report(STUDY, "page.md", distance=asked, n_resamples=19, rng=1)

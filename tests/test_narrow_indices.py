@@ -15,7 +15,7 @@ NOT_ASKED = {
     *("Agreement", "AgreementTable", "Annotations", "CallableDistance", "Coefficient", "Distance"),
     *("LabelSet", "OverlapDistance", "Reading", "SetagreeError", "SetagreeWarning", "Tally"),
     *("UndefinedAgreementWarning", "Weights", "distances", "plots", "formats", "coefficient"),
-    *("acceptance_plan", "acceptance_test"),
+    *("PlanCosts", "PlanGoals", "acceptance_plan", "acceptance_test"),
     *("distance_matrix", "format_labels", "parse_labels", "panel_scorer", "simulate"),
 }
 

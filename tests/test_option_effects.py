@@ -185,7 +185,7 @@ CALLS = {
     "over_time": lambda s, _: sa.over_time(s, BATCH, window=1),
     "panel_scorer": lambda s, _: sa.panel_scorer(s).score(s.units, ["joy"] * s.n_units),
     "permutation_test": lambda s, _: sa.permutation_test(s, **FEW).distribution.tolist(),
-    "plan": lambda s, _: sa.plan(s, half_width=0.05),
+    "plan": lambda s, _: sa.plan(s, sa.PlanGoals(half_width=0.05)),
     "rater_map": lambda s, _: sa.rater_map(s, **FEW),
     "report": written,
     "score": lambda s, _: sa.score(s, sa.krippendorff_alpha),

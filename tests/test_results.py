@@ -35,7 +35,7 @@ MADE = {
     "PermutationTest": sa.permutation_test(ALPHA, n_resamples=19, rng=1),
     "Benchmark": sa.benchmark(ALPHA),
     "Plan": sa.plan(ALPHA),
-    "DifferencePlan": sa.plan(sa.compare(TABLE), units=[100]),
+    "DifferencePlan": sa.plan(sa.compare(TABLE), sa.PlanGoals(units=[100])),
     "Comparison": sa.compare(TABLE),
     "AltTest": sa.alt_test(STUDY, model="r5")["r5"],
     "AltTestTable": sa.alt_test(STUDY, model=["r4", "r5"]),

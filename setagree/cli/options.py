@@ -23,7 +23,7 @@ PANEL = "Humans and models"
 AGREED = "How answers become one"
 _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
-    "case cluster codebook coefficient consumer_risk cost_rating cost_unit degree delimiter design "
+    "case cluster codebook coefficient consumer_risk degree delimiter design "
     "distance duplicates encoding epsilon facets format goal good half_width header_row "
     "humans interval "
     "interval_method kind label_weights labels level looks margin max_units memory_limit method "
@@ -36,6 +36,8 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
     "rng": "--seed",
     "by": "--group",
+    "per_unit": "--cost-unit",
+    "per_rating": "--cost-rating",
     "at": "--over-time",
     "rater_columns": "--facets",
     "parents": "--taxonomy",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import setagree as sa
 from setagree.cli import options as options
@@ -14,7 +13,6 @@ from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import names
 from setagree.errors import OptionError, spelling
-from setagree.scoring.results import ABOUT
 from setagree.wording.result_base import paragraphs
 
 PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
@@ -52,21 +50,41 @@ def plan(
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
         said = "--raters names columns; numbers of ratings a unit are those of --ratings."
         raise OptionError(said)
-    wishes: dict[str, Any] = {"half_width": half_width, "units": _numbers("units", n_units)}
-    wishes["raters"] = _numbers("ratings", n_ratings)
-    wishes["units_per_cluster"] = _numbers("units-per-cluster", n_together, least=1)
-    wishes |= {"assurance": assurance, "at_least": at_least, "power": power, **vars(costs)}
+    goals = sa.PlanGoals(
+        half_width=half_width,
+        units=_numbers("units", n_units),
+        power=power,
+        at_least=at_least,
+        assurance=assurance,
+        level=level,
+    )
+    price = _costs(costs)
+    raters = _numbers("ratings", n_ratings)
+    sizes = _numbers("units-per-cluster", n_together, least=1)
     drawn = seed_or_drawn(seed)
     by_raters = {"--ratings": n_ratings is not None}
-    by_raters["--cost-rating"] = costs.cost_rating is not None and n_units is None
+    by_raters["--cost-rating"] = price is not None and n_units is None
     refuse_where_large(large, by_raters)
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
     with spelling({"raters": "--ratings"}):
-        planned = sa.plan(table, level=level, rng=drawn, **wishes)
+        planned = sa.plan(
+            table, goals, costs=price, raters=raters, units_per_cluster=sizes, rng=drawn
+        )
     frame = planned.to_frame().assign(level=level)
     if any(by_raters.values()):
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, paragraphs(counts(table), str(planned)), about=ABOUT["units"])
+    deliver(frame, paragraphs(counts(table), str(planned)), about=table[0].about)
+
+
+def _costs(costs: Costs) -> sa.PlanCosts | None:
+    """Return the costs of the plan, or None if there are none."""
+    if costs.cost_rating is not None:
+        per_unit, budget = costs.cost_unit, costs.budget
+        return sa.PlanCosts(per_rating=costs.cost_rating, per_unit=per_unit or 0, budget=budget)
+    for name, cost in (("--cost-unit", costs.cost_unit), ("--budget", costs.budget)):
+        if cost is not None:
+            raise OptionError(f"{name} needs --cost-rating, the cost of a rating.")
+    return None
 
 
 def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
 from typing import Any, overload
@@ -12,30 +12,32 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples, public
+from setagree.coefficients.score_interval import moments
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.comparison import Comparison
 from setagree.inference.pilot_variance import (
-    ONE_BY_ONE,
-    Drawing,
     PilotClusters,
-    PlannedTest,
     Variances,
-    Widths,
-    Wishes,
     affordable_raters,
-    checked,
+    kurtosis_of,
     pilot_clusters,
-    planned_test,
-    ratings_a_unit,
-    shape_of,
-    take_turns,
+    raters_alternate,
+    ratings_per_unit,
     unit_variance,
     variances_by_raters,
+)
+from setagree.inference.plan_goals import (
+    ONE_BY_ONE,
+    PlanCosts,
+    PlanGoals,
+    Precision,
+    check_counts,
+    with_defaults,
 )
 from setagree.inference.unit_order import is_clustered, refuse_weighted
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import ABOUT, Agreement, AgreementTable, t_interval
+from setagree.scoring.results import Agreement, AgreementTable, t_interval
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -43,6 +45,13 @@ from setagree.wording.tables import Column
 _FEW_UNITS = 30
 """Number of units below which a plan warns that the pilot is small."""
 
+_BASES = {
+    "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
+    "raters.",
+    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings per "
+    "unit, drawn at random.",
+    "extended": "extended: extrapolated from fewer raters, a rough guide.",
+}
 
 _UNITS = (Column("units", "count"), Column("more_units", "count"))
 _WIDTHS = (
@@ -64,8 +73,12 @@ class Plan(Result):
         Columns raters, units, standard_error, half_width, more_units, basis; for a pilot with
         clusters units_per_cluster (mean), clusters, degrees_of_freedom, and reason (for a missing
         interval and the numbers that need one); with `at_least` power, and with costs cost.
-    wishes : Wishes
-        The options, with defaults.
+    goals : PlanGoals
+        The goals, with defaults.
+    costs : PlanCosts or None
+        The costs.
+    raters : sequence of int or None
+        The numbers of raters that were asked for.
     pilot_half_width : float
         Half width of the pilot's interval, without truncation at 1.
     pilot_units : int
@@ -78,7 +91,9 @@ class Plan(Result):
 
     agreement: Agreement
     frame: pd.DataFrame
-    wishes: Wishes
+    goals: PlanGoals
+    costs: PlanCosts | None
+    raters: Sequence[int] | None
     pilot_half_width: float
     pilot_units: int
     alike: float = nan
@@ -96,18 +111,13 @@ class Plan(Result):
 
     @property
     def about(self) -> str:
-        """Population of the intervals: these raters, judging a sample of units."""
-        return ABOUT["units"]
+        """Population of the intervals: the raters of the pilot, judging a sample of units."""
+        return self.agreement.about
 
     @property
     def level(self) -> float:
         """Level of the interval."""
-        return self.wishes.level
-
-    @property
-    def half_width(self) -> float | None:
-        """The planned half width, or None if the plan has another goal."""
-        return self.wishes.half_width
+        return self.goals.level
 
     @property
     def best(self) -> pd.Series[Any] | None:
@@ -115,19 +125,20 @@ class Plan(Result):
 
         None without costs, or if numbers of units were given.
         """
-        if not self.wishes.chooses:
+        if self.costs is None or self.goals.units is not None:
             return None
-        by = self.frame["half_width" if self.wishes.budget is not None else "cost"]
+        by = self.frame["cost" if self.costs.budget is None else "half_width"]
         return self.frame.iloc[int(by.to_numpy().argmin())]
 
     @property
     def reached(self) -> str:
         """Sentence if the pilot already reaches the goal, else empty."""
-        if self.half_width is None or self.pilot_half_width > self.half_width:
+        wanted = self.goals.half_width
+        if wanted is None or self.pilot_half_width > wanted:
             return ""
         return (
             f"The pilot as it is already gives ± {self.pilot_half_width:.4f}, within the "
-            f"± {self.half_width:g} wanted: no more units are needed."
+            f"± {wanted:g} wanted: no more units are needed."
         )
 
     @property
@@ -135,71 +146,64 @@ class Plan(Result):
         """Sentence on numbers of clusters too small for an interval, else empty."""
         if "reason" not in self.frame or not self.frame["reason"].notna().any():
             return ""
-        whys = "; ".join(self.frame["reason"].dropna().unique())
-        return f"No interval can be had: {whys}."
+        return f"No interval is possible: {'; '.join(self.frame['reason'].dropna().unique())}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the population, the goal and the best row of the plan."""
-        wishes, said = self.wishes, [f"Intervals are about {self.about}."]
-        if wishes.assurance is not None:
-            said.append(
-                f"half width: that which {100 * wishes.assurance:g} % of such studies do not "
+        goals, name, found = self.goals, self.agreement.coefficient, self.agreement.estimate
+        notes = [f"Intervals are about {self.about}."]
+        if goals.assurance is not None:
+            notes.append(
+                f"half width: that which {100 * goals.assurance:g} % of such studies do not "
                 "exceed, allowing for the chance in the pilot, too."
             )
-        if wishes.at_least is not None:
-            other = "" if wishes.at_least else f" ({option('at_least')} names another bound)"
-            said.append(
-                f"power: how often such a study shows with {100 * wishes.level:g} % confidence "
-                f"(one-sided) that {self.agreement.coefficient} is above {wishes.at_least:g}"
-                f"{other}, if it is {self.agreement.estimate:.4f} as in the pilot."
-            )
-        said += filter(None, [self.too_few, self.left_out, self.larger_clusters, self.doubt])
-        if (best := self.best) is not None:
-            n, r = counted(int(best["units"]), "unit"), f"{best['raters']:g}"
+        other = "" if goals.at_least else f" ({option('at_least')} names another bound)"
+        notes.append(_power_note(goals, name, other, f"it is {found:.4f} as in the pilot"))
+        notes += [self.too_few, self.left_out, self.larger_clusters, self.doubt]
+        if (best := self.best) is not None and self.costs is not None:
+            units = counted(int(best["units"]), "unit")
             if "clusters" in best:
-                n += f" in {counted(int(best['clusters']), 'cluster')}"
-            what = (
-                f"The smallest half width for {wishes.budget:.10g}, ± {best['half_width']:.4f}"
-                if wishes.budget is not None
-                else f"The smallest cost, {best['cost']:.10g}"
-            )
+                units += f" in {counted(int(best['clusters']), 'cluster')}"
+            what = f"The smallest cost, {best['cost']:.10g}"
+            if (budget := self.costs.budget) is not None:
+                what = f"The smallest half width for {budget:.10g}, ± {best['half_width']:.4f}"
             guess = " (extended: a rough guide)" if best["basis"] == "extended" else ""
-            at_edge = wishes.raters is None and best["raters"] == self.frame["raters"].max()
+            at_edge = self.raters is None and best["raters"] == self.frame["raters"].max()
             edge = " More raters were not tried." if at_edge else ""
-            said.append(f"{what}: {n} with {r} ratings each{guess}.{edge}")
-        return (*said, *filter(None, [self.reached]))
+            notes.append(f"{what}: {units} with {best['raters']:g} ratings each{guess}.{edge}")
+        return tuple(filter(None, [*notes, self.reached]))
 
     @property
     def left_out(self) -> str:
         """Sentence on combinations for which the budget covers too few units, else empty."""
-        if not self.unaffordable:
+        if self.costs is None or not self.unaffordable:
             return ""
         by_size: dict[float, list[str]] = {}
         for r, size in self.unaffordable:
             by_size.setdefault(size, []).append(f"{r:.3g}")
-        is_plain = not is_clustered(self.agreement)
-        what = [
-            f"{'units' if is_plain else f'{m:.3g} units a cluster'} with {_either(r)} ratings each"
-            for m, r in by_size.items()
-        ]
+        parts = []
+        for m, raters in by_size.items():
+            what = f"{m:.3g} units a cluster" if is_clustered(self.agreement) else "units"
+            either = " or ".join(filter(None, [", ".join(raters[:-1]), raters[-1]]))
+            parts.append(f"{what} with {either} ratings each")
         return (
-            f"Left out, as {self.wishes.budget:.10g} buys too few units for an interval: "
-            f"{'; '.join(what)}."
+            f"Left out, as {self.costs.budget:.10g} buys too few units for an interval: "
+            f"{'; '.join(parts)}."
         )
 
     @property
     def larger_clusters(self) -> str:
         """Sentence on the basis of clusters larger than any of the pilot, else empty."""
-        found = self.agreement.spread.clusters
-        if found is None or self.wishes.units_per_cluster is None:
+        clusters = self.agreement.spread.clusters
+        most = 0 if clusters is None else int(self.frame["units_per_cluster"].max())
+        if clusters is None or most <= clusters.sizes.max():
             return ""
-        if (most := int(self.frame["units_per_cluster"].max())) <= found.sizes.max():
-            return ""
+        # sqrt{[1 + (m - 1)(rho + 0.1)] / [1 + (m - 1) rho]}
         wider = sqrt(1 + 0.1 * (most - 1) / (1 + (most - 1) * self.alike))
         return (
             "Clusters larger than those of the pilot rest on how alike its units are, rho "
-            f"{self.alike:.2f}, which {found.n:,} clusters tell roughly: with "
+            f"{self.alike:.2f}, which {clusters.n:,} clusters show roughly: with "
             f"{self.alike + 0.1:.2f} intervals of clusters of {most:,} would be {wider:.1f} times "
             "as wide."
         )
@@ -209,19 +213,20 @@ class Plan(Result):
         """Sentence on the uncertainty of a pilot with fewer than 30 units, else empty."""
         if self.pilot_units >= _FEW_UNITS:
             return ""
-        pilot, here = self.agreement, self.pilot_half_width
+        pilot, half = self.agreement, self.pilot_half_width
         low, high = pilot.interval(self.level, method=pilot.best_method)
         if isnan(low):
-            low, high = pilot.estimate - here, min(1.0, pilot.estimate + here)
-        asked = self.wishes.assurance is not None or self.wishes.power is not None
+            low, high = pilot.estimate - half, min(1.0, pilot.estimate + half)
         room = (
             f" {option('assurance', 0.8)} leaves room for that; without it, half of such studies "
             "come out wider than planned."
         )
+        is_room_asked = self.goals.assurance is not None or self.goals.power is not None
         return (
             f"A pilot of {counted(self.pilot_units, 'unit')} says little: its {pilot.coefficient} "
             f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g} % interval), and "
-            f"the spread of units that this plan rests on is as uncertain.{'' if asked else room}"
+            "the spread of units that this plan rests on is as uncertain."
+            f"{'' if is_room_asked else room}"
         )
 
     def _heading(self) -> str:
@@ -236,7 +241,7 @@ class Plan(Result):
         notes += [text for basis, text in _BASES.items() if basis in bases]
         if isnan(pilot.standard_error):
             notes.append("mv_alpha: se by the jackknife over units, as it has no linearised one.")
-        if "extended" in bases and take_turns(pilot):
+        if "extended" in bases and raters_alternate(pilot):
             notes.append("raters: ratings per unit, as the raters of the pilot take turns.")
         return [*self.notes, " ".join(notes)]
 
@@ -249,21 +254,14 @@ class Plan(Result):
         )
 
 
-_BASES = {
-    "raters left out": "raters left out: the mean of what the pilot gives with so many of its "
-    "raters.",
-    "ratings left out": "ratings left out: as raters take turns in the pilot, so many ratings per "
-    "unit, drawn at random.",
-    "extended": "extended: extrapolated from fewer raters, a rough guide.",
-}
-
-
-def _either(numbers: list[str]) -> str:
-    """Return a list such as ``2, 3 or 5``."""
-    return " or ".join(filter(None, [", ".join(numbers[:-1]), numbers[-1]]))
-
-
-_OTHERS = ("raters", "units_per_cluster", "assurance", "cost_unit", "cost_rating", "budget")
+def _power_note(goals: PlanGoals, name: str, other: str, condition: str) -> str:
+    """Return the note on the column of powers, or an empty text without one."""
+    if goals.at_least is None:
+        return ""
+    return (
+        f"power: how often such a study shows with {100 * goals.level:g} % confidence (one-sided) "
+        f"that {name} is above {goals.at_least:g}{other}, if {condition}."
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,13 +275,13 @@ class DifferencePlan(Result):
     frame : DataFrame
         Columns first, second, difference (that of the pilot), units, standard_error, half_width,
         with `at_least` power, and more_units.
-    wishes : Wishes
-        The options, with defaults.
+    goals : PlanGoals
+        The goals, with defaults.
     """
 
     comparison: Comparison
     frame: pd.DataFrame
-    wishes: Wishes
+    goals: PlanGoals
 
     columns = (
         Column("first", "text"),
@@ -295,97 +293,33 @@ class DifferencePlan(Result):
 
     @property
     def about(self) -> str:
-        """Population of the intervals: these raters, judging a sample of units."""
+        """Population of the intervals: the raters of the pilot, judging a sample of units."""
         return self.comparison.about
+
+    @property
+    def level(self) -> float:
+        """Level of the interval."""
+        return self.goals.level
+
+    def _notes(self) -> list[str]:
+        power = _power_note(self.goals, "the difference", "", "it is as in the pilot")
+        return [f"Intervals are about {self.about}.", power]
 
     def __repr__(self) -> str:
         first, n = self.frame.iloc[0], counted(len(self.frame), "row")
         what = f"{first['first']} - {first['second']}"
         return f"<DifferencePlan of {what}: {n}, about {self.about}>"
 
-    @property
-    def level(self) -> float:
-        """Level of the interval."""
-        return self.wishes.level
-
-    def _notes(self) -> list[str]:
-        about, wishes = f"Intervals are about {self.about}.", self.wishes
-        if wishes.at_least is None:
-            return [about]
-        power = (
-            f"power: how often such a study shows with {100 * wishes.level:g} % confidence "
-            f"(one-sided) that the difference is above {wishes.at_least:g}, if it is as in the "
-            "pilot."
-        )
-        return [about, power]
-
-
-def planned_differences(comparison: Comparison, wishes: Wishes) -> DifferencePlan:
-    """Return the plan of each pair; see `plan`."""
-    named = [name for name in _OTHERS if getattr(wishes, name) is not None]
-    if named:
-        raise OptionError(f"{named[0]}= is for the plan of a coefficient, not of a difference.")
-    if comparison.design == "independent" or comparison.drawn:
-        raise OptionError(
-            "a difference is planned where both stand on the same units, drawn one by one; here "
-            f"{comparison.drawn or 'they are independent studies'}."
-        )
-    rows = []
-    for (first, second), pair, shared in zip(
-        comparison.names, comparison.differences, comparison.n_shared, strict=True
-    ):
-        if not pair.standard_error > 0:
-            raise DataError(
-                f"{first} - {second} has no standard error above 0, so nothing follows from it."
-            )
-        done = int(pair.degrees_of_freedom + 1) if np.isfinite(pair.degrees_of_freedom) else shared
-        row = {"first": first, "second": second, "difference": pair.value}
-        spread = pair.standard_error**2 * done
-        rows += [row | each for each in _rows(pair.value, spread, done, wishes)]
-    return DifferencePlan(comparison, pd.DataFrame(rows), wishes)
-
-
-def _rows(value: float, variance: float, done: int, wishes: Wishes) -> list[dict[str, float]]:
-    widths, test = Widths(wishes.level), None
-    if wishes.at_least is not None:
-        test = PlannedTest(wishes.at_least, wishes.level, 1 - value, None, variance)
-    if wishes.units is not None:
-        units = [*wishes.units]
-    elif wishes.half_width is not None:
-        units = [widths.units_for(variance, wishes.half_width)]
-    elif wishes.power is not None and test is not None and value > test.threshold:
-        units = [test.units_for(variance, wishes.power)]
-    else:
-        raise OptionError(
-            f"{option('at_least', wishes.at_least)} is not below the difference of the pilot, "
-            f"{value:.4f}: if that is the truth, no number of units shows more."
-        )
-    rows = []
-    for n in units:
-        row = {"units": n, "standard_error": float(np.sqrt(variance / n))}
-        row["half_width"] = widths.half_width(variance, n)
-        if test is not None:
-            row["power"] = test.power(variance, n)
-        rows.append({**row, "more_units": max(0, n - done)})
-    return rows
-
 
 @overload
 def plan(
     pilot: AgreementTable,
+    goals: PlanGoals | None = ...,
     *,
-    half_width: float | None = ...,
-    units: Sequence[int] | None = ...,
+    costs: PlanCosts | None = ...,
     raters: Sequence[int] | None = ...,
     cluster: OfUnits | None = ...,
     units_per_cluster: Sequence[int] | None = ...,
-    level: float = ...,
-    assurance: float | None = ...,
-    at_least: float | None = ...,
-    power: float | None = ...,
-    cost_unit: float | None = ...,
-    cost_rating: float | None = ...,
-    budget: float | None = ...,
     n_resamples: int = ...,
     rng: Rng = ...,
 ) -> ResultTable[Plan]: ...
@@ -394,61 +328,30 @@ def plan(
 @overload
 def plan(
     pilot: Agreement | Data,
+    goals: PlanGoals | None = ...,
     *,
-    half_width: float | None = ...,
-    units: Sequence[int] | None = ...,
+    costs: PlanCosts | None = ...,
     raters: Sequence[int] | None = ...,
     cluster: OfUnits | None = ...,
     units_per_cluster: Sequence[int] | None = ...,
-    level: float = ...,
-    assurance: float | None = ...,
-    at_least: float | None = ...,
-    power: float | None = ...,
-    cost_unit: float | None = ...,
-    cost_rating: float | None = ...,
-    budget: float | None = ...,
     n_resamples: int = ...,
     rng: Rng = ...,
 ) -> Plan: ...
 
 
 @overload
-def plan(
-    pilot: Comparison,
-    *,
-    half_width: float | None = ...,
-    units: Sequence[int] | None = ...,
-    raters: Sequence[int] | None = ...,
-    cluster: OfUnits | None = ...,
-    units_per_cluster: Sequence[int] | None = ...,
-    level: float = ...,
-    assurance: float | None = ...,
-    at_least: float | None = ...,
-    power: float | None = ...,
-    cost_unit: float | None = ...,
-    cost_rating: float | None = ...,
-    budget: float | None = ...,
-    n_resamples: int = ...,
-    rng: Rng = ...,
-) -> DifferencePlan: ...
+def plan(pilot: Comparison, goals: PlanGoals | None = ...) -> DifferencePlan: ...
 
 
 @public
 def plan(
     pilot: Agreement | AgreementTable | Comparison | Data,
+    goals: PlanGoals | None = None,
     *,
-    half_width: float | None = None,
-    units: Sequence[int] | None = None,
+    costs: PlanCosts | None = None,
     raters: Sequence[int] | None = None,
     cluster: OfUnits | None = None,
     units_per_cluster: Sequence[int] | None = None,
-    level: float = 0.95,
-    assurance: float | None = None,
-    at_least: float | None = None,
-    power: float | None = None,
-    cost_unit: float | None = None,
-    cost_rating: float | None = None,
-    budget: float | None = None,
     n_resamples: int = 200,
     rng: Rng = None,
 ) -> Plan | DifferencePlan | ResultTable[Plan]:
@@ -493,21 +396,20 @@ def plan(
     For a comparison on the same units, the difference is planned, by t: `at_least=0` tests that the
     first is above the second, ``at_least=-margin`` that it is not below it by the margin.
 
-    **Costs.** n units with r ratings each cost n (cost_unit + r cost_rating), including missing
-    ratings and those of the pilot. All numbers of raters are tried. If n SE² = A + B / (r - 1), the
-    optimum is near 1 + sqrt((B / A) (1 + cost_unit / cost_rating)).
+    **Costs.** All numbers of raters are tried. If n SE² = A + B / (r - 1), the optimum is near 1 +
+    sqrt((B / A) (1 + per_unit / per_rating)).
 
     Parameters
     ----------
     pilot : Agreement, AgreementTable, Comparison, or a study
         Coefficients of a pilot study; for a study, a table or a path, Krippendorff's alpha with its
         default distance. `simulate` makes a pilot if there is none. Or differences on the same
-        units, for which `half_width`, `units`, `at_least`, `power` and `level` apply.
-    half_width : float, optional
-        Half the width of the desired interval; 0.05 without another goal. Only one of `half_width`,
-        `units`, `power` and `budget` can be given.
-    units : sequence of int, optional
-        Numbers of units to try.
+        units, for which only `goals` applies, without an assurance.
+    goals : PlanGoals, optional
+        What the study is to reach, such as ``PlanGoals(half_width=0.05)``, its default.
+    costs : PlanCosts, optional
+        Cost of a rating and of a unit. With a budget, the plan finds the units and raters with the
+        smallest half width; with a half width or a power, it finds the cheapest.
     raters : sequence of int, optional
         Numbers of raters to try. Default: that of the pilot; if costs are compared, from 2 to twice
         that of the pilot (above 10, only some of them).
@@ -521,19 +423,6 @@ def plan(
     units_per_cluster : sequence of int, optional
         Numbers of units per cluster to try, 1 or more; the last cluster has the remaining units.
         Default: the mean size and the variation of sizes of the pilot.
-    level : float
-        The level of the interval, and the confidence of the test.
-    assurance : float, optional
-        The share of studies that reach the half width, such as 0.8. Default: about half.
-    at_least : float, optional
-        The value that the coefficient is to exceed. Default: 0, if `power` is given.
-    power : float, optional
-        The probability of showing that. Default: 0.8, if only `at_least` is given.
-    cost_unit, cost_rating : float, optional
-        Cost of a unit before it is rated (default: 0), and cost per rating.
-    budget : float, optional
-        Maximum cost of the study: the plan finds the units and raters with the smallest half width.
-        With costs and `half_width` or `power`, the plan finds the cheapest.
     n_resamples : int
         Maximum number of choices of raters per number of raters (of ratings, 20).
     rng : int or numpy Generator, optional
@@ -548,7 +437,7 @@ def plan(
     DataError
         The pilot has no standard error, or other numbers of raters are requested for a tally.
     OptionError
-        A number is out of range.
+        A number is out of range, or two goals exclude each other.
 
     Warns
     -----
@@ -561,170 +450,165 @@ def plan(
     --------
     >>> import setagree as sa
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
-    >>> sa.plan(alpha, half_width=0.05).frame[["raters", "units", "more_units"]]
+    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.05)).frame[["raters", "units", "more_units"]]
        raters  units  more_units
     0       3    164         104
 
-    So that four of five such studies reach it; and for which number of raters, if a text costs 1
-    and a rating 2:
+    The same, if four of five such studies are to reach it:
 
-    >>> sa.plan(alpha, half_width=0.05, assurance=0.8).frame["units"].tolist()
+    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.05, assurance=0.8)).frame["units"].tolist()
     [201]
-    >>> sa.plan(alpha, budget=1000, cost_unit=1, cost_rating=2).best[["raters", "units"]].to_dict()
+
+    The best numbers of raters and units, if a text costs 1 and a rating 2:
+
+    >>> costs = sa.PlanCosts(per_unit=1, per_rating=2, budget=1000)
+    >>> sa.plan(alpha, costs=costs).best[["raters", "units"]].to_dict()
     {'raters': 6, 'units': 76}
 
-    How many units show with 95 % confidence, in nine of ten studies, that alpha is above .2:
+    The number of units that show with 95% confidence, in nine of ten studies, that alpha is above
+    0.2:
 
-    >>> sa.plan(alpha, at_least=0.2, power=0.9).frame["units"].tolist()
+    >>> sa.plan(alpha, sa.PlanGoals(at_least=0.2, power=0.9)).frame["units"].tolist()
     [64]
 
-    How many show that alpha is not lower by .1 or more than with another distance:
+    The number that show that alpha is not lower by 0.1 or more than with another distance:
 
     >>> both = sa.agreement(alpha.study, distance=["masi", "jaccard"])
     >>> gap = sa.compare(both["alpha", "masi"], both["alpha", "jaccard"])
-    >>> sa.plan(gap, at_least=-0.1).frame["units"].tolist()
+    >>> sa.plan(gap, sa.PlanGoals(at_least=-0.1)).frame["units"].tolist()
     [14]
     """
     as_generator(rng)
     check_resamples(n_resamples)
-    wishes = checked(
-        Wishes(
-            half_width=half_width,
-            units=units,
-            raters=raters,
-            units_per_cluster=units_per_cluster,
-            level=level,
-            assurance=assurance,
-            at_least=at_least,
-            power=power,
-            cost_unit=cost_unit,
-            cost_rating=cost_rating,
-            budget=budget,
-        )
-    )
+    for name, value, kind in (("goals", goals, PlanGoals), ("costs", costs, PlanCosts)):
+        if not isinstance(value, kind | None):
+            raise OptionError(f"{name}={value!r} must be sa.{kind.__name__}(...).")
+    goals = with_defaults(goals or PlanGoals(), costs)
+    check_counts("raters", raters, 2)
+    check_counts("units_per_cluster", units_per_cluster, 1)
     if isinstance(pilot, Comparison):
         if cluster is not None:
             raise OptionError(
-                f"{option('cluster')} is said of the studies, before they are compared."
+                f"{option('cluster')} is given to the studies, before they are compared."
             )
-        return planned_differences(pilot, wishes)
-    return for_each_row(
-        pilot, lambda row: _planned(row, wishes, n_resamples, as_generator(rng)), cluster=cluster
-    )
+        others = {"costs": costs, "raters": raters, "units_per_cluster": units_per_cluster}
+        for name, given in {**others, "assurance": goals.assurance}.items():
+            if given is not None:
+                raise OptionError(f"{name}= is for the plan of a coefficient, not of a difference.")
+        return _planned_differences(pilot, goals)
+
+    def planned(row: Agreement) -> Plan:
+        generator = as_generator(rng)
+        return _planned(row, goals, costs, raters, units_per_cluster, n_resamples, generator)
+
+    return for_each_row(pilot, planned, cluster=cluster)
+
+
+def _planned_differences(comparison: Comparison, goals: PlanGoals) -> DifferencePlan:
+    """Return the plan of each pair; see `plan`."""
+    if comparison.design == "independent" or comparison.drawn:
+        raise OptionError(
+            "a difference is planned if both coefficients have the same units, drawn one by one; "
+            f"here {comparison.drawn or 'they are independent studies'}."
+        )
+    rows = []
+    for (first, second), pair, shared in zip(
+        comparison.names, comparison.differences, comparison.n_shared, strict=True
+    ):
+        if not pair.standard_error > 0:
+            raise DataError(
+                f"{first} - {second} has no standard error above 0, so no plan follows."
+            )
+        done = int(pair.degrees_of_freedom + 1) if np.isfinite(pair.degrees_of_freedom) else shared
+        variance = pair.standard_error**2 * done
+        precision = Precision(goals, pair.value, variance, "difference")
+        row = {"first": first, "second": second, "difference": pair.value}
+        rows += [
+            {**row, "units": n, **precision.columns(variance, n), "more_units": max(0, n - done)}
+            for n in precision.units(variance)
+        ]
+    return DifferencePlan(comparison, pd.DataFrame(rows), goals)
 
 
 def _planned(
-    agreement: Agreement, wishes: Wishes, n_resamples: int, generator: np.random.Generator
+    agreement: Agreement,
+    goals: PlanGoals,
+    costs: PlanCosts | None,
+    raters: Sequence[int] | None,
+    units_per_cluster: Sequence[int] | None,
+    n_resamples: int,
+    generator: np.random.Generator,
 ) -> Plan:
     refuse_weighted(agreement, "A plan")
-    if wishes.units_per_cluster is not None and not is_clustered(agreement):
+    if units_per_cluster is not None and not is_clustered(agreement):
         raise OptionError(
             f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to."
         )
-    inside = pilot_clusters(agreement)
-    plain = agreement if inside is None else inside.plain
+    clusters = pilot_clusters(agreement)
+    plain = agreement if clusters is None else clusters.plain
     variance, done = unit_variance(plain)
     if not variance > 0:
         why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""
-        raise DataError(
-            f"the pilot has no standard error above 0, so nothing follows from it.{why}"
-        )
-    test = None
-    if wishes.at_least is not None:
-        test = planned_test(plain, wishes.at_least, wishes.level, variance)
-        if wishes.power is not None and not plain.estimate > wishes.at_least:
-            raise OptionError(
-                f"{option('at_least', wishes.at_least)} is not below the {plain.estimate:.4f} of "
-                f"the pilot ({plain.coefficient} [{plain.distance}]): if that is the truth, no "
-                "number of units shows more."
-            )
-    raters = wishes.raters
-    if raters is None and wishes.chooses:
-        raters = affordable_raters(plain)
-    per_unit = variances_by_raters(plain, raters, n_resamples, generator)
-    if None in per_unit and wishes.cost_rating is not None:
-        per_unit = {ratings_a_unit(plain): per_unit[None]}
-    shape = (3.0, np.inf, np.inf) if wishes.assurance is None else shape_of(agreement)
-    sizes = _Sizes(wishes, Widths(wishes.level, wishes.assurance, *shape), test, inside)
-    frame = sizes.frame(per_unit, done)
-    here = Widths(wishes.level).half_width(variance, done)
-    if inside is not None:
-        error, df = agreement.standard_error, agreement.degrees_of_freedom
-        here = -t_interval(0.0, error, df, wishes.level)[0]
-    alike = float("nan") if inside is None else inside.alike
-    left = () if wishes.budget is None else sizes.unaffordable(per_unit, frame)
-    return Plan(agreement, frame, wishes, here, done, alike, left)
+        raise DataError(f"the pilot has no standard error above 0, so no plan follows.{why}")
+    model: Any = plain.definition.model
+    precision = Precision(
+        goals,
+        plain.estimate,
+        variance,
+        f"{plain.coefficient} [{plain.distance}]",
+        moments(plain.case, model) if plain.best_method == "score" else None,
+        *(() if goals.assurance is None else kurtosis_of(agreement)),
+    )
+    tried = raters
+    if raters is None and costs is not None and goals.units is None:
+        tried = affordable_raters(plain)
+    per_unit = variances_by_raters(plain, tried, n_resamples, generator)
+    if None in per_unit and costs is not None:
+        per_unit = {ratings_per_unit(plain): per_unit[None]}
+    rows, left = _rows(precision, per_unit, done, costs, clusters, units_per_cluster)
+    error, df = agreement.standard_error, agreement.degrees_of_freedom
+    if clusters is None:
+        error, df = sqrt(variance / done), done - 1.0
+    half = -t_interval(0.0, error, df, goals.level)[0]
+    alike = nan if clusters is None else clusters.alike
+    frame = pd.DataFrame(rows)
+    return Plan(agreement, frame, goals, costs, raters, half, done, alike, left)
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """Inputs that are computed for each number of raters, and of units per cluster."""
+def _rows(
+    precision: Precision,
+    per_unit: Variances,
+    done: int,
+    costs: PlanCosts | None,
+    clusters: PilotClusters | None,
+    sizes: Sequence[int] | None,
+) -> tuple[list[dict[str, Any]], tuple[tuple[float, float], ...]]:
+    """Return a row per number of raters, size of clusters and number of units.
 
-    wishes: Wishes
-    widths: Widths
-    test: PlannedTest | None
-    inside: PilotClusters | None
-
-    def frame(self, per_unit: Variances, done: int) -> pd.DataFrame:
-        """Return one row for each of them, and for each number of units."""
-        rows = []
-        for (r, (each, basis)), (drawing, more) in itertools.product(
-            per_unit.items(), self._drawings()
-        ):
-            for n in self._units(r, each * more, drawing):
-                row = {"raters": r, "units": n, **self._row(r, each * more, n, drawing)}
-                row |= {"more_units": max(0, n - done), "basis": basis}
-                rows.append(row if self.inside is None else row | {"reason": drawing.too_few(n)})
-        if not rows:
-            few = "fewer than two units" if self.inside is None else "too few clusters"
-            raise OptionError(
-                f"{option('budget', self.wishes.budget)} buys {few}, so that there would be no "
-                "interval."
-            )
-        return pd.DataFrame(rows)
-
-    def unaffordable(
-        self, per_unit: Variances, frame: pd.DataFrame
-    ) -> tuple[tuple[float, float], ...]:
-        """Return the raters, and units per cluster, without a row in the frame."""
-        sizes = frame.get("units_per_cluster", pd.Series(1.0, index=frame.index))
-        there = {*zip(frame["raters"], sizes, strict=True)}
-        drawings = [drawing.size for drawing, _ in self._drawings()]
-        tried = itertools.product((r for r in per_unit if r is not None), drawings)
-        return tuple(one for one in tried if one not in there)
-
-    def _drawings(self) -> list[tuple[Drawing, float]]:
-        """Return the sampling of units, and the factor by which it multiplies n SE²."""
-        if self.inside is None:
-            return [(ONE_BY_ONE, 1.0)]
-        sizes, own = self.wishes.units_per_cluster, self.inside
-        if sizes is None:
-            return [(own.own, 1 + (own.together - 1) * own.alike)]
-        return [(Drawing(m), 1 + (m - 1) * own.alike) for m in sizes]
-
-    def _units(self, raters: float | None, spread: float, drawing: Drawing) -> Sequence[int]:
-        wishes = self.wishes
-        if wishes.units is not None:
-            return wishes.units
-        if wishes.half_width is not None:
-            return [self.widths.units_for(spread, wishes.half_width, drawing)]
-        if wishes.power is not None and self.test is not None:
-            return [self.test.units_for(spread, wishes.power, drawing)]
-        n = wishes.affordable(raters or 0)
-        return [] if np.isnan(drawing.freedom(n)) else [n]
-
-    def _row(
-        self, raters: float | None, spread: float, n: int, drawing: Drawing
-    ) -> Mapping[str, Any]:
-        row: dict[str, Any] = {}
-        df = drawing.freedom(n)
-        if self.inside is not None:
-            row |= {"units_per_cluster": drawing.size, "clusters": drawing.clusters(n)}
-            row["degrees_of_freedom"] = df
-        row["standard_error"] = float(np.sqrt(spread / n)) if df > 0 else float("nan")
-        row["half_width"] = self.widths.half_width(spread, n, drawing)
-        if self.test is not None:
-            row["power"] = self.test.power(spread, n, drawing)
-        if self.wishes.cost_rating is not None:
-            row["cost"] = self.wishes.cost(n, raters or 0)
-        return row
+    Also return the numbers of raters and sizes of clusters that the budget does not cover.
+    """
+    drawings = [(ONE_BY_ONE, 1.0)] if clusters is None else clusters.drawings(sizes)
+    budget, rows, left = None if costs is None else costs.budget, [], []
+    for (r, (each, basis)), (drawing, factor) in itertools.product(per_unit.items(), drawings):
+        variance = each * factor  # n SE²
+        if costs is None or budget is None:
+            units = precision.units(variance, drawing)
+        elif not isnan(drawing.freedom(costs.affordable(r or 0))):
+            units = [costs.affordable(r or 0)]
+        else:
+            left.append((r or 0, drawing.size))
+            continue
+        for n in units:
+            row: dict[str, Any] = {"raters": r, "units": n}
+            if clusters is not None:
+                row |= {"units_per_cluster": drawing.size, "clusters": drawing.clusters(n)}
+                row["degrees_of_freedom"] = drawing.freedom(n)
+            row |= precision.columns(variance, n, drawing)
+            if costs is not None:
+                row["cost"] = costs.total(n, r or 0)
+            row |= {"more_units": max(0, n - done), "basis": basis}
+            rows.append(row if clusters is None else row | {"reason": drawing.too_few(n)})
+    if not rows:
+        few = "fewer than two units" if clusters is None else "too few clusters"
+        raise OptionError(f"{option('budget', budget)} buys {few}, too few for an interval.")
+    return rows, tuple(left)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_support import invoke, ok, refusal, rows
+from inference_support import planned
 
 import setagree as sa
 
@@ -621,7 +622,7 @@ class TestCompare:
     ("words", "made"),
     [
         (["test"], lambda alpha: sa.permutation_test(alpha, n_resamples=99, rng=1)),
-        (["plan"], lambda alpha: sa.plan(alpha, half_width=0.05)),
+        (["plan"], lambda alpha: sa.plan(alpha, sa.PlanGoals(half_width=0.05))),
     ],
     ids=["test", "plan"],
 )
@@ -739,11 +740,11 @@ class TestPlan:
             (["--units", "50,90", "--at-least", "0.1"], {"units": [50, 90], "at_least": 0.1}),
             (
                 ["--budget", "500", "--cost-unit", "1", "--cost-rating", "0.5"],
-                {"budget": 500, "cost_unit": 1, "cost_rating": 0.5},
+                {"budget": 500, "per_unit": 1, "per_rating": 0.5},
             ),
             (
                 ["--half-width", "0.1", "--cost-rating", "2", "--ratings", "2,3"],
-                {"half_width": 0.1, "cost_rating": 2, "raters": [2, 3]},
+                {"half_width": 0.1, "per_rating": 2, "raters": [2, 3]},
             ),
         ],
         ids=lambda x: " ".join(x) if isinstance(x, list) else "",
@@ -751,7 +752,7 @@ class TestPlan:
     def test_what_else_is_planned_for(self, walk, words, options):
         """Assurance, power and costs are those of the library, and the table says what they are."""
         words = ["plan", "walk.csv", *WIDE, *words, "--seed", "1"]
-        expected = sa.plan(sa.krippendorff_alpha(walk), **options, rng=1)
+        expected = planned(sa.krippendorff_alpha(walk), **options, rng=1)
         for row, theirs in zip(rows(*words), expected.frame.to_dict("records"), strict=True):
             assert {name: row[name] for name in theirs} == pytest.approx(theirs)
         text = " ".join(ok(*words).split())
@@ -801,7 +802,7 @@ class TestPlan:
             (["--assurance", "80"], "--assurance 80.0 must lie between 0 and 1"),
             (["--at-least", "1"], "--at-least 1.0 must be a number from -1 to below 1"),
             (["--power", "0.8", "--units", "9"], "--units (what interval?) or --power (how many"),
-            (["--budget", "9"], "--budget needs --cost-rating, what one rating costs"),
+            (["--budget", "9"], "--budget needs --cost-rating, the cost of a rating"),
             (["--budget", "1", "--cost-rating", "1"], "--budget 1.0 buys fewer than two units"),
         ],
         ids=" ".join,

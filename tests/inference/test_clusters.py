@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from inference_support import planned
 from results_support import flat
 from scipy import stats
 
@@ -257,7 +258,7 @@ class TestResampling:
         assert boot.drawn == "12 clusters"
         assert len(sa.jackknife(alpha).values) == 12
         with pytest.raises(DataError, match="a plan in clusters needs their spread"):
-            sa.plan(alpha)
+            planned(alpha)
 
 
 class TestComparing:
@@ -335,16 +336,16 @@ class TestComparing:
         equal = sa.simulate(60, 4, rng=3)
         equal = equal.sampled(cluster=documents(equal, (5,) * 12))
         alpha = sa.krippendorff_alpha(equal)
-        frame = sa.plan(alpha, units=[60]).frame
+        frame = planned(alpha, units=[60]).frame
         assert frame["clusters"].tolist() == [12]
         bound = sa.krippendorff_alpha(plain(equal)).standard_error
         expected = max(alpha.standard_error, bound)
         assert frame["standard_error"][0] == pytest.approx(expected, rel=1e-12)
-        wide = sa.plan(alpha, half_width=0.05, units_per_cluster=[1, 5, 20]).frame
+        wide = planned(alpha, half_width=0.05, units_per_cluster=[1, 5, 20]).frame
         assert wide["units"].is_monotonic_increasing
         assert wide["clusters"].is_monotonic_decreasing
         with pytest.raises(OptionError, match="needs cluster="):
-            sa.plan(plain(study), units_per_cluster=[4])
+            planned(plain(study), units_per_cluster=[4])
 
     def test_plan_of_larger_clusters(self):
         """It says what the plan of clusters larger than the pilot's rests on, a rough rho.
@@ -353,14 +354,14 @@ class TestComparing:
         """
         study = sa.simulate(40, 3, rng=5)
         study = study.sampled(cluster=documents(study, (4,) * 10))
-        plan = sa.plan(study, units=[820], units_per_cluster=[4, 41])
+        plan = planned(study, units=[820], units_per_cluster=[4, 41])
         assert plan.alike == 0
         assert (
-            "rest on how alike its units are, rho 0.00, which 10 clusters tell roughly: with 0.10 "
+            "rest on how alike its units are, rho 0.00, which 10 clusters show roughly: with 0.10 "
             "intervals of clusters of 41 would be 2.2 times as wide."
         ) in flat(plan)
-        assert sa.plan(study, units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
-        assert sa.plan(study, units=[80]).larger_clusters == ""
+        assert planned(study, units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
+        assert planned(study, units=[80]).larger_clusters == ""
 
     def test_plan_of_the_pilot_itself(self):
         """As many units in clusters as unequal as the pilot's have its error, freedom and width.
@@ -370,7 +371,7 @@ class TestComparing:
         study = sa.simulate(sum(SIZES), 4, rng=5)
         alpha = sa.krippendorff_alpha(study.sampled(cluster=documents(study)))
         assert sa.krippendorff_alpha(study).standard_error < alpha.standard_error
-        plan = sa.plan(alpha, units=[sum(SIZES)], at_least=0.1)
+        plan = planned(alpha, units=[sum(SIZES)], at_least=0.1)
         row = plan.frame.iloc[0]
         assert row["clusters"] == len(SIZES)
         assert row["degrees_of_freedom"] == pytest.approx(alpha.degrees_of_freedom, rel=1e-12)
@@ -383,7 +384,7 @@ class TestComparing:
 
         The half width takes their t.
         """
-        frame = sa.plan(study, units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
+        frame = planned(study, units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
         groups = np.repeat(np.arange(len(sizes)), sizes)
         _, df = cluster_deviations(groups, np.zeros(len(groups)))
         row = frame.iloc[0]
@@ -398,20 +399,20 @@ class TestComparing:
         Neither is one found for a width or a power, however small.
         """
         alpha = sa.krippendorff_alpha(study)
-        plan = sa.plan(alpha, units=[15, 25, 60], units_per_cluster=[20], at_least=0.0)
+        plan = planned(alpha, units=[15, 25, 60], units_per_cluster=[20], at_least=0.0)
         numbers = ["degrees_of_freedom", "standard_error", "half_width", "power"]
         assert plan.frame[numbers].isna().all(axis=1).tolist() == [True, True, False]
         why = "25 units in 2 clusters leave fewer than 2 degrees of freedom"
         assert plan.frame["reason"][1] == why
         assert pd.isna(plan.frame["reason"][2])
-        assert "No interval can be had: 15 units in 1 cluster leave" in flat(plan)
+        assert "No interval is possible: 15 units in 1 cluster leave" in flat(plan)
         assert why in plan.to_json()
         for wish in ({"half_width": 0.99}, {"power": 0.01, "at_least": -0.9}):
-            least = sa.plan(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
+            least = planned(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
             assert (least["clusters"], least["degrees_of_freedom"]) == (3, pytest.approx(2))
-        budget = {"budget": 100.0, "cost_rating": 1.0, "raters": [3], "units_per_cluster": [20]}
+        budget = {"budget": 100.0, "per_rating": 1.0, "raters": [3], "units_per_cluster": [20]}
         with pytest.raises(OptionError, match="buys too few clusters"):
-            sa.plan(alpha, **budget)
+            planned(alpha, **budget)
 
 
 class TestEverywhere:

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_support import noisy_rows, score
+from inference_support import noisy_rows, planned, score
 from results_support import flat
 from scipy import stats
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.inference.pilot_variance import PlannedTest, Wishes, affordable_raters, unit_variance
+from setagree.inference.pilot_variance import affordable_raters, unit_variance
+from setagree.inference.plan_goals import PlanGoals, Precision
 
 PILOT = score(noisy_rows(3, units=30, raters=4, missing=0.1), "krippendorff_alpha")
 
@@ -48,7 +49,7 @@ class TestAssurance:
         pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
         x = pilot.influence.dropna()
         K = stats.kurtosis(x, bias=False) + 3
-        row = sa.plan(pilot, units=[80], assurance=share).frame.iloc[0]
+        row = planned(pilot, units=[80], assurance=share).frame.iloc[0]
         F = stats.f.ppf(share, freedom(K, 80), freedom(K, len(x)))
         expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -56,11 +57,11 @@ class TestAssurance:
     @pytest.mark.parametrize("wanted", [0.2, 0.05])
     def test_the_least_that_reaches_it(self, wanted):
         """N units reach the half width, n - 1 do not; more assurance takes more units."""
-        found = [sa.plan(PILOT, half_width=wanted, assurance=a) for a in (0.6, 0.8, 0.9)]
+        found = [planned(PILOT, half_width=wanted, assurance=a) for a in (0.6, 0.8, 0.9)]
         units = [plan.frame["units"].item() for plan in found]
         assert units == sorted(set(units))
         n = units[1]
-        near = sa.plan(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
+        near = planned(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
         assert near[1] <= wanted < near[0]
         assert "80 % of such studies" in flat(found[1])
 
@@ -68,7 +69,7 @@ class TestAssurance:
         """A tally knows patterns of units and how often each is there: the same plan."""
         tally = sa.Tally.from_annotations(PILOT.study)
         ours, theirs = (
-            sa.plan(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["units"].item()
+            planned(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["units"].item()
             for x in (tally, PILOT.study)
         )
         assert ours == theirs
@@ -77,7 +78,7 @@ class TestAssurance:
         """Clusters take the place of units: their number, and the kurtosis of their sums."""
         study = clustered(PILOT)
         alpha = sa.krippendorff_alpha(study)
-        row = sa.plan(study, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        row = planned(study, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
         x = alpha.influence.dropna()
         place = {unit: k // 3 for k, unit in enumerate(study.units)}
         groups = np.array([place[unit] for unit in x.index])
@@ -103,7 +104,7 @@ class TestAssurance:
         assert df < 5
         sums = np.bincount(of_unit, x - x.mean()) / np.sqrt(1 - n_g / n)
         K = stats.kurtosis(sums, bias=False) + 3
-        row = sa.plan(alpha, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        row = planned(alpha, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
         F = stats.f.ppf(0.8, freedom(K, 25), 2 / ((K - 3) / 9 + 2 / df))
         expected = stats.t.ppf(0.975, 24) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -113,7 +114,7 @@ class TestAssurance:
         pilot = sa.mv_alpha(sa.simulate(30, 3, rng=1))
         x = sa.jackknife(pilot).values
         K = stats.kurtosis(x, bias=False) + 3
-        row = sa.plan(pilot, units=[80], assurance=0.8).frame.iloc[0]
+        row = planned(pilot, units=[80], assurance=0.8).frame.iloc[0]
         F = stats.f.ppf(0.8, freedom(K, 80), freedom(K, 30))
         expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -126,7 +127,7 @@ class TestAssurance:
         pilot = sa.krippendorff_alpha(sa.simulate(4000, 3, skill=0.8, rng=1))
         realised = variances(80, 3, range(200))
         for assurance, share in ((0.8, 0.8), (None, 0.5)):
-            row = sa.plan(pilot, units=[80], assurance=assurance).frame.iloc[0]
+            row = planned(pilot, units=[80], assurance=assurance).frame.iloc[0]
             reached = stats.t.ppf(0.975, 79) * np.sqrt(realised / 80) <= row["half_width"]
             assert np.mean(reached) == pytest.approx(share, abs=0.1)
 
@@ -137,7 +138,7 @@ class TestAssurance:
             shares = []
             for seed in range(60):
                 pilot = sa.krippendorff_alpha(sa.simulate(50, 3, skill=0.8, rng=1000 + seed))
-                row = sa.plan(pilot, units=[150], assurance=assurance).frame.iloc[0]
+                row = planned(pilot, units=[150], assurance=assurance).frame.iloc[0]
                 width = stats.t.ppf(0.975, 149) * np.sqrt(realised / 150)
                 shares.append(np.mean(width <= row["half_width"]))
             assert low < np.mean(shares) < high
@@ -149,10 +150,10 @@ class TestBudget:
     @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_clusters_that_it_does_not_buy(self):
         """30 units in clusters of 30 are one cluster; of 4 raters 15 units of 6 are three."""
-        plan = sa.plan(
+        plan = planned(
             clustered(PILOT),
             budget=60,
-            cost_rating=1,
+            per_rating=1,
             raters=[2, 4],
             units_per_cluster=[1, 6, 30],
         )
@@ -170,12 +171,12 @@ class TestBudget:
 
     def test_raters_that_it_does_not_buy(self):
         """One unit of 30 raters has no interval."""
-        plan = sa.plan(PILOT, budget=40, cost_rating=1, raters=[2, 30], rng=1)
+        plan = planned(PILOT, budget=40, per_rating=1, raters=[2, 30], rng=1)
         assert plan.left_out == (
             "Left out, as 40 buys too few units for an interval: units with 30 ratings each."
         )
-        assert sa.plan(PILOT, budget=400, cost_rating=1, raters=[2, 3], rng=1).left_out == ""
-        assert sa.plan(PILOT, half_width=0.1).left_out == ""
+        assert planned(PILOT, budget=400, per_rating=1, raters=[2, 3], rng=1).left_out == ""
+        assert planned(PILOT, half_width=0.1).left_out == ""
 
 
 class TestPower:
@@ -186,9 +187,9 @@ class TestPower:
         """N units have the power, n - 1 have not; the row says which power that is."""
         pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
         threshold = pilot.estimate - 0.1
-        plan = sa.plan(pilot, at_least=threshold, power=0.9)
+        plan = planned(pilot, at_least=threshold, power=0.9)
         n = plan.frame["units"].item()
-        near = sa.plan(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
+        near = planned(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
         assert near[0] < 0.9 <= near[1]
         assert plan.frame["power"].item() == near[1]
         assert "95 % confidence (one-sided)" in flat(plan)
@@ -196,44 +197,43 @@ class TestPower:
     def test_defaults(self):
         """A threshold alone is planned for with power .8, a power alone against 0."""
         pd.testing.assert_frame_equal(
-            sa.plan(PILOT, at_least=0.1).frame, sa.plan(PILOT, at_least=0.1, power=0.8).frame
+            planned(PILOT, at_least=0.1).frame, planned(PILOT, at_least=0.1, power=0.8).frame
         )
         pd.testing.assert_frame_equal(
-            sa.plan(PILOT, power=0.8).frame, sa.plan(PILOT, at_least=0.0, power=0.8).frame
+            planned(PILOT, power=0.8).frame, planned(PILOT, at_least=0.0, power=0.8).frame
         )
 
     def test_the_bound_is_named(self):
         """A plan for a power alone says that it tests against 0."""
         said = "is above 0 (at_least= names another bound), if"
-        assert said in flat(sa.plan(PILOT, power=0.8))
-        assert "is above 0.1, if" in flat(sa.plan(PILOT, at_least=0.1))
+        assert said in flat(planned(PILOT, power=0.8))
+        assert "is above 0.1, if" in flat(planned(PILOT, at_least=0.1))
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "mv_alpha"])
     def test_a_pilot_of_few_units_is_doubted(self, name):
         """Below 30 units its interval is told, and the way to leave room for that."""
         few = sa.agreement(sa.simulate(12, 3, rng=1), coefficient=name)[name]
-        said = flat(sa.plan(few, half_width=0.1))
+        said = flat(planned(few, half_width=0.1))
         low, high = re.search(r"may be anywhere from (.*) to (.*) \(95 %", said).groups()
         assert float(low) < few.estimate < float(high)
         assert "A pilot of 12 units says little" in said
         assert "assurance=0.8 leaves room" in said
-        assert "leaves room" not in flat(sa.plan(few, half_width=0.1, assurance=0.8))
-        assert "leaves room" not in flat(sa.plan(few, power=0.8))
-        assert "says little" not in flat(sa.plan(PILOT, half_width=0.1))
+        assert "leaves room" not in flat(planned(few, half_width=0.1, assurance=0.8))
+        assert "leaves room" not in flat(planned(few, power=0.8))
+        assert "says little" not in flat(planned(PILOT, half_width=0.1))
 
     @pytest.mark.parametrize("n", [15, 60, 500])
     @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])
     def test_of_t_by_scipy(self, n, ahead):
         """Without a score interval it is the probability that a noncentral t is that far out."""
-        test = PlannedTest(0.3, 0.95, 0.7 - ahead / math.sqrt(n), None, 1.0)
+        test = Precision(PlanGoals(at_least=0.3), 0.3 + ahead / math.sqrt(n), 1.0, "alpha")
         expected = stats.nct.sf(stats.t.ppf(0.95, n - 1), n - 1, ahead)
         assert test.power(1.0, n) == pytest.approx(expected, abs=0.01)
 
     def test_a_pilot_at_the_threshold(self):
         """Where nothing is to be found, a test of t succeeds by chance alone, in 5 %."""
-        assert PlannedTest(0.3, 0.95, 0.7, None, 1.0).power(1.0, 60) == pytest.approx(
-            0.05, abs=2e-3
-        )
+        test = Precision(PlanGoals(at_least=0.3), 0.3, 1.0, "alpha")
+        assert test.power(1.0, 60) == pytest.approx(0.05, abs=2e-3)
 
     @pytest.mark.parametrize(("raters", "skill"), [(3, 0.9), (2, 0.85)])
     def test_simulated(self, raters, skill):
@@ -243,14 +243,14 @@ class TestPower:
         found = [sa.krippendorff_alpha(sa.simulate(60, raters, skill=skill, rng=s)) for s in seeds]
         for below in (0.1, 0.15):
             threshold = pilot.estimate - below
-            promised = sa.plan(pilot, units=[60], at_least=threshold).frame["power"].item()
+            promised = planned(pilot, units=[60], at_least=threshold).frame["power"].item()
             lows = np.array([one.interval(0.9, method="score")[0] for one in found])
             assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.08)
 
     def test_clusters(self):
         """Alike units in clusters take more of them for the same power."""
         study = clustered(PILOT)
-        plan = sa.plan(study, at_least=0.1, power=0.8, units_per_cluster=[1, 10])
+        plan = planned(study, at_least=0.1, power=0.8, units_per_cluster=[1, 10])
         one_by_one, together = plan.frame["units"]
         assert together >= one_by_one
         assert (plan.frame["power"] >= 0.8).all()
@@ -258,15 +258,15 @@ class TestPower:
     def test_other_raters(self):
         """More raters have more power with as many units."""
         options = {"units": [40], "at_least": PILOT.estimate - 0.15, "raters": [2, 4]}
-        few, more = sa.plan(PILOT, **options, rng=1).frame["power"]
+        few, more = planned(PILOT, **options, rng=1).frame["power"]
         assert few < more
 
 
-def best_by_hand(frame, cost_unit, cost_rating, budget):
+def best_by_hand(frame, per_unit, per_rating, budget):
     """Return the raters of the least half width, where units are what the budget buys."""
     widths = {}
     for row in frame.itertuples():
-        n = int(budget // (cost_unit + cost_rating * row.raters))
+        n = int(budget // (per_unit + per_rating * row.raters))
         variance = row.standard_error**2 * row.units
         widths[row.raters] = stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
     return min(widths, key=widths.get), widths
@@ -287,9 +287,9 @@ class TestCosts:
     @pytest.mark.parametrize("costs", [(0.0, 1.0), (2.0, 0.5), (10, 1)])
     def test_for_a_budget(self, costs):
         """The units are what the budget buys, and the best row is the narrowest interval."""
-        asked = {"cost_unit": costs[0], "cost_rating": costs[1], "rng": 1}
-        plan = sa.plan(PILOT, budget=500.0, **asked)
-        known = sa.plan(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
+        asked = {"per_unit": costs[0], "per_rating": costs[1], "rng": 1}
+        plan = planned(PILOT, budget=500.0, **asked)
+        known = planned(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
         raters, widths = best_by_hand(known, *costs, 500.0)
         assert plan.frame["raters"].tolist() == list(widths)
         assert plan.frame["half_width"].tolist() == pytest.approx(list(widths.values()))
@@ -301,8 +301,8 @@ class TestCosts:
     @pytest.mark.parametrize("goal", [{"half_width": 0.1}, {"at_least": 0.1, "power": 0.9}])
     def test_least_cost(self, goal):
         """With a goal, the best row costs least; the units are those of a plan without costs."""
-        plan = sa.plan(PILOT, **goal, cost_unit=1.0, cost_rating=2.0, raters=[2, 3, 4, 6], rng=1)
-        free = sa.plan(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
+        plan = planned(PILOT, **goal, per_unit=1.0, per_rating=2.0, raters=[2, 3, 4, 6], rng=1)
+        free = planned(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
         assert plan.frame["units"].tolist() == free["units"].tolist()
         cost = free["units"] * (1 + 2 * free["raters"])
         assert plan.frame["cost"].tolist() == cost.tolist()
@@ -311,7 +311,7 @@ class TestCosts:
 
     def test_of_given_units(self):
         """Numbers of units are only priced: none is called the best."""
-        plan = sa.plan(PILOT, units=[50, 100], cost_rating=1)
+        plan = planned(PILOT, units=[50, 100], per_rating=1)
         assert plan.frame["cost"].tolist() == [50 * 4, 100 * 4]
         assert plan.best is None
         assert "smallest" not in flat(plan)
@@ -328,10 +328,10 @@ class TestCosts:
 
         Without a cost of units that is 1 + sqrt(B / A).
         """
-        wishes = Wishes(cost_unit=unit, cost_rating=rating)
+        price = sa.PlanCosts(per_unit=unit, per_rating=rating)
         best = 1 + math.sqrt(B / A * (1 + unit / rating))
         raters = np.arange(2, math.ceil(best) + 3)
-        costs = [(A + B / (r - 1)) * wishes.cost(1, r) for r in raters]
+        costs = [(A + B / (r - 1)) * price.total(1, r) for r in raters]
         assert abs(raters[int(np.argmin(costs))] - max(best, 2)) < 1
 
     def test_a_curve_that_studies_follow(self):
@@ -351,7 +351,7 @@ class TestCosts:
         for unit in (0.0, 5.0):
             cost = dict(zip(raters.tolist(), seen * (unit + raters), strict=True))
             pilot = uneven(60, 4, 2)
-            chosen = sa.plan(pilot, budget=2000.0, cost_unit=unit, cost_rating=1.0, rng=1).best
+            chosen = planned(pilot, budget=2000.0, per_unit=unit, per_rating=1.0, rng=1).best
             assert math.sqrt(cost[chosen["raters"]] / min(cost.values())) < 1.05
             assert abs(chosen["raters"] - (1 + math.sqrt(B / A * (1 + unit)))) < 1.5
 
@@ -362,21 +362,21 @@ class TestCosts:
         assert affordable_raters(alphas[4]) == list(range(2, 9))
         assert affordable_raters(alphas[8])[:9] == list(range(2, 11))
         assert affordable_raters(alphas[8])[-1] == 16
-        two = sa.plan(alphas[2], budget=100.0, cost_rating=1.0)
+        two = planned(alphas[2], budget=100.0, per_rating=1.0)
         assert (two.best["raters"], two.best["units"]) == (2, 50)
         assert "50 units with 2 ratings each. More raters were not tried." in flat(two)
 
     def test_assured(self):
         """With an assurance the half widths are those, and the best is the narrowest of them."""
-        options = {"budget": 500.0, "cost_rating": 1.0, "rng": 1}
-        wide, narrow = (sa.plan(PILOT, **options, assurance=a) for a in (0.9, None))
+        options = {"budget": 500.0, "per_rating": 1.0, "rng": 1}
+        wide, narrow = (planned(PILOT, **options, assurance=a) for a in (0.9, None))
         assert (wide.frame["half_width"] > narrow.frame["half_width"]).all()
         assert wide.best["half_width"] == wide.frame["half_width"].min()
 
     def test_clusters(self):
         """Each number of raters is tried in each size of clusters."""
-        plan = sa.plan(
-            clustered(PILOT), budget=600.0, cost_rating=1.0, raters=[2, 4], units_per_cluster=[1, 5]
+        plan = planned(
+            clustered(PILOT), budget=600.0, per_rating=1.0, raters=[2, 4], units_per_cluster=[1, 5]
         )
         assert plan.frame[["raters", "units_per_cluster", "units"]].to_numpy().tolist() == [
             [2, 1, 300],
@@ -389,10 +389,10 @@ class TestCosts:
         """Who gave what must be known where raters are compared, as for `raters`."""
         tally = sa.krippendorff_alpha(sa.Tally.from_annotations(PILOT.study))
         with pytest.raises(DataError, match="the best number of raters needs to know who gave"):
-            sa.plan(tally, budget=100.0, cost_rating=1.0)
+            planned(tally, budget=100.0, per_rating=1.0)
         counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))
-        row = sa.plan(alpha, units=[50], cost_unit=1.0, cost_rating=2.0).frame.iloc[0]
+        row = planned(alpha, units=[50], per_unit=1.0, per_rating=2.0).frame.iloc[0]
         assert (row["raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
 
 
@@ -411,7 +411,7 @@ class TestDifferences:
         """N SE² is that of the pilot; the power is that of a noncentral t; n is the least."""
         pilot = compared(40, 1)
         value, error = pilot.difference, pilot.standard_error
-        frame = sa.plan(pilot, units=[20, 80], at_least=threshold).frame
+        frame = planned(pilot, units=[20, 80], at_least=threshold).frame
         for row in frame.itertuples():
             se = error * math.sqrt(40 / row.units)
             quantile = stats.t.ppf(0.95, row.units - 1)
@@ -419,9 +419,9 @@ class TestDifferences:
             assert row.standard_error == pytest.approx(se)
             assert row.half_width == pytest.approx(stats.t.ppf(0.975, row.units - 1) * se)
             assert row.power == pytest.approx(expected, abs=0.01)
-        plan = sa.plan(pilot, at_least=threshold, power=0.9)
+        plan = planned(pilot, at_least=threshold, power=0.9)
         n = plan.frame["units"].item()
-        near = sa.plan(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
+        near = planned(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
         assert near[0] < 0.9 <= near[1]
         assert f"the difference is above {threshold:g}" in flat(plan)
         assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
@@ -430,7 +430,7 @@ class TestDifferences:
         """Of 200 studies as many show it as a large one says, to .1 (standard error .03)."""
         pilot = compared(6000, 99)
         threshold = pilot.difference - 0.03
-        promised = sa.plan(pilot, units=[40], at_least=threshold).frame["power"].item()
+        promised = planned(pilot, units=[40], at_least=threshold).frame["power"].item()
         found = [compared(40, seed) for seed in range(200)]
         lows = np.array([one.interval(0.9)[0] for one in found])
         assert 0.3 < promised < 0.95
@@ -439,7 +439,7 @@ class TestDifferences:
     def test_half_width(self):
         """The interval of the difference takes fewer units than that of either coefficient."""
         pilot = compared(60, 2)
-        row = sa.plan(pilot, half_width=0.02).frame.iloc[0]
+        row = planned(pilot, half_width=0.02).frame.iloc[0]
         assert row["half_width"] <= 0.02
         assert row["more_units"] == max(0, row["units"] - 60)
         assert "power" not in row
@@ -447,16 +447,19 @@ class TestDifferences:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ({"at_least": 0.9, "power": 0.8}, "at_least=0.9 is not below the difference"),
+            (
+                {"at_least": 0.9, "power": 0.8},
+                "at_least=0.9 is not below 0.*, the difference of the pilot",
+            ),
             ({"raters": [2]}, "raters= is for the plan of a coefficient, not of a difference"),
             ({"assurance": 0.8}, "assurance= is for the plan of a coefficient"),
-            ({"cluster": "document"}, "cluster= is said of the studies, before"),
+            ({"cluster": "document"}, "cluster= is given to the studies, before"),
         ],
     )
     def test_refusals(self, options, said):
         """What has no meaning for a difference is refused."""
         with pytest.raises(OptionError, match=said):
-            sa.plan(compared(40, 1), **options)
+            planned(compared(40, 1), **options)
 
     def test_other_designs(self):
         """Independent studies, clusters and known populations are not planned.
@@ -466,17 +469,17 @@ class TestDifferences:
         """
         apart = sa.compare(PILOT, PILOT, design="independent")
         with pytest.raises(OptionError, match="here they are independent studies"):
-            sa.plan(apart)
+            planned(apart)
         study = clustered(PILOT)
         alphas = [sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal")]
         with pytest.raises(OptionError, match="drawn one by one; here 10 clusters"):
-            sa.plan(sa.compare(*alphas))
+            planned(sa.compare(*alphas))
         known = sa.simulate(60, 3, rng=1).sampled(population_size=61)
         alphas = [sa.krippendorff_alpha(known, distance=d) for d in ("masi", "nominal")]
         with pytest.raises(OptionError, match="drawn one by one; here a population of 61"):
-            sa.plan(sa.compare(*alphas))
+            planned(sa.compare(*alphas))
         with pytest.raises(DataError, match="has no standard error above 0"):
-            sa.plan(sa.compare(PILOT, PILOT))
+            planned(sa.compare(PILOT, PILOT))
 
 
 @pytest.mark.parametrize(
@@ -486,16 +489,23 @@ class TestDifferences:
         ({"power": 1.0}, "power=1.0 must lie between 0 and 1"),
         ({"at_least": 1}, "at_least=1 must be a number from -1 to below 1"),
         ({"at_least": "a"}, "at_least='a' must be a number from -1 to below 1"),
-        ({"at_least": 0.99, "power": 0.8}, r"at_least=0.99 is not below the 0\.\d{4} of the pilot"),
+        (
+            {"at_least": 0.99, "power": 0.8},
+            r"at_least=0.99 is not below 0\.\d{4}, the .* of the pilot",
+        ),
         ({"power": 0.8, "half_width": 0.1}, "half_width= .how many units.. or power= "),
-        ({"budget": 100, "units": [10]}, "units= .what interval.. or budget= .*, not both"),
-        ({"budget": 100}, "budget= needs cost_rating=, what one rating costs"),
-        ({"cost_unit": 1}, "cost_unit= needs cost_rating="),
-        ({"cost_rating": 0}, "cost_rating=0 must be a number above 0"),
-        ({"cost_rating": 1, "cost_unit": -1}, "cost_unit=-1 must be a number 0 or more"),
-        ({"cost_rating": 1, "budget": math.inf}, "budget=inf must be a number above 0"),
-        ({"cost_rating": 1, "budget": True}, "budget=True must be a number above 0"),
-        ({"cost_rating": 1, "budget": 3}, "budget=3 buys fewer than two units"),
+        (
+            {"budget": 100, "per_rating": 1, "units": [10]},
+            "units= .what interval.. or budget= .",
+        ),
+        ({"budget": 100}, "needs per_rating=, the cost of a rating"),
+        ({"per_unit": 1}, "needs per_rating="),
+        ({"goals": 0.05}, r"goals=0.05 must be sa.PlanGoals\(...\)"),
+        ({"per_rating": 0}, "per_rating=0 must be a number above 0"),
+        ({"per_rating": 1, "per_unit": -1}, "per_unit=-1 must be a number 0 or more"),
+        ({"per_rating": 1, "budget": math.inf}, "budget=inf must be a number above 0"),
+        ({"per_rating": 1, "budget": True}, "budget=True must be a number above 0"),
+        ({"per_rating": 1, "budget": 3}, "budget=3 buys fewer than two units"),
         (
             {"power": 0.8, "at_least": PILOT.estimate - 1e-9},
             "power=0.8 takes more than 100,000,000",
@@ -505,4 +515,4 @@ class TestDifferences:
 def test_refusals(options, said):
     """A wish out of range, or one that does not go with another, is named with its value."""
     with pytest.raises(OptionError, match=said):
-        sa.plan(PILOT, **options)
+        planned(PILOT, **options)

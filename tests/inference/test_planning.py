@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_support import T1, noisy_rows, one_line, score
+from inference_support import T1, noisy_rows, one_line, planned, score
 from scipy import stats
 from small_studies import annotations, text
 
@@ -22,15 +22,13 @@ from setagree.errors import (
     UndefinedAgreementWarning,
 )
 from setagree.inference.pilot_variance import (
-    Seen,
-    Widths,
-    _never_rising,
-    _seen,
-    _some_numbers,
-    _table,
+    RaterVariance,
+    _mean_variance,
+    _monotone,
     _thinned,
     extended,
 )
+from setagree.inference.plan_goals import Precision
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -52,7 +50,7 @@ class TestUnits:
     def test_the_least_that_reaches_it(self, name, wanted, level):
         """N units reach the half width and n - 1 do not."""
         pilot = score(ROWS, name)
-        row = sa.plan(pilot, half_width=wanted, level=level).frame.iloc[0]
+        row = planned(pilot, half_width=wanted, level=level).frame.iloc[0]
         n = int(row["units"])
         assert half_width(pilot, n, level) <= wanted < half_width(pilot, n - 1, level)
         assert row["half_width"] == pytest.approx(half_width(pilot, n, level))
@@ -67,13 +65,13 @@ class TestUnits:
         def reach(n):
             return stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
 
-        n = Widths(0.95).units_for(variance, wanted)
+        (n,) = Precision(sa.PlanGoals(half_width=wanted), 0.5, 1.0, "alpha").units(variance)
         assert reach(n) <= wanted
         assert n == 2 or reach(n - 1) > wanted
 
     def test_units_given(self):
         """For given numbers of units: the interval to expect, scaled from the pilot's."""
-        frame = sa.plan(PILOT, units=[20, len(PILOT.influence), 400]).frame
+        frame = planned(PILOT, units=[20, len(PILOT.influence), 400]).frame
         assert frame["units"].tolist() == [20, len(PILOT.influence), 400]
         expected = [half_width(PILOT, n) for n in frame["units"]]
         assert frame["half_width"].tolist() == pytest.approx(expected)
@@ -82,37 +80,37 @@ class TestUnits:
 
     def test_the_pilots_own_interval(self):
         """As many units as the pilot has give the interval that the pilot has."""
-        row = sa.plan(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
+        row = planned(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
         low, _ = PILOT.interval()
         assert row["half_width"] == pytest.approx(PILOT.estimate - low)
 
     def test_default_half_width(self):
         """Nothing said: 0.05."""
-        assert sa.plan(PILOT).frame.equals(sa.plan(PILOT, half_width=0.05).frame)
+        assert planned(PILOT).frame.equals(planned(PILOT, half_width=0.05).frame)
 
     def test_a_study_for_a_pilot(self):
         """Annotations stand for their Krippendorff's alpha with the default distance."""
         study = annotations(ROWS)
-        result = sa.plan(study, half_width=0.1)
+        result = planned(study, half_width=0.1)
         assert result.agreement.coefficient == "krippendorff_alpha"
-        assert result.frame.equals(sa.plan(sa.krippendorff_alpha(study), half_width=0.1).frame)
+        assert result.frame.equals(planned(sa.krippendorff_alpha(study), half_width=0.1).frame)
 
     def test_a_tally_for_a_pilot(self):
         """A tally does: its raters need not be known as long as their number is not asked."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
         alpha = sa.krippendorff_alpha(tally)
-        row = sa.plan(alpha, half_width=0.2).frame.iloc[0]
+        row = planned(alpha, half_width=0.2).frame.iloc[0]
         assert half_width(alpha, int(row["units"])) <= 0.2
         assert row["raters"] is None
         with pytest.raises(DataError, match="other numbers of raters need to know who gave what"):
-            sa.plan(alpha, raters=[2])
+            planned(alpha, raters=[2])
 
     def test_a_study_twice_as_large(self):
         """A plan keeps its word: four times the units halve the half width of a real study."""
         small, large = (sa.simulate(n, 3, rng=1) for n in (400, 1600))
-        planned = sa.plan(small, units=[1600]).frame["half_width"].item()
+        wide = planned(small, units=[1600]).frame["half_width"].item()
         low, high = sa.krippendorff_alpha(large).interval()
-        assert planned == pytest.approx((high - low) / 2, rel=0.1)
+        assert wide == pytest.approx((high - low) / 2, rel=0.1)
 
 
 def brute_force(name, r, distance="masi"):
@@ -134,7 +132,7 @@ class TestRaters:
     )
     def test_fewer_are_left_out(self, name):
         """For fewer raters: the mean variance over all choices among the pilot's, scored anew."""
-        frame = sa.plan(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
+        frame = planned(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
         assert frame["basis"].tolist() == ["raters left out", "raters left out", "pilot"]
         for r, se in zip((2, 3), frame["standard_error"], strict=False):
             assert se == pytest.approx(math.sqrt(brute_force(name, r)[0] / 100))
@@ -143,7 +141,7 @@ class TestRaters:
         """Where there are more choices than n_resamples, some are drawn; the seed decides which."""
         options = {"units": [100], "raters": [2], "n_resamples": 3}
         found = [
-            sa.plan(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
+            planned(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
         ]
         _, each = brute_force("krippendorff_alpha", 2)
         means = {
@@ -159,7 +157,7 @@ class TestRaters:
         With t = 1 / (ratings - 1) - that of the pilot and y = n SE² less that of the pilot, the
         slope is sum(t y) / sum(t²); 6 raters give 6 / 4 of the ratings of 4.
         """
-        frame = sa.plan(PILOT, units=[100], raters=[4, 6]).frame
+        frame = planned(PILOT, units=[100], raters=[4, 6]).frame
         assert frame["basis"].tolist() == ["pilot", "extended"]
         ratings = {}
         for r in (2, 3, 4):
@@ -178,7 +176,9 @@ class TestRaters:
 
     def test_extended_by_hand(self):
         """On the line 1 + 4 / (r - 1) it stays on the line."""
-        assert extended([Seen(5, 2), Seen(3, 3), Seen(2, 5)], 9) == pytest.approx(1.5)
+        assert extended(
+            [RaterVariance(5, 2), RaterVariance(3, 3), RaterVariance(2, 5)], 9
+        ) == pytest.approx(1.5)
 
     def test_never_below_what_raters_can_do(self):
         """A line that would fall below 0 is one through 0: no number of raters is worth all units.
@@ -186,17 +186,17 @@ class TestRaters:
         2 and 3 raters with 6 and 2: the line is -2 + 8 / (r - 1), 0 at 5 raters. With A = 0 and
         through the pilot's 2 at 3 raters, B = 4.
         """
-        assert extended([Seen(6, 2), Seen(2, 3)], 9) == pytest.approx(4 / 8)
+        assert extended([RaterVariance(6, 2), RaterVariance(2, 3)], 9) == pytest.approx(4 / 8)
 
     def test_never_growing_with_raters(self):
         """Nor do more raters make it worse than the pilot, where fewer were better by chance."""
-        assert extended([Seen(1, 2), Seen(2, 3), Seen(3, 4)], 50) == 3
+        assert extended([RaterVariance(1, 2), RaterVariance(2, 3), RaterVariance(3, 4)], 50) == 3
 
     @pytest.mark.parametrize("seed", [174, 0, 1])
     def test_one_rater_more_never_hurts(self, seed):
         """More raters than the pilot has: never a wider interval than its own, and ever smaller."""
         pilot = sa.krippendorff_alpha(sa.simulate(40, 4, rng=seed))
-        found = sa.plan(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
+        found = planned(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
         assert found.iloc[0] == pytest.approx(pilot.standard_error)
         assert (found.diff().iloc[1:] < 0).all()
 
@@ -214,50 +214,55 @@ class TestRaters:
             study = sa.simulate(200, r, missing=missing, skill=skill, rng=seed)
             return sa.krippendorff_alpha(study)
 
-        planned, found = [], []
+        ours, found = [], []
         for seed in range(25):
-            frame = sa.plan(pilot(seed, raters), units=[200], raters=[2, more], rng=1).frame
-            planned.append(frame["standard_error"])
+            frame = planned(pilot(seed, raters), units=[200], raters=[2, more], rng=1).frame
+            ours.append(frame["standard_error"])
             found.append(
                 [
                     one.standard_error * math.sqrt(one.n_pairable_units / 200)
                     for one in (pilot(1000 + seed, 2), pilot(2000 + seed, more))
                 ]
             )
-        ratio = np.mean(planned, axis=0) / np.mean(found, axis=0)
+        ratio = np.mean(ours, axis=0) / np.mean(found, axis=0)
         assert ratio[0] == pytest.approx(1, abs=0.04)
         assert ratio[1] == pytest.approx(1, abs=0.09)
 
-    def test_many_raters(self, monkeypatch):
-        """A curve needs few numbers of raters: 2 to 4 all of them, of 60 six from 2 to 60."""
-        assert _some_numbers(2) == {2}
-        assert _some_numbers(4) == {2, 3, 4}
-        assert sorted(_some_numbers(60)) == [2, 4, 8, 15, 30, 60]
-        tried = []
+    def test_many_raters(self):
+        """A curve of 40 raters rests on six numbers of them, all tried in well under a second.
 
-        def counting(*given, **options):
-            tried.append(given[3])
-            return _seen(*given, **options)
-
-        monkeypatch.setattr("setagree.inference.pilot_variance._seen", counting)
+        A number that is asked for is tried as well; all 39 would take 117 studies.
+        """
         study = sa.simulate(20, 40, rng=1)
-        sa.plan(study, raters=[50, 7], n_resamples=3, rng=1)
-        assert tried == [2, 4, 7, 12, 22]
+        alpha = sa.krippendorff_alpha(study)
+        frame = planned(alpha, units=[50], raters=[50, 7], n_resamples=3, rng=1).frame
+        assert frame["basis"].tolist() == ["extended", "raters left out"]
+        generator, found = np.random.default_rng(1), []
+        for r in (2, 4, 7, 12, 22):
+            parts = [
+                sa.krippendorff_alpha(study.take(np.isin(study.rater_codes, some)))
+                for some in [generator.choice(40, r, replace=False) for _ in range(3)]
+            ]
+            mean = np.mean([part.standard_error**2 * 20 for part in parts])
+            found.append(RaterVariance(mean, r))
+        found.append(RaterVariance(alpha.standard_error**2 * 20, 40))
+        expected = extended(found, 50)
+        assert frame["standard_error"][0] == pytest.approx(math.sqrt(expected / 50))
 
     def test_no_free_lunch(self):
         """However many raters: some units are needed, and the fewer the raters the more."""
         for seed in range(4, 8):
             pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
-            frame = sa.plan(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
+            frame = planned(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
             assert frame["units"].is_monotonic_decreasing
             assert (frame["standard_error"] > 0.01).all()
 
     def test_two_raters_tell_nothing_of_three(self):
         """One number of raters is no line."""
         pilot = score([row[:2] for row in ROWS if any(row[:2])], "cohen_kappa")
-        assert sa.plan(pilot, raters=[2]).frame["basis"].item() == "pilot"
-        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
-            sa.plan(pilot, raters=[3])
+        assert planned(pilot, raters=[2]).frame["basis"].item() == "pilot"
+        with pytest.raises(DataError, match="two raters does not show the effect of more raters"):
+            planned(pilot, raters=[3])
 
     def test_choices_without_a_standard_error(self):
         """Where none has one, nothing follows; where some do, the mean is over those."""
@@ -266,7 +271,7 @@ class TestRaters:
         none = np.zeros((2, study.n_ratings), dtype=bool)
         none[:, study.unit_codes == 0] = True
         with pytest.raises(DataError, match="2 raters of the pilot have no standard error"):
-            _seen(pilot, study, none, 2, total=2)
+            _mean_variance(pilot, study, none, 2, total=2)
 
     def test_degenerate_choices_are_counted(self):
         """Raters 1 and 2 agree in all; 3 met each of them on one unit alone: 2 of 3 undefined."""
@@ -277,7 +282,7 @@ class TestRaters:
             UndefinedAgreementWarning,
             match="2 raters of the pilot: of 3 choices 2 without a standard error .left out.; the",
         ):
-            seen = _seen(pilot, study, two, 2, total=3)
+            seen = _mean_variance(pilot, study, two, 2, total=3)
         one = sa.krippendorff_alpha(study.take(two[0]), distance="nominal")
         assert seen.variance == pytest.approx(one.standard_error**2 * 4)
 
@@ -287,9 +292,9 @@ class TestRaters:
         study = pilot.study
         with pytest.warns(
             UndefinedAgreementWarning,
-            match=r"of 3 choices 1 with one of 0 \(they pull the mean down\); the pilot is too",
+            match=r"of 3 choices 1 with one of 0 \(which lowers the mean\); the pilot is too",
         ):
-            frame = sa.plan(pilot, units=[50], raters=[2]).frame
+            frame = planned(pilot, units=[50], raters=[2]).frame
         each = [
             sa.krippendorff_alpha(study.take(study.rater_codes != g)).standard_error
             for g in range(3)
@@ -307,13 +312,12 @@ class TestRaters:
             pytest.warns(UndefinedAgreementWarning),
             pytest.raises(DataError, match="2 raters of the pilot have no standard error above 0"),
         ):
-            sa.plan(pilot, raters=[2])
+            planned(pilot, raters=[2])
 
     def test_fewer_never_need_fewer(self):
         """What fewer raters gave by chance is raised to what more gave; the pilot stays."""
-        assert _never_rising({2: 5.0, 3: 1.0, 4: 2.0}) == {2: 5.0, 3: 2.0, 4: 2.0}
-        seen = {2: Seen(2.0, 2), 3: Seen(5.0, 3), 4: Seen(3.0, 4)}
-        assert _table(seen, dict.fromkeys((2, 3, 4), "x"), [2, 3, 4, 5]) == {
+        seen = {2: RaterVariance(2.0, 2), 3: RaterVariance(5.0, 3), 4: RaterVariance(3.0, 4)}
+        assert _monotone(seen, dict.fromkeys((2, 3, 4), "x"), [2, 3, 4, 5]) == {
             2: (5.0, "x"),
             3: (5.0, "x"),
             4: (3.0, "x"),
@@ -350,8 +354,8 @@ class TestIncomplete:
         study, others = self.sparse(seed)
         said = "1 rater with fewer than half the .* ('r5' with 10 of 120 units).*one of 4 raters"
         with pytest.warns(SparseRatersWarning, match=said.replace("(", r"\(").replace(")", r"\)")):
-            frame = sa.plan(study, raters=[2, 3, 4, 5]).frame
-        expected = sa.plan(others, raters=[2, 3, 4, 5]).frame
+            frame = planned(study, raters=[2, 3, 4, 5]).frame
+        expected = planned(others, raters=[2, 3, 4, 5]).frame
         assert frame["standard_error"].tolist() == pytest.approx(
             expected["standard_error"].tolist(), rel=1e-9
         )
@@ -359,7 +363,7 @@ class TestIncomplete:
         assert frame["basis"].tolist() == ["raters left out"] * 3 + ["extended"]
         assert frame["units"].is_monotonic_decreasing
         # Without a question about raters: as it is, 4 x 120 + 10 ratings on 120 units.
-        row = sa.plan(study).frame.iloc[0]
+        row = planned(study).frame.iloc[0]
         assert (row["raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
 
     def test_many_sparse_raters(self):
@@ -368,24 +372,24 @@ class TestIncomplete:
         gone = np.zeros((60, 9), dtype=bool)
         gone[3:, 4:] = True
         with pytest.warns(SparseRatersWarning, match="^5 raters .* units and 2 more"):
-            sa.plan(without(study, gone), raters=[2])
+            planned(without(study, gone), raters=[2])
 
     def test_turns(self):
         """Where raters take turns, the number is of ratings a unit: here each unit has 3."""
         study = crowd(1)
-        frame = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        frame = planned(study, raters=[2, 3, 5], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "pilot", "extended"]
-        assert sa.plan(study).frame["raters"].item() == 3
-        assert frame["units"].iloc[1] == sa.plan(study).frame["units"].item()
+        assert planned(study).frame["raters"].item() == 3
+        assert frame["units"].iloc[1] == planned(study).frame["units"].item()
         assert frame["units"].is_monotonic_decreasing
-        again = sa.plan(study, raters=[2, 3, 5], rng=1).frame
+        again = planned(study, raters=[2, 3, 5], rng=1).frame
         pd.testing.assert_frame_equal(frame, again)
 
     def test_turns_tell_what_fewer_ratings_give(self):
         """Two of three ratings drawn inside units predict a crowd that gave two to begin with."""
         of_three, of_two = (sa.krippendorff_alpha(crowd(2, 2000, each=n)) for n in (3, 2))
-        planned = sa.plan(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
-        assert planned == pytest.approx(of_two.standard_error, rel=0.05)
+        error = planned(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
+        assert error == pytest.approx(of_two.standard_error, rel=0.05)
 
     def test_uneven_turns(self):
         """Units of 2 and of 3 ratings: 2 ratings are had by leaving out, 3 from those that have."""
@@ -393,14 +397,14 @@ class TestIncomplete:
         gone[:100] |= np.random.default_rng(4).random((100, 5)).argsort(axis=1) >= 4
         study = without(sa.simulate(400, 5, rng=3), gone)
         ratings = np.bincount(study.unit_codes)
-        pilot = sa.plan(study).frame
+        pilot = planned(study).frame
         assert pilot["raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
-        frame = sa.plan(study, raters=[2, 3, 4], rng=1).frame
+        frame = planned(study, raters=[2, 3, 4], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
         three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
         part = study.take(np.isin(study.unit_codes, three))
-        row = sa.plan(part, units=[100], raters=[3]).frame.iloc[0]
-        assert sa.plan(study, units=[100], raters=[3]).frame["standard_error"].item() == (
+        row = planned(part, units=[100], raters=[3]).frame.iloc[0]
+        assert planned(study, units=[100], raters=[3]).frame["standard_error"].item() == (
             pytest.approx(row["standard_error"])
         )
 
@@ -415,10 +419,10 @@ class TestIncomplete:
     def test_two_ratings_a_unit(self):
         """Three raters, any two of whom met once: two ratings a unit are all the pilot has."""
         pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
-        frame = sa.plan(pilot, units=[50], raters=[2]).frame
+        frame = planned(pilot, units=[50], raters=[2]).frame
         assert frame["basis"].item() == "pilot"
-        with pytest.raises(DataError, match="two raters cannot tell what more raters would bring"):
-            sa.plan(pilot, raters=[3])
+        with pytest.raises(DataError, match="two raters does not show the effect of more raters"):
+            planned(pilot, raters=[3])
 
 
 class TestMultivalued:
@@ -431,18 +435,18 @@ class TestMultivalued:
         kept = [study.take(study.unit_codes != i) for i in range(40)]
         values = np.array([sa.mv_alpha(part).estimate for part in kept])
         se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
-        row = sa.plan(pilot, units=[40]).frame.iloc[0]
+        row = planned(pilot, units=[40]).frame.iloc[0]
         assert row["standard_error"] == pytest.approx(se)
         assert (row["raters"], row["basis"], row["more_units"]) == (3, "pilot", 0)
-        frame = sa.plan(pilot, raters=[2, 3, 4]).frame
+        frame = planned(pilot, raters=[2, 3, 4]).frame
         assert frame["units"].is_monotonic_decreasing
 
     def test_near_the_bootstrap(self):
         """The jackknife's standard error is the bootstrap's but for what chance leaves."""
         pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
         boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)
-        planned = sa.plan(pilot, units=[100]).frame["standard_error"].item()
-        assert planned == pytest.approx(boot.standard_error, rel=0.1)
+        error = planned(pilot, units=[100]).frame["standard_error"].item()
+        assert error == pytest.approx(boot.standard_error, rel=0.1)
 
 
 class TestResult:
@@ -450,7 +454,7 @@ class TestResult:
 
     def test_frame(self):
         """A row for each number of raters and units, raters first."""
-        result = sa.plan(PILOT, units=[50, 100], raters=[3, 4])
+        result = planned(PILOT, units=[50, 100], raters=[3, 4])
         frame = result.to_frame()
         assert frame.columns.tolist() == COLUMNS
         assert frame[["raters", "units"]].to_numpy().tolist() == [
@@ -465,7 +469,7 @@ class TestResult:
 
     def test_repr(self):
         """One line; as text a table that a person can act on."""
-        result = sa.plan(PILOT, half_width=0.1, raters=[2, 4])
+        result = planned(PILOT, half_width=0.1, raters=[2, 4])
         assert one_line(result)
         assert repr(result) == (
             f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows, about "
@@ -482,12 +486,12 @@ class TestResult:
     def test_already_reached(self):
         """A pilot that has what is wanted says so in a sentence; no other does."""
         half = PILOT.estimate - PILOT.interval()[0]
-        met = sa.plan(PILOT, half_width=half + 1e-9)
+        met = planned(PILOT, half_width=half + 1e-9)
         assert met.pilot_half_width == pytest.approx(half)
         assert met.frame["more_units"].item() == 0
         assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
         assert met.reached in " ".join(str(met).split())
-        for other in (sa.plan(PILOT, half_width=half - 1e-3), sa.plan(PILOT, units=[5])):
+        for other in (planned(PILOT, half_width=half - 1e-3), planned(PILOT, units=[5])):
             assert other.reached == ""
             assert "already" not in str(other)
 
@@ -521,11 +525,11 @@ class TestRefusals:
     def test_options(self, options, said):
         """An option out of range is named with its value."""
         with pytest.raises(OptionError, match=said):
-            sa.plan(PILOT, **options)
+            planned(PILOT, **options)
 
     def test_numpy_numbers(self):
         """An array of numbers is a list of numbers."""
-        assert sa.plan(PILOT, units=np.array([50, 60])).frame["units"].tolist() == [50, 60]
+        assert planned(PILOT, units=np.array([50, 60])).frame["units"].tolist() == [50, 60]
 
     @pytest.mark.parametrize(
         ("rows", "name"),
@@ -537,15 +541,13 @@ class TestRefusals:
     )
     def test_nothing_follows_from_nothing(self, rows, name):
         """A perfect and an undefined pilot, and one of two units, have none above 0."""
-        with pytest.raises(
-            DataError, match="no standard error above 0, so nothing follows from it"
-        ):
-            sa.plan(score(text(rows), name, "nominal"))
+        with pytest.raises(DataError, match="no standard error above 0, so no plan follows"):
+            planned(score(text(rows), name, "nominal"))
 
     def test_no_pilot(self):
         """A table of numbers is no study."""
         with pytest.raises(DataError, match="No column has a usual name for the unit"):
-            sa.plan(pd.DataFrame({"a": [1]}))
+            planned(pd.DataFrame({"a": [1]}))
 
 
 def test_walkthrough():
@@ -553,7 +555,7 @@ def test_walkthrough():
 
     For n = 392 that is 1.966 x .50367 / 19.799 = .05001, for n = 393 .04995.
     """
-    row = sa.plan(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
+    row = planned(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
     assert (row["units"], row["more_units"]) == (393, 382)
 
 
@@ -567,7 +569,7 @@ class TestTallies:
         study = sa.simulate(200, 4, missing=missing, rng=1)
         tally = sa.Tally.from_annotations(study, keep_raters=keep_raters)
         ours, theirs = (
-            sa.plan(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
+            planned(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
         )
         pd.testing.assert_frame_equal(ours, theirs, rtol=1e-12)
         counts = np.bincount(study.unit_codes)
@@ -581,6 +583,6 @@ class TestTallies:
         study = sa.Annotations.from_triples(rows)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         ours, theirs = (
-            sa.plan(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
+            planned(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
         )
         assert ours["raters"][0] == theirs["raters"][0] == pytest.approx(2.1, abs=1e-12)

@@ -59,7 +59,7 @@ FUNCTIONS = {
     "by_depth": lambda data: sa.by_depth(data, parents={"l1": "x", "l2": "x"}),
     "confusions": sa.confusions,
     "what_if": sa.what_if,
-    "plan": lambda data: sa.plan(data, half_width=0.05).frame,
+    "plan": lambda data: sa.plan(data, sa.PlanGoals(half_width=0.05)).frame,
     "bootstrap": lambda data: sa.bootstrap(data, **RNG).to_frame(),
     "jackknife": lambda data: sa.jackknife(data, over="raters").to_frame(),
     "permutation_test": lambda data: sa.permutation_test(data, **RNG).to_frame(),

@@ -159,7 +159,7 @@ class TestWhatFollows:
     @both
     def test_planning(self, rows):
         """No number of units follows from it, and the error says why."""
-        with pytest.raises(DataError, match=f"nothing follows from it. {SAID[rows]}"):
+        with pytest.raises(DataError, match=f"so no plan follows. {SAID[rows]}"):
             sa.plan(sa.krippendorff_alpha(study(rows)))
 
     def test_groups(self):

@@ -268,7 +268,7 @@ def test_refusals_name_what_was_given(drawn, said):
         with pytest.raises(OptionError, match=f"^{what} is not defined for {said}, which the t "):
             function(row)
     with pytest.raises(OptionError, match=f"^A plan is not defined for {said}, which the t "):
-        sa.plan(row, half_width=0.1)
+        sa.plan(row, sa.PlanGoals(half_width=0.1))
     with pytest.warns(
         sa.SetagreeWarning, match=f"{' and '.join(f'{k}=' for k in drawn)} (is|are) ig"
     ):

@@ -85,7 +85,7 @@ def questions(study, kind):
     yield "jackknife raters", lambda: sa.jackknife(one, over="raters")
     yield "compare", lambda: sa.compare(one, other)
     yield "compare resampled", lambda: sa.compare(one, other, method="bootstrap", **FEW)
-    yield "plan", lambda: sa.plan(one, units=[50, 100], raters=[2, 3], **FEW)
+    yield "plan", lambda: sa.plan(one, sa.PlanGoals(units=[50, 100]), raters=[2, 3], **FEW)
     yield "benchmark", lambda: sa.benchmark(one)
     yield "score interval", lambda: one.interval(method="score")
     yield "by_rater", lambda: sa.by_rater(study)

@@ -136,3 +136,14 @@ def one_line(result: object) -> bool:
     """Tell whether a repr is one line between angle brackets."""
     shown = repr(result)
     return shown.startswith("<") and shown.endswith(">") and "\n" not in shown
+
+
+def planned(pilot: Any, **options: Any) -> Any:
+    """Return the plan of a pilot, with the goals and the costs as options."""
+    goals = {name: options.pop(name) for name in vars(sa.PlanGoals()) if name in options}
+    costs = {x: options.pop(x) for x in ("per_rating", "per_unit", "budget") if x in options}
+    if goals:
+        options["goals"] = sa.PlanGoals(**goals)
+    if costs:
+        options["costs"] = sa.PlanCosts(**costs)
+    return sa.plan(pilot, **options)
