@@ -184,7 +184,7 @@ _ALSO = {
     "path": "output out file filename to output_path filepath",
     "ax": "axes axis",
     "data": "study df frame table dataframe annotations tally path file",
-    "study": "data df frame table dataframe annotations tally path file",
+    "study": "data df frame table dataframe annotations tally path file reliability_data ratings",
     "agreement": "alpha kappa result estimate data study df frame",
     "pilot": "study agreement data df frame alpha",
     "result": "study agreement data df frame table",

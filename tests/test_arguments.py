@@ -65,6 +65,11 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.what_if(STUDY, drop_raters=0), "drop_raters=0 must be a list of raters"),
         (lambda: sa.what_if(STUDY, drop_labels=0), "drop_labels=0 must be a list of labels"),
         (lambda: sa.what_if(STUDY, merge=np.array(["a", "b"])), "must be a list of groups"),
+        (
+            lambda: sa.krippendorff_alpha([[1, 2, 3, 3], [1, 2, 2, 3]]),
+            "got a list; pass Annotations.from_wide(pandas.DataFrame(data)), with one row per unit",
+        ),
+        (lambda: sa.krippendorff_alpha([1, 2]), "got a list; pass a DataFrame (pandas"),
         (lambda: sa.over_time(WIDE, "ann", window=2, reading="x"), "reading='x' must be a Reading"),
         (lambda: sa.by_group(WIDE, "ann", reading="unit"), "reading='unit' must be a Reading"),
         (lambda: sa.by_group(STUDY, {}, reading="unit"), "reading='unit' must be a Reading"),

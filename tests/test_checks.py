@@ -87,6 +87,10 @@ class TestNames:
             (lambda: sa.agreement(STUDY, annotator="who"), "annotator= is called rater="),
             (lambda: sa.agreement(df=STUDY), "df= is called data="),
             (lambda: sa.fleiss_kappa(STUDY, metric="masi"), "metric= is called distance="),
+            (
+                lambda: sa.krippendorff_alpha(reliability_data=[[1, 2]]),
+                "reliability_data= is called study=",
+            ),
             (lambda: sa.bootstrap(ALPHA, seed=1), "seed= is called rng="),
             (lambda: sa.bootstrap(ALPHA, n=100), "n= is called n_resamples="),
             (lambda: sa.bootstrap(ALPHA, resample="units"), "resample= is called over="),
