@@ -50,7 +50,18 @@ from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
-Design: TypeAlias = Literal["same_units", "independent"]
+
+Design: TypeAlias = Literal["same_units", "shared_units", "independent"]
+Method: TypeAlias = Literal["linearised", "bootstrap"]
+
+_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
+"""Leading zeros, and trailing decimal zeros of whole numbers."""
+
+_LISTED_STUDIES = 4
+"""Largest number of studies whose sizes a sentence lists."""
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Multiplier of the keys of one study before those of the next are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,27 +136,6 @@ class Difference:
     def _same(self) -> bool:
         return abs(self.value) <= ROUNDING
 
-    def row(self, level: float) -> dict[str, float]:
-        """Return the columns of a comparison."""
-        low, high = self.interval(level)
-        return {
-            "difference": self.value,
-            "standard_error": self.standard_error,
-            "low": low,
-            "high": high,
-            "p_value": self.p_value,
-            "n_undefined": self.n_undefined,
-        }
-
-
-def linearised_difference(one: Agreement, two: Agreement, *, design: Design) -> Difference:
-    """Return the difference of two coefficients with its standard error; see `compare`."""
-    if design == "same_units":
-        places = unit_places([one, two])
-        return paired_difference(one, two, places, common_sample([one, two], places))
-    se, dfs = [x.standard_error for x in (one, two)], [x.degrees_of_freedom for x in (one, two)]
-    return _known(one, two, math.hypot(*se), welch_df([x**2 for x in se], dfs))
-
 
 def paired_difference(
     one: Agreement, two: Agreement, places: Sequence[Places], sample: Sample | None
@@ -156,27 +146,23 @@ def paired_difference(
         for x, place in zip((one, two), places, strict=True)
     )
     gap = first - second
-    return _known(one, two, gap.standard_error, gap.degrees_of_freedom)
+    return _linearised(one, two, gap.standard_error, gap.degrees_of_freedom)
 
 
-def _known(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
+def _independent_difference(one: Agreement, two: Agreement) -> Difference:
+    """Return the difference of two coefficients of independent studies; see `compare`."""
+    se, dfs = [x.standard_error for x in (one, two)], [x.degrees_of_freedom for x in (one, two)]
+    return _linearised(one, two, math.hypot(*se), welch_df([x**2 for x in se], dfs))
+
+
+def _linearised(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
     """Return the difference, without a standard error if one of the two has none above 0."""
-    known = one.standard_error > 0 and two.standard_error > 0
-    se = 0.0 if se <= ROUNDING else se
-    return Difference(one.estimate - two.estimate, se if known else float("nan"), df)
+    if not (one.standard_error > 0 and two.standard_error > 0):
+        se = float("nan")
+    return Difference(one.estimate - two.estimate, 0.0 if se <= ROUNDING else se, df)
 
 
-Comparable: TypeAlias = Literal["same_units", "shared_units", "independent"]
-"""Design of a comparison."""
-
-
-_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)|(?<=\d)\.0+(?![\d.])")
-"""Leading zeros, and trailing decimal zeros of whole numbers."""
-_FEW = 4
-"""Largest number of studies whose sizes a sentence lists."""
-
-
-def design_of(agreements: Sequence[Agreement]) -> Comparable:
+def design_of(agreements: Sequence[Agreement]) -> Design:
     """Return the design that the identifiers of the units imply.
 
     Raises
@@ -207,7 +193,7 @@ def design_of(agreements: Sequence[Agreement]) -> Comparable:
         return "independent"
     counts = [len(one) for one in known]
     sizes = " and ".join(f"{n:,}" for n in counts) + " units"
-    if len(counts) > _FEW:
+    if len(counts) > _LISTED_STUDIES:
         sizes = f"the {min(counts):,} to {max(counts):,} units in each of {len(counts):,} studies"
     n_in_all = len(frozenset.intersection(*known))
     shared = f"{option('design', 'shared_units')} (only those, scored anew), 'same_units'"
@@ -269,7 +255,7 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
     return parts
 
 
-def n_shared(one: Agreement, two: Agreement) -> int:
+def _n_shared(one: Agreement, two: Agreement) -> int:
     """Return the number of units in both."""
     if on_one_tally([one, two]):
         return one.n_units
@@ -325,11 +311,6 @@ def _plain(unit: object) -> str:
     if isinstance(unit, tuple):
         return f"({','.join(map(_plain, unit))})"
     return _ZEROS.sub("", "".join(str(unit).split()).casefold())
-
-
-Method: TypeAlias = Literal["linearised", "bootstrap"]
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -403,13 +384,18 @@ class Comparison(Result):
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The frame that `to_frame` copies."""
-        rows = [
-            {"first": first, "second": second, **difference.row(self.level), "n_shared": shared}
-            for (first, second), difference, shared in zip(
-                self.names, self.differences, self.n_shared, strict=True
-            )
-        ]
-        frame = pd.DataFrame(rows)
+        frame = pd.DataFrame(self.names, columns=["first", "second"])
+        found = self.differences
+        ends = np.array([one.interval(self.level) for one in found])
+        frame = frame.assign(
+            difference=[one.value for one in found],
+            standard_error=[one.standard_error for one in found],
+            low=ends[:, 0],
+            high=ends[:, 1],
+            p_value=[one.p_value for one in found],
+            n_undefined=[one.n_undefined for one in found],
+            n_shared=self.n_shared,
+        )
         return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
 
     def to_frame(self) -> pd.DataFrame:
@@ -479,7 +465,7 @@ class Comparison(Result):
 @public
 def compare(
     *agreements: Agreement | AgreementTable | Data,
-    design: Comparable | None = None,
+    design: Design | None = None,
     method: Method = "linearised",
     level: float = 0.95,
     n_resamples: int = 2000,
@@ -568,22 +554,32 @@ def compare(
     if design == "shared_units":
         families = [on_shared_units(family) for family in families]
     seed = int(as_generator(rng).integers(2**63))
-    paired: Design = "independent" if design == "independent" else "same_units"
-    names: list[tuple[str, str]] = []
-    differences, shared, reasons = [], [], []
-    for family in families:
-        names += itertools.combinations(_names(family), 2)
-        for one, two in itertools.combinations(family, 2):
-            if method == "bootstrap":
-                difference = _bootstrapped(one, two, paired, n_resamples, seed)
-            else:
-                difference = linearised_difference(one, two, design=paired)
-            differences.append(difference)
-            shared.append(0 if design == "independent" else n_shared(one, two))
-            reasons.append(_why_unsure(one, two, difference))
-    found = (tuple(names), tuple(differences), tuple(shared))
-    drawn = drawn_beside(families[0], independent=design == "independent")
-    return Comparison(*found, design, method, level, tuple(reasons), drawn)
+    is_paired = design != "independent"
+    names = [pair for family in families for pair in itertools.combinations(_names(family), 2)]
+    pairs = [pair for family in families for pair in itertools.combinations(family, 2)]
+    differences, reasons = [], []
+    for one, two in pairs:
+        if method == "bootstrap":
+            found = _bootstrapped(one, two, n_resamples, seed, is_paired=is_paired)
+        elif is_paired:
+            places = unit_places([one, two])
+            found = paired_difference(one, two, places, common_sample([one, two], places))
+        else:
+            found = _independent_difference(one, two)
+        differences.append(found)
+        whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
+        reason = "; ".join(whys) or "The difference shows no spread to judge it by"
+        reasons.append(reason if np.isnan(found.p_value) else None)
+    return Comparison(
+        tuple(names),
+        tuple(differences),
+        tuple(_n_shared(one, two) if is_paired else 0 for one, two in pairs),
+        design,
+        method,
+        level,
+        tuple(reasons),
+        drawn_beside(families[0], independent=not is_paired),
+    )
 
 
 def holm(p: Floats) -> Floats:
@@ -618,14 +614,6 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
     return families
 
 
-def _why_unsure(one: Agreement, two: Agreement, difference: Difference) -> str | None:
-    """Return the reason for a difference without an interval, or None."""
-    if not np.isnan(difference.p_value):
-        return None
-    whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
-    return "; ".join(whys) if whys else "The difference shows no spread to judge it by"
-
-
 def _names(agreements: Sequence[Agreement]) -> list[str]:
     """Return names that distinguish the agreements: coefficient and distance, numbered if equal."""
     plain = [f"{one.coefficient} [{one.distance}]" for one in agreements]
@@ -636,15 +624,15 @@ def _names(agreements: Sequence[Agreement]) -> list[str]:
 
 
 def _bootstrapped(
-    one: Agreement, two: Agreement, design: Design, n_resamples: int, seed: int
+    one: Agreement, two: Agreement, n_resamples: int, seed: int, *, is_paired: bool
 ) -> Difference:
-    if design == "independent":
-        streams = np.random.default_rng(seed).spawn(2)
-        drawn = [
-            _resampled([x], n_resamples, g)[0] for x, g in zip((one, two), streams, strict=True)
-        ]
+    """Return the difference over resamples, which are joint if the units are the same."""
+    generator = np.random.default_rng(seed)
+    if is_paired:
+        drawn = _resampled([one, two], n_resamples, generator)
     else:
-        drawn = _resampled([one, two], n_resamples, np.random.default_rng(seed))
+        streams = zip((one, two), generator.spawn(2), strict=True)
+        drawn = [_resampled([x], n_resamples, stream)[0] for x, stream in streams]
     gaps = drawn[0] - drawn[1]
     gaps = gaps[np.isfinite(gaps)]
     value, missed = one.estimate - two.estimate, n_resamples - len(gaps)
@@ -654,10 +642,10 @@ def _bootstrapped(
     error = float(gaps.std(ddof=1))
     if error <= ROUNDING:
         return Difference(value, 0.0, n_undefined=missed)
-    df = min(_freedom(one), _freedom(two))
-    if design == "independent":
-        variances = [float(np.nanvar(values, ddof=1)) for values in drawn]
-        df = welch_df(variances, [_freedom(one), _freedom(two)])
+    dfs = [_freedom(one), _freedom(two)]
+    df = min(dfs)
+    if not is_paired:
+        df = welch_df([float(np.nanvar(values, ddof=1)) for values in drawn], dfs)
     return Difference(value, error, df, resampled=gaps, n_undefined=missed)
 
 

@@ -20,7 +20,6 @@ from setagree import checks as limits
 from setagree.coefficients import parts as parts_module
 from setagree.credit import build
 from setagree.diagnosis import by_group, confusions, grouping
-from setagree.inference.comparison import linearised_difference
 
 
 def triples(study):
@@ -223,7 +222,7 @@ class TestByManyRaters:
         whole = sa.krippendorff_alpha(study)
         for rater in (*frame.index[[0, 7, -1]],):
             rest = sa.krippendorff_alpha(study.without_raters([rater]))
-            gap = linearised_difference(rest, whole, design="same_units")
+            gap = sa.compare(rest, whole, design="same_units")
             assert frame.loc[rater, "estimate_without"] == pytest.approx(rest.estimate, abs=1e-12)
             assert frame.loc[rater, "change_standard_error"] == pytest.approx(
                 gap.standard_error, rel=1e-8
