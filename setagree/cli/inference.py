@@ -35,7 +35,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.large.opening import say_guessed
-from setagree.scoring.results import ABOUT, why_no_score
+from setagree.scoring.results import ABOUT, raters_in_words, why_no_score
 from setagree.scoring.table_notes import how_drawn
 from setagree.study.assembly import code_ids, doubt_names, pick_column
 from setagree.study.columns import with_missing_ids
@@ -208,7 +208,7 @@ def _with_bootstrap_intervals(
     )
     # It comes from the analytic standard error, which is not in the table now.
     frame = frame.rename(columns={"p_value": "analytic_p_value"})
-    about, R = ABOUT[over], table[0].n_raters
+    about, R = raters_in_words(table, over), table[0].n_raters
     if over == "both" and R is not None and R <= 5:  # as few as were simulated
         about += f", of whom {R} are few: such intervals held the truth in 80-88 % of studies"
     drawn = {"both": "units and raters"}.get(rows[0].drawn, rows[0].drawn)
@@ -236,7 +236,7 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
     freedom = f" The interval takes {listed} degrees of freedom: the clusters less one."
     note = (
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
-        f"as without --interval. About {ABOUT['units']}.{freedom if dfs else ''}"
+        f"as without --interval. About {raters_in_words(table)}.{freedom if dfs else ''}"
     )
     return frame, _scored(table, frame, *_alike(table), how_drawn(table.rows), note)
 

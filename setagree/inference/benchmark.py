@@ -15,7 +15,7 @@ from setagree.inference.panel_members import is_number
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -109,7 +109,8 @@ class Benchmark(Result):
 
     def _rule(self) -> str:
         if not np.isnan(self.at_least):
-            about = ", ".join(filter(None, [ABOUT["units"], self.agreement.drawn]))
+            about, drawn = raters_in_words([self.agreement]), self.agreement.drawn
+            about += f", {drawn}" if drawn else ""
             return (
                 f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95 % "
                 f"confidence (score interval, {about}); membership is Gwet's, from the standard "
@@ -280,7 +281,7 @@ class AtLeast(Result):
         name, goal = _name(self.agreement), f"{self.threshold:g}"
         if self.reason is not None:
             return f"No verdict: {self.reason}."
-        sure = f"with {level_text(self.level)} confidence ({ABOUT['units']})"
+        sure = f"with {level_text(self.level)} confidence ({raters_in_words([self.agreement])})"
         if self.holds:
             return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."
         if self.high < self.threshold:

@@ -27,7 +27,7 @@ from setagree.inference.unit_order import (
 from setagree.large.opening import Data
 from setagree.limits import TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement
-from setagree.scoring.results import Agreement, AgreementTable
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.tables import Column
 
@@ -149,7 +149,7 @@ class Bootstrap(Resampled):
         )
 
     def _notes(self) -> list[str]:
-        about = f"{self.default_method} interval. About {self.about}."
+        about = f"{self.default_method} interval. About {self._raters}."
         n = counted(len(self.distribution), "resample")
         why = [f"{self.interval_reason}."] if self.standard_error == 0 else []
         return [*why, f"se and interval: {n} of the {self.drawn}, {about}"]
@@ -157,7 +157,7 @@ class Bootstrap(Resampled):
     def __repr__(self) -> str:
         low, high = self.interval()
         alike = self.standard_error == 0
-        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self.about}"
+        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self._raters}"
         why = f". {self.interval_reason}" if alike else ""
         return (
             f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
@@ -171,6 +171,10 @@ class Bootstrap(Resampled):
         if self.over == "raters" or not self.clusters:
             return self.over
         return f"{self.clusters}{'' if self.over == 'units' else ' and raters'}"
+
+    @property
+    def _raters(self) -> str:
+        return raters_in_words([self.agreement], self.over)
 
     @property
     def _has_bca(self) -> bool:

@@ -42,14 +42,13 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import as_agreement
-from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined
 from setagree.scoring.table_notes import drawn_beside
 from setagree.study.sampling import Sample
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
-
 
 Design: TypeAlias = Literal["same_units", "shared_units", "independent"]
 Method: TypeAlias = Literal["linearised", "bootstrap"]
@@ -335,6 +334,8 @@ class Comparison(Result):
         Reason for a pair without an interval and p, or None.
     drawn : str
         Sampling of units, such as "12 clusters"; empty if unspecified.
+    raters : str
+        Raters that the intervals are about, in words.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -345,6 +346,7 @@ class Comparison(Result):
     level: float
     reasons: tuple[str | None, ...]
     drawn: str = ""
+    raters: str = ABOUT["units"]
 
     columns = (
         Column("pair", "text"),
@@ -446,7 +448,7 @@ class Comparison(Result):
         n = sum(not np.isnan(one.p_value) for one in self.differences)
         holm_of = f" Holm: p corrected for {n} comparisons." if n > 1 else ""
         whys = [f"{why}." for why in dict.fromkeys(self.reasons) if why]
-        return [*whys, f"{self._units}; {how}. About {self.about}.{holm_of}"]
+        return [*whys, f"{self._units}; {how}. About {self.raters}.{holm_of}"]
 
     @property
     def _units(self) -> str:
@@ -579,6 +581,7 @@ def compare(
         level,
         tuple(reasons),
         drawn_beside(families[0], independent=not is_paired),
+        raters_in_words(itertools.chain(*families)),
     )
 
 

@@ -21,7 +21,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import without_each_rater
 from setagree.wording.result_base import Result
 
@@ -110,7 +110,8 @@ class Jackknife(Result):
 
     def __repr__(self) -> str:
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
-        about = f", {ABOUT[self.over]}" if self.standard_error > 0 else ""
+        raters = raters_in_words([self.agreement], self.over)
+        about = f", {raters}" if self.standard_error > 0 else ""
         return (
             f"<Jackknife over {len(self.values):,} {self.over}: {self.agreement.coefficient} "
             f"[{self.agreement.distance}] {self.agreement.estimate:.4f}, se "

@@ -21,7 +21,7 @@ from setagree.errors import DataError, OptionError, SetagreeWarning, counted, op
 from setagree.inference.panel_members import check_least, is_number, plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.results import ABOUT, Agreement
+from setagree.scoring.results import Agreement, raters_in_words
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -183,14 +183,13 @@ class Monitor(Result):
     @property
     def method(self) -> str:
         """Sentence on the intervals."""
+        about = f"The intervals are about {raters_in_words([self.agreement])} and"
         if self.planned:
-            return (
-                f"The intervals are about {ABOUT['units']} and hold together at "
-                f"{counted(len(self.planned), 'planned look')} (Pocock's bound)."
-            )
+            looks = counted(len(self.planned), "planned look")
+            return f"{about} hold together at {looks} (Pocock's bound)."
         return (
-            f"The intervals are about {ABOUT['units']} and asymptotically anytime-valid (Robbins' "
-            f"mixture), from {FIRST_LOOK} units: one may look after every batch and stop at any."
+            f"{about} asymptotically anytime-valid (Robbins' mixture), from {FIRST_LOOK} units: "
+            "one may look after every batch and stop at any."
         )
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ from setagree.inference.plan_goals import (
 from setagree.inference.unit_order import is_clustered, refuse_weighted
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable, t_interval
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, t_interval
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -111,7 +111,7 @@ class Plan(Result):
 
     @property
     def about(self) -> str:
-        """Population of the intervals: the raters of the pilot, judging a sample of units."""
+        """Population of the intervals: these raters, judging a sample of units."""
         return self.agreement.about
 
     @property
@@ -152,7 +152,7 @@ class Plan(Result):
     def notes(self) -> tuple[str, ...]:
         """Sentences on the population, the goal and the best row of the plan."""
         goals, name, found = self.goals, self.agreement.coefficient, self.agreement.estimate
-        notes = [f"Intervals are about {self.about}."]
+        notes = [f"Intervals are about {raters_in_words([self.agreement])}."]
         if goals.assurance is not None:
             notes.append(
                 f"half width: that which {100 * goals.assurance:g} % of such studies do not "
@@ -250,7 +250,7 @@ class Plan(Result):
         return (
             f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
             f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units{drawn}: "
-            f"{counted(len(self.frame), 'row')}, about {self.about}>"
+            f"{counted(len(self.frame), 'row')}, about {raters_in_words([self.agreement])}>"
         )
 
 
@@ -293,7 +293,7 @@ class DifferencePlan(Result):
 
     @property
     def about(self) -> str:
-        """Population of the intervals: the raters of the pilot, judging a sample of units."""
+        """Population of the intervals: these raters, judging a sample of units."""
         return self.comparison.about
 
     @property
@@ -303,12 +303,12 @@ class DifferencePlan(Result):
 
     def _notes(self) -> list[str]:
         power = _power_note(self.goals, "the difference", "", "it is as in the pilot")
-        return [f"Intervals are about {self.about}.", power]
+        return [f"Intervals are about {self.comparison.raters}.", power]
 
     def __repr__(self) -> str:
         first, n = self.frame.iloc[0], counted(len(self.frame), "row")
         what = f"{first['first']} - {first['second']}"
-        return f"<DifferencePlan of {what}: {n}, about {self.about}>"
+        return f"<DifferencePlan of {what}: {n}, about {self.comparison.raters}>"
 
 
 @overload

@@ -10,7 +10,7 @@ from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
-from setagree.scoring.results import ABOUT, Agreement
+from setagree.scoring.results import Agreement, raters_in_words
 from setagree.scoring.table_notes import rare_answers
 from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
@@ -44,11 +44,7 @@ def interval_name(f: Findings) -> str:
 
 def interval_about(f: Findings) -> str:
     """Return what the interval of the headline is about, and how the units were drawn."""
-    about, study = ABOUT["units"], f.study
-    # Of a crowd each unit is rated by a few, so that no reader can take it for one panel.
-    if 2 * int(np.bincount(study.rater_codes).max(initial=0)) < study.n_units:
-        about = f"this pool of {study.n_raters:,} raters"
-    return f"{about}{f.main.drawn and f', {f.main.drawn}'}"
+    return f"{raters_in_words([f.main])}{f.main.drawn and f', {f.main.drawn}'}"
 
 
 def distance_phrase(row: Agreement) -> str:

@@ -23,7 +23,7 @@ from setagree.scoring.coefficients import (
     own_name,
 )
 from setagree.scoring.references import cited, is_ours
-from setagree.scoring.results import ABOUT, Agreement, AgreementTable
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import default_distances
 from setagree.scoring.table_notes import drawn_of
 from setagree.study.codes import have_degrees
@@ -77,7 +77,7 @@ def bootstrapped(
     return (
         f"The {level_text(level, gap='')} {method} interval{_which(bootstrap.agreement, rows)} of "
         f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}; it is "
-        f"about {ABOUT[bootstrap.over]}."
+        f"about {raters_in_words([bootstrap.agreement], bootstrap.over)}."
     )
 
 
@@ -90,7 +90,7 @@ def _resamples(bootstrap: Bootstrap) -> str:
     return f"{drawn}, {missed:,} of them undefined and left out," if missed else drawn
 
 
-def tested(
+def permutation_sentence(
     test: PermutationTest, rows: Sequence[Agreement], *, seed: int | None, cite: Cite
 ) -> str:
     """Return what a permutation test found; nothing where its p is undefined."""
@@ -256,7 +256,7 @@ def methods_of_result(
         said.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
     if test is not None:
         check_reported(rows, test, "test")
-        said.append(tested(test, rows, seed=seed, cite=sources.cite))
+        said.append(permutation_sentence(test, rows, seed=seed, cite=sources.cite))
     said += [sentence for sentence, _ in more]
     sources.update(key for _, keys in more for key in keys)
     return Methods(tuple(filter(None, said)), tuple(cited(sources)))
@@ -412,7 +412,7 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
         f"the {intervals} are t intervals with {_listed(freedom)} degrees "
         "of freedom, cut at 1. They treat the units as a sample and the raters as fixed, "
-        f"and so are about {ABOUT['units']}. "
+        f"and so are about {raters_in_words(defined)}. "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
 

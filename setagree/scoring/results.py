@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -95,6 +95,22 @@ ABOUT = {
     **dict.fromkeys(("raters", "both"), "raters like these"),
 }
 """Target of an interval, by what is sampled."""
+
+
+def raters_in_words(agreements: Iterable[Agreement], over: str = "units") -> str:
+    """Return the raters that intervals are about, in words.
+
+    They are a pool if nobody rated half of the units: a crowd is not one panel.
+    """
+    pools: set[int | None] = set()
+    for one in agreements:
+        if one.study is None and one.tally.given is None:
+            return ABOUT[over]
+        pools.add(one.n_raters if 2 * one.case.rated.ratings.max() < one.n_units else None)
+    if ABOUT[over] != ABOUT["units"] or None in pools:
+        return ABOUT[over]
+    return f"this pool of {pools.pop():,} raters" if len(pools) == 1 else "these pools of raters"
+
 
 NONE = (float("nan"), float("nan"))
 
@@ -483,7 +499,7 @@ class AgreementTable(ResultRows[Agreement]):
     )
 
     def __post_init__(self) -> None:
-        by_name = {(row.coefficient, row.distance): row for row in self.rows}
+        by_name = {(one.coefficient, one.distance): one for one in self.rows}
         object.__setattr__(self, "by_name", by_name)
 
     def __getitem__(self, name: RowName) -> Agreement:
@@ -506,7 +522,7 @@ class AgreementTable(ResultRows[Agreement]):
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
 
     def _notes(self) -> list[str]:
-        drawn = how_drawn(self.rows, about=self.rows[0].about)
+        drawn = how_drawn(self.rows, about=raters_in_words(self.rows))
         return list(filter(None, [drawn, *remarks(self.rows, self.level)]))
 
     def _heading(self) -> str:

@@ -332,7 +332,8 @@ class TestIntervals:
 
 def made_of(values, *, estimate, over="units"):
     """Return a bootstrap with these numbers."""
-    agreement = SimpleNamespace(estimate=estimate, coefficient="x", distance="d")
+    about = {"coefficient": "x", "distance": "d", "study": None}
+    agreement = SimpleNamespace(estimate=estimate, tally=SimpleNamespace(given=None), **about)
     return Bootstrap(agreement, np.asarray(values, dtype=float), over)
 
 
