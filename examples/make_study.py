@@ -1,4 +1,4 @@
-"""Write examples/study.csv: 300 texts, 4 annotators, 6 emotions, 15 % of the answers missing.
+"""Write examples/study.csv: 300 texts, 4 annotators, 6 emotions, 15% of the answers missing.
 
 The annotators differ: `cem` guesses often, `dora` ticks more than there is. Blank labels mean that
 no emotion applies; a text that an annotator did not see has no row.

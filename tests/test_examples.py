@@ -52,13 +52,13 @@ def test_walkthrough_gives_the_published_figures() -> None:
     """The 11 units give the alpha and the kappa of the published walk-through."""
     wide = pd.read_csv(EXAMPLES / "walkthrough.csv", index_col="unit", dtype=str)
     table = sa.agreement(sa.Annotations.from_wide(wide))
-    # 27678/68753 and .40738381 with two independent programs.
+    # 27678/68753 and 0.40738381 with two independent programs.
     assert table["krippendorff_alpha", "masi"].estimate == pytest.approx(27678 / 68753, abs=1e-14)
     assert table["fleiss_kappa", "masi"].estimate == pytest.approx(0.40738381, abs=5e-9)
 
 
 def test_scales_give_krippendorffs_figures() -> None:
-    """Krippendorff's 4 x 12 gives ratio alpha .7974 (with category positions it would be .734)."""
+    """Krippendorff's 4 x 12 gives ratio alpha 0.7974 (with category positions 0.734)."""
     ratings = pd.read_csv(EXAMPLES / "scales.csv", index_col="unit")
     study = sa.Annotations.from_wide(ratings, kind="value")
     published = {"nominal": 0.743421052632, "ordinal": 0.815387503755, "ratio": 0.797402774712}

@@ -180,7 +180,7 @@ def test_label_sets_are_said_in_words():
 
 def test_small_p_values_are_said_to_be_small():
     """No p is 0."""
-    assert "| <.0001 |" in TABLE.to_markdown()
+    assert "| <0.0001 |" in TABLE.to_markdown()
     assert all(isinstance(p, float) and 0 < p < 1e-4 for p in TABLE.to_dict()["p_value"])
     assert not any(isinstance(x, np.generic) for cells in TABLE.to_dict().values() for x in cells)
 

@@ -210,7 +210,7 @@ def _with_bootstrap_intervals(
     frame = frame.rename(columns={"p_value": "analytic_p_value"})
     about, R = raters_in_words(table, over), table[0].n_raters
     if over == "both" and R is not None and R <= 5:  # as few as were simulated
-        about += f", of whom {R} are few: such intervals held the truth in 80-88 % of studies"
+        about += f", of whom {R} are few: such intervals held the truth in 80-88% of studies"
     drawn = {"both": "units and raters"}.get(rows[0].drawn, rows[0].drawn)
     note = (
         f"se and interval: bootstrap ({method or rows[0].default_method}), "

@@ -233,7 +233,7 @@ def doubt_of_rare(labels: list[Any]) -> str:
     return (
         f"{verb} given so seldom, or so often, that the rarer of yes and no weighs less than four "
         "units. No interval of alpha is known to hold its level there: in simulated studies of "
-        "four, five and eight raters the 95 % score interval held the truth in 90, 86 and 80 %. "
+        "four, five and eight raters the 95% score interval held the truth in 90, 86 and 80%. "
         "More units help."
     )
 

@@ -213,7 +213,7 @@ def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
 
 @overlap_distance(
     title="MASI as in NLTK before 3.10",
-    formula="MASI with .67 and .33 in place of thirds",
+    formula="MASI with 0.67 and 0.33 in place of thirds",
     source="Passonneau 2006",
 )
 def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:

@@ -99,7 +99,7 @@ class AcceptanceTest(Result):
         """Sentence with the decision and its basis."""
         errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
         allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
-        sure = f"with 95 % confidence the error rate is {number(self.at_most)} or less"
+        sure = f"with 95% confidence the error rate is {number(self.at_most)} or less"
         return f"{self.outcome}: {errors}, {allowed}; {sure}."
 
     @property
@@ -164,7 +164,7 @@ def acceptance_plan(
     for name, one in {"good": good, "bad": bad, **risks}.items():
         if not is_number(one) or not 0 < one < 1:
             percent = is_number(one) and 1 <= one < 100
-            hint = f" {one:g} % is {one / 100:g}." if percent else ""
+            hint = f" {one:g}% is {one / 100:g}." if percent else ""
             raise OptionError(f"{option(name, one)} must lie between 0 and 1.{hint}")
     if not good < bad:
         raise OptionError(
@@ -211,7 +211,7 @@ def acceptance_test(plan: AcceptancePlan, *, n_errors: int, n_checked: int) -> A
     >>> import setagree as sa
     >>> plan = sa.acceptance_plan(good=0.02, bad=0.10)
     >>> sa.acceptance_test(plan, n_errors=2, n_checked=65).verdict
-    'Accepted: 2 errors in 65 answers checked, 3 are allowed; with 95 % confidence the error rate \
+    'Accepted: 2 errors in 65 answers checked, 3 are allowed; with 95% confidence the error rate \
 is 0.094 or less.'
     """
     check_least("n_errors", n_errors, 0)

@@ -112,13 +112,13 @@ class Benchmark(Result):
             about, drawn = raters_in_words([self.agreement]), self.agreement.drawn
             about += f", {drawn}" if drawn else ""
             return (
-                f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95 % "
+                f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95% "
                 f"confidence (score interval, {about}); membership is Gwet's, from the standard "
                 "error."
             )
         if self.levels["membership"].isna().any():
             return ""
-        return " It is the best level whose cumulative membership (Gwet's) reaches 95 %."
+        return " It is the best level whose cumulative membership (Gwet's) reaches 95%."
 
 
 @overload
@@ -355,7 +355,7 @@ def at_least(
     --------
     >>> import setagree as sa
     >>> print(sa.at_least(sa.simulate(200, 3, skill=0.9, rng=1), 0.6).verdict)
-    Krippendorff's alpha is at least 0.6: with 95 % confidence (these raters) it is 0.6775 or more.
+    Krippendorff's alpha is at least 0.6: with 95% confidence (these raters) it is 0.6775 or more.
     """
     check_level(level)
     if not level > 0.5:
@@ -374,7 +374,7 @@ def at_least(
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which "
                 "promises too much where agreement is high: in simulated studies it said so of up "
-                "to 13 % that were no better than the threshold, instead of 5 %.",
+                "to 13% that were no better than the threshold, instead of 5%.",
                 SetagreeWarning,
             )
         return found

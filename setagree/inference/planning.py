@@ -155,7 +155,7 @@ class Plan(Result):
         notes = [f"Intervals are about {raters_in_words([self.agreement])}."]
         if goals.assurance is not None:
             notes.append(
-                f"half width: that which {100 * goals.assurance:g} % of such studies do not "
+                f"half width: that which {100 * goals.assurance:g}% of such studies do not "
                 "exceed, allowing for the chance in the pilot, too."
             )
         other = "" if goals.at_least else f" ({option('at_least')} names another bound)"
@@ -224,7 +224,7 @@ class Plan(Result):
         is_room_asked = self.goals.assurance is not None or self.goals.power is not None
         return (
             f"A pilot of {counted(self.pilot_units, 'unit')} says little: its {pilot.coefficient} "
-            f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g} % interval), and "
+            f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g}% interval), and "
             "the spread of units that this plan rests on is as uncertain."
             f"{'' if is_room_asked else room}"
         )
@@ -259,7 +259,7 @@ def _power_note(goals: PlanGoals, name: str, other: str, condition: str) -> str:
     if goals.at_least is None:
         return ""
     return (
-        f"power: how often such a study shows with {100 * goals.level:g} % confidence (one-sided) "
+        f"power: how often such a study shows with {100 * goals.level:g}% confidence (one-sided) "
         f"that {name} is above {goals.at_least:g}{other}, if {condition}."
     )
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Large: TypeAlias = "Frame | Paths"
 
-# How much more units the parts may have than all rows, whose units are estimated within some 5 %.
+# How much more units the parts may have than all rows, whose units are estimated within some 5%.
 _SPLIT = 1.25
 _MARKS = 50
 

@@ -330,9 +330,9 @@ class AltTest(Result):
             return ""
         needed = self.units_for()
         takes = (
-            f"a power of .80 takes about {needed:,} units"
+            f"a power of 0.80 takes about {needed:,} units"
             if needed is not None
-            else f"at epsilon {self.epsilon:g} no number of units gives a power of .80"
+            else f"at epsilon {self.epsilon:g} no number of units gives a power of 0.80"
         )
         return (
             f"Power: with {counted(self.n_units, 'unit')} and ties as frequent as here, a model as "

@@ -341,11 +341,11 @@ class Replacement(Result):
         if self.reason is not None:
             return (f"No verdict: {self.reason}.",)
         low, high = self.interval()
-        part = f"{100 * self.margin / self.human_alpha:.0f} % of the humans' alpha"
+        part = f"{100 * self.margin / self.human_alpha:.0f}% of the humans' alpha"
         margin, model = f"{self.margin:g} ({part})", Name.of(self.model)
         absent = [one for one in self.changes if one.why is not None]
         rest: Sentence = ("; left out: ", *_whose(absent), ".") if absent else (".",)
-        mean = f"mean change {self.change:+.3f}, 90 % {low:+.3f} to {high:+.3f}"
+        mean = f"mean change {self.change:+.3f}, 90% {low:+.3f} to {high:+.3f}"
         if self.outcome != "above":  # p is of the test that the loss is smaller
             mean += f", {self._p_said}"
         if self.equivalence:
@@ -581,7 +581,7 @@ def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
         )
     if margin >= alpha / 2:
         warn(
-            f"The margin of {margin:g} is {100 * margin / alpha:.0f} % of the alpha of the humans "
+            f"The margin of {margin:g} is {100 * margin / alpha:.0f}% of the alpha of the humans "
             f"({alpha:.4f}): a model may lose that share of their agreement and still pass.",
             SetagreeWarning,
         )

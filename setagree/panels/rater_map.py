@@ -534,7 +534,7 @@ def rater_map(
     >>> result.camps, result.silhouette
     ([['a', 'b', 'c'], ['d', 'e', 'f']], 1.0)
     >>> result.verdict
-    "The raters form 2 camps, of 3 ('a', 'b' and 'c') and 3 ('d', 'e' and 'f') (p = .005)."
+    "The raters form 2 camps, of 3 ('a', 'b' and 'c') and 3 ('d', 'e' and 'f') (p = 0.005)."
     """
     study = known_plain(study, "rater_map")
     check_least("min_shared", min_shared, 1)

@@ -76,7 +76,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
     >>> ax = plots.null(sa.permutation_test(alpha, n_resamples=99, rng=1))
     >>> [text.get_text() for text in ax.texts][1]
-    'observed 0.321, p = .010 (greater)'
+    'observed 0.321, p = 0.010 (greater)'
     """
     from setagree.inference.permutation import PermutationTest as Known
 
@@ -92,7 +92,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     own, other = (_HIGH, _LOW) if below <= estimate else (_LOW, _HIGH)
     observed = f"observed {number(estimate)}, {p_phrase(test.p_value)} ({test.alternative})"
     _mark(ax, estimate, observed, height=own)
-    _mark(ax, below, f"95 % are at most {number(below)}", height=other, thin=True)
+    _mark(ax, below, f"95% are at most {number(below)}", height=other, thin=True)
     label_x(ax, f"{_named(test.agreement)}, of reshuffled answers")
     label_y(ax, "arrangements" if test.exact else "reshuffles")
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):
@@ -371,7 +371,7 @@ def replacement(
         f"{short_text(result.model)} in the place of a human",
         short_text(result.verdict, limit=700),
         f"Change of alpha with the others ({short_text(distance_name(result.distance))} "
-        "distance); line: 90 % interval; dashes: the margin.",
+        "distance); line: 90% interval; dashes: the margin.",
         note,
     )
     if result.reason is not None:

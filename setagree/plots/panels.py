@@ -86,7 +86,7 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
         f"{short_text(alt_test.model)} beside each human",
         short_text(alt_test.verdict, limit=700),
         f"How often each is at least as near to the other humans ({_distance(alt_test)}); "
-        "line: 95 % interval.",
+        "line: 95% interval.",
         note,
     )
     if alt_test.reason is not None:

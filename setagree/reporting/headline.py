@@ -37,7 +37,7 @@ def headline(f: Findings) -> Sentence:
 
 
 def interval_name(f: Findings) -> str:
-    """Return ``95 % score interval``, or without the method where it is t."""
+    """Return ``95% score interval``, or without the method where it is t."""
     method = "score " if f.main.best_method == "score" else ""
     return f"{level_text(f.level)} {method}interval"
 
@@ -100,11 +100,11 @@ def _judged(f: Findings) -> str:
     """
     low, high = quoted_interval(f)
     word, lows = f.verdict.verdict, SCALES["krippendorff"]
-    by = "by Krippendorff's limits (reliable from .800, tentative conclusions from .667)"
+    by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
     if word == "discard" and high >= lows["tentative"]:
         return f"Too uncertain to rely on, {by}"
     allowed = high < lows["tentative"] if word == "discard" else low >= lows[word]
-    sure = "even allowing for sampling error" if allowed else "with 95 % confidence"
+    sure = "even allowing for sampling error" if allowed else "with 95% confidence"
     return f"{_VERDICTS[word]}, {by}, {sure}"
 
 

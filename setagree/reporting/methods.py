@@ -75,7 +75,7 @@ def bootstrapped(
         return ""
     source = cite("Efron 1987" if method == "BCa" else "Efron & Tibshirani 1993")
     return (
-        f"The {level_text(level, gap='')} {method} interval{_which(bootstrap.agreement, rows)} of "
+        f"The {level_text(level)} {method} interval{_which(bootstrap.agreement, rows)} of "
         f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}; it is "
         f"about {raters_in_words([bootstrap.agreement], bootstrap.over)}."
     )
@@ -349,7 +349,7 @@ def _empty_sets(tally: Tally) -> str:
         return "no rating is the empty set"
     totals = tally.value_totals(tally.multiplicity)
     n = int(totals[tally.values.index(frozenset())])
-    part = share(n / tally.n_ratings).replace("\u00a0", "")
+    part = share(n / tally.n_ratings)
     return f"the empty set ({counted(n, 'rating')}, {part}) was an answer like any other"
 
 
@@ -392,7 +392,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     if row.reason is not None:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
-    ends = "" if np.isnan(low) else f", {level_text(level, gap='')} interval {interval(low, high)}"
+    ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
     if row.standard_error == 0:
         why = str(row.interval_reason)
         ends = f", without an interval, as {why[0].lower()}{why[1:]}"
@@ -407,7 +407,7 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     if not defined:
         return ""
     how, freedom = _drawn(defined, cite)
-    intervals = f"{level_text(level, gap='')} intervals"
+    intervals = f"{level_text(level)} intervals"
     return (
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
         f"the {intervals} are t intervals with {_listed(freedom)} degrees "

@@ -153,7 +153,7 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
         "low": at(low),
         "width": round(at(high) - at(low), 2),
         "at": at(max(estimate, start)),
-        "says": f"{number(estimate)} on a line from {start:g} to 1, with limits at .667 and .800",
+        "says": f"{number(estimate)} on a line from {start:g} to 1, with limits at 0.667 and 0.800",
     }
 
 

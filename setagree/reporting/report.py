@@ -187,7 +187,7 @@ def _quoted(f: Findings) -> list[Method]:
     low, high = quoted_interval(f)
     if f.main.best_method == "t" or np.isnan(low):
         return []
-    which = f"The {level_text(f.level, gap='')} score interval of {f.main.definition.short}"
+    which = f"The {level_text(f.level)} score interval of {f.main.definition.short}"
     return [(f"{which}, which the headline of the report quotes, is {interval(low, high)}.", ())]
 
 

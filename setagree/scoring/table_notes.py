@@ -60,7 +60,7 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
     if wide:
         more = f" and {len(wide) - _NAMED:,} more rows" if len(wide) > _NAMED else ""
         listed = f"{', '.join(wide[:_NAMED])}{more}"
-        said.append(f"{level_text(level, gap='')} score interval, for small studies: {listed}.")
+        said.append(f"{level_text(level)} score interval, for small studies: {listed}.")
     return [" ".join(said)] if said else []
 
 
@@ -162,7 +162,7 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str 
         return (
             f"Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{drawn_of(rows)}, {freedom and f'{freedom}, '}the largest with "
-            f"{100 * max(shares):.0f} % of the units.{tail}"
+            f"{100 * max(shares):.0f}% of the units.{tail}"
         )
     parts = []
     if sample.weights is not None:
@@ -184,7 +184,7 @@ def doubt_clusters(rows: Sequence[Agreement]) -> None:
         is_one = "is" if one.n == 1 else "are"
         why = [f"there {is_one} {counted(one.n, 'cluster')}"] if one.n < _FEW_CLUSTERS else []
         why += [f"they leave {df:.1f} degrees of freedom"] if df < _FEW_DF else []
-        why += [f"the largest holds {100 * share:.0f} % of the units"] if share > 1 / 3 else []
+        why += [f"the largest holds {100 * share:.0f}% of the units"] if share > 1 / 3 else []
         if why:
             warn(
                 f"intervals clustered by {one.by} are rough, because {', '.join(why)}; more "
@@ -240,7 +240,7 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
         if tally.units is not None and patterns is not None:
             which = f" ({shorten(tally.units[patterns == most][0])})"
         warn(
-            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f} % of "
+            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f}% of "
             "the disagreement. No interval is known to hold its level there; look at the answers "
             "to this unit.",
             FarAnswersWarning,
@@ -279,10 +279,10 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
         return ""
     which = f" ({shorten(display_value(tally.values[most]))})" if named else ""
     return (
-        f"One answer{which} is {100 * totals[most] / N:.1f} % of the ratings of {n:,} units, so "
+        f"One answer{which} is {100 * totals[most] / N:.1f}% of the ratings of {n:,} units, so "
         f"that all other answers weigh as much as {others:.1f} units. No interval is known to "
-        "hold its level there: in simulated studies of four, five and eight raters the 95 % score "
-        "interval held the truth in 92, 89 and 81 %. More units help."
+        "hold its level there: in simulated studies of four, five and eight raters the 95% score "
+        "interval held the truth in 92, 89 and 81%. More units help."
     )
 
 

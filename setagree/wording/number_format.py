@@ -13,8 +13,6 @@ from setagree.checks import check_level
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 
-_SPACE = "\N{NO-BREAK SPACE}"
-
 
 def is_nothing(x: Any) -> bool:
     """Return whether a number is missing."""
@@ -70,8 +68,8 @@ def share(x: Any) -> str:
     if is_nothing(x):
         return DASH
     if 0 < x < 0.0005:
-        return f"<0.1{_SPACE}%"
-    return f"{100 * x:.{int(0 < x < 0.0995)}f}{_SPACE}%"
+        return "<0.1%"
+    return f"{100 * x:.{int(0 < x < 0.0995)}f}%"
 
 
 def count(x: Any, *, plain: bool = False) -> str:
@@ -92,24 +90,21 @@ def two_digits(x: float) -> str:
     return np.format_float_positional(x, precision=2, fractional=False, trim="-")
 
 
-def level_text(level: float, *, gap: str = " ") -> str:
-    """Return a level as ``95 %`` or ``99.9 %``, never rounded."""
+def level_text(level: float) -> str:
+    """Return a level as ``95%`` or ``99.9%``, never rounded."""
     check_level(level)
-    return f"{100 * level:.12g}{gap}%"
+    return f"{100 * level:.12g}%"
 
 
 def p_value(p: Any, *, digits: int = 3, plain: bool = False) -> str:
     """Return a p-value as text, with ``<`` if it is below the last digit.
 
-    ``plain`` keeps the zero before the point, as other numbers of a table do.
+    ``plain`` means the dash of the keyboard for a missing value, as in tables on a terminal.
     """
     if is_nothing(p):
         return "-" if plain else DASH
     least = 10**-digits
-    if p < least:
-        return f"<{least:.{digits}f}".replace("0", "", 1)
-    text = f"{p:.{digits}f}"
-    return text if plain else text.removeprefix("0")
+    return f"<{least:.{digits}f}" if p < least else f"{p:.{digits}f}"
 
 
 def p_four(p: Any) -> str:
@@ -118,7 +113,7 @@ def p_four(p: Any) -> str:
 
 
 def p_phrase(p: Any) -> str:
-    """Return a p-value for a sentence: ``p = .012`` or ``p < .001``."""
+    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 0.001``."""
     text = p_value(p)
     if is_nothing(p):
         return "p undefined"

@@ -76,7 +76,7 @@ class Column:
     def heading(self, level: float) -> str:
         """Return the heading in a table of intervals of a level."""
         if self.kind in {"interval", "half_width"} and not self.head:
-            return f"{level_text(level, gap='')} interval"
+            return f"{level_text(level)} interval"
         return self.head or self.first.replace("_", " ")
 
     def cells(self, frame: pd.DataFrame) -> list[str]:
@@ -97,7 +97,7 @@ _CELLS: dict[str, Callable[[Any], str]] = {
     "count": partial(count, plain=True),
     "number": four,
     "p": p_four,
-    "share": lambda x: f"{number(100 * x, digits=1, plain=True)} %",
+    "share": lambda x: f"{number(100 * x, digits=1, plain=True)}%",
     "amount": lambda x: f"{x:,.10g}",
     "half_width": lambda x: f"± {four(x)}",
     "yes": lambda x: "yes" if x else "no",

@@ -226,12 +226,12 @@ def seconds(value: float) -> str:
     Examples
     --------
     >>> seconds(0.00123), seconds(0.456), seconds(12.3)
-    ('.0012', '.46', '12')
+    ('0.0012', '0.46', '12')
     """
     if value >= 9.95:
         return f"{value:,.0f}"
     digits = 1 - math.floor(math.log10(value))
-    return f"{value:.{digits}f}".removeprefix("0")
+    return f"{value:.{digits}f}"
 
 
 def times(ratio: float) -> str:

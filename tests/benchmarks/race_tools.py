@@ -223,7 +223,7 @@ _SINGLE = data.Recipe(max_size=1)
 
 CONTESTS: dict[str, Contest] = {
     "masi": Contest(
-        "Krippendorff's alpha with MASI: sets of up to 5 of 30 labels, 3 raters, 10 % missing",
+        "Krippendorff's alpha with MASI: sets of up to 5 of 30 labels, 3 raters, 10% missing",
         n_raters=3,
         recipe=_SETS,
         tools={
@@ -237,7 +237,7 @@ CONTESTS: dict[str, Contest] = {
         },
     ),
     "single": Contest(
-        "Krippendorff's alpha, nominal: one of 30 labels, 3 raters, 10 % missing",
+        "Krippendorff's alpha, nominal: one of 30 labels, 3 raters, 10% missing",
         n_raters=3,
         recipe=_SINGLE,
         tools={

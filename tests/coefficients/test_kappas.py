@@ -89,7 +89,7 @@ def test_weights_in_every_part():
 
 
 def test_cohen_of_the_textbook_table():
-    """20, 5, 10, 15 of 50: po = .7, pe = .5 x .6 + .5 x .4 = .5, kappa = .4."""
+    """20, 5, 10, 15 of 50: po = 0.7, pe = 0.5 x 0.6 + 0.5 x 0.4 = 0.5, kappa = .4."""
     table = pd.DataFrame([[20, 5], [10, 15]], index=["yes", "no"], columns=["yes", "no"])
     result = sa.cohen_kappa(sa.Annotations.from_contingency(table))
     assert result.observed_agreement == pytest.approx(0.7)

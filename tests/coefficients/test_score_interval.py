@@ -202,7 +202,7 @@ def test_squares(distance):
 
 
 def test_it_holds_where_t_does_not():
-    """Twenty units, two raters, alpha .9: of 600 studies at least 93 % cover, of t's far fewer."""
+    """Twenty units, two raters, alpha 0.9: of 600 studies at least 93% cover, of t's far fewer."""
     rng = np.random.default_rng(11)
     truth, hits, by_t = 0.9, 0, 0
     for _ in range(600):

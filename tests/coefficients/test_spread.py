@@ -372,9 +372,9 @@ def abs_scale(row):
 
 
 def test_coverage_of_a_population():
-    """Hard units three times oversampled: the weighted 95 % interval holds the population's alpha.
+    """Hard units three times oversampled: the weighted 95% interval holds the population's alpha.
 
-    400 samples of 80 units; the Monte Carlo error of a coverage of .95 is .011.
+    400 samples of 80 units; the Monte Carlo error of a coverage of 0.95 is 0.011.
     """
     rng = np.random.default_rng(11)
     N, n, labels = 4000, 80, np.array(list("abcd"))

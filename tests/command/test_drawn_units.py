@@ -159,7 +159,7 @@ def test_raters_like_these(study):
     assert "raters like these" in ok("score", "study.csv", "--over", "both")
     assert row["about"] == "raters like these"
     few = ok("score", "study.csv", "--over", "both", "--interval", "bootstrap", "--seed", "1")
-    assert "held the truth in 80-88 % of studies" in " ".join(few.split())
+    assert "held the truth in 80-88% of studies" in " ".join(few.split())
     said = refusal("score", "study.csv", "--over", "both", "--seed", "1")
     assert "--seed makes sense only with --interval bootstrap" in said
     only = rows("score", "study.csv", "--over", "both", "-c", "mv_alpha")[0]
@@ -402,7 +402,7 @@ def test_clusters_that_count(study):
     assert "11 clusters (Krippendorff's alpha), 12 clusters (" in note
     gathered = gather(study.take(kept), coefficient="fleiss_kappa", n_resamples=19, rng=1)
     notes = {one.id: one.note for one in sections(gathered)}
-    assert "95 % interval (12 clusters) for each rater" in notes["raters"]
+    assert "95% interval (12 clusters) for each rater" in notes["raters"]
     assert "the score interval (11 clusters);" in notes["labels"]
 
 

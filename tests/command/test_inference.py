@@ -26,7 +26,7 @@ from setagree.cli.options import CALLED
 from setagree.errors import spelling
 
 # T1: the published R walk-through, 11 units x 3 raters, one answer missing. From irrCAC with
-# rounding removed: masi alpha .40257152 (se .15186146), nominal alpha .35266821.
+# rounding removed: masi alpha 0.40257152 (se 0.15186146), nominal alpha .35266821.
 WALKTHROUGH = """unit,r1,r2,r3
 1,"a, b",a,b
 2,"a, b","a, b","a, b"
@@ -103,7 +103,7 @@ class TestScore:
         assert f"bootstrap (percentile), 60 resamples of the {said}, seed 7." in text
 
     def test_only_the_interval_changes(self):
-        """What is no interval is what the analytic table has, the estimate .40257152 among it."""
+        """What is no interval is what the analytic table has, the estimate 0.40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
         assert analytic.pop("reason") is None
         assert analytic.pop("about") == "these raters"
@@ -158,7 +158,7 @@ class TestScore:
             assert [row["low"], row["high"]] == [*one.interval(0.9, method="score")]
             assert row["interval_method"] == "score"
             assert (row["standard_error"], row["p_value"]) == (one.standard_error, one.p_value)
-        # T1's 90 % interval, from an independent plain program.
+        # T1's 90% interval, from an independent plain program.
         assert "0.1273, 0.6741" in ok(*words)
         assert "interval: score, made for few units" in ok(*words)
         head, first, _ = csv.reader(io.StringIO(ok(*words, "--format", "csv")))
@@ -185,11 +185,11 @@ class TestScore:
             columns=["unit", "rater", "labels"],
         ).assign(labels=lambda f: f["labels"].where(f.index % 50 != 7, "d")).to_csv("many.csv")
         words = ["many.csv", "-c", ALPHA, "-f", "markdown"]
-        assert "| <.0001 |" in ok("score", *words)
+        assert "| <0.0001 |" in ok("score", *words)
         assert "| 0.0000 |" not in ok("score", *words)
         head, _, line, *_ = ok("score", *words, "--interval", "bootstrap").splitlines()
         named = dict(zip(head.split(" | "), line.split(" | "), strict=True))
-        assert named["analytic_p_value"] == "<.0001"
+        assert named["analytic_p_value"] == "<0.0001"
 
     @pytest.mark.parametrize(
         ("words", "part"),
@@ -273,9 +273,9 @@ class TestPermutation:
         assert few.endswith("Seed 1.")
 
     def test_chance_lies_where_it_should(self):
-        """The upper 5 % of pooled reshuffles of MASI alpha on T2 begin at about .239.
+        """The upper 5% of pooled reshuffles of MASI alpha on T2 begin at about 0.239.
 
-        T2 is the walk-through of two raters; .239 was found with another program and other draws.
+        T2 is the walk-through of two raters; 0.239 was found with another program and other draws.
         """
         table = pd.read_csv("walk.csv", dtype=str)
         second = ["a", "a, b", "a", "c", "a, c", "d", "d", "a", "a, b, c", "a", "a"]
@@ -286,7 +286,7 @@ class TestPermutation:
         row = rows("test", "t2.csv", "--wide", "--seed", "1", "--resamples", "4000")[0]
         assert row["estimate"] == pytest.approx(0.54035568, abs=5e-9)
         assert row["null_95"] == pytest.approx(0.239, abs=0.02)
-        # The mean of 4,000 alphas, each with a standard deviation of about .15, is 0 +- .0024.
+        # The mean of 4,000 alphas, each with a standard deviation of about 0.15, is 0 +- 0.0024.
         assert row["null_mean"] == pytest.approx(0, abs=0.012)
         assert row["exact_mean"] == 0
 
@@ -328,7 +328,7 @@ class TestCompare:
     """Two files, more, or several results of one."""
 
     def test_two_distances_of_one_file(self, walk):
-        """MASI less nominal alpha on T1 is .40257152 - .35266821; the rest is sa.compare's."""
+        """MASI less nominal alpha on T1 is 0.40257152 - 0.35266821; the rest is sa.compare's."""
         row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
         assert row["difference"] == pytest.approx(MASI - NOMINAL, abs=1e-8)
         assert (row["first_estimate"], row["second_estimate"]) == (
@@ -638,7 +638,7 @@ class TestPlan:
     """How many units a wanted interval takes."""
 
     def test_already_reached(self):
-        """A pilot that has what is wanted says so; T1 has t(10) x .15186146 = .33837 at 95 %."""
+        """A pilot that has what is wanted says so; T1 has t(10) x 0.15186146 = 0.33837 at 95%."""
         text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
         said = "The pilot as it is already gives ± 0.3384, within the ± 0.4 wanted"
         assert said in " ".join(text.split())

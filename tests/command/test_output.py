@@ -394,7 +394,7 @@ def test_lists_without_docstrings(command):
 
 @pytest.mark.parametrize("command", ["convert", "consensus"])
 def test_answers_in_markdown_are_not_rounded(command):
-    """.12341 and .12342 are two answers, in a table of four decimals, too."""
+    """.12341 and 0.12342 are two answers, in a table of four decimals, too."""
     Path("n.csv").write_text("unit,rater,score\n1,a,0.12341\n1,b,0.12341\n2,a,1e-9\n2,b,1e-9\n")
     written = ok(command, "n.csv", "--value", "score", "-f", "markdown")
     assert "| 0.12341 |" in written

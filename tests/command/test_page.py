@@ -289,9 +289,9 @@ class TestSession:
         low, high = alpha.interval(method="score")
         assert found["estimate"] == f"{alpha.estimate:.3f}"
         assert found["interval"] == f"{low:.3f} to {high:.3f}"
-        assert (found["interval_name"], found["about"]) == ("95 % score interval", "these raters")
+        assert (found["interval_name"], found["about"]) == ("95% score interval", "these raters")
         found = session("table", coefficient="mv_alpha", distance="masi", **UNCHANGED)["headline"]
-        assert (found["interval"], found["interval_name"]) == ("", "95 % interval")
+        assert (found["interval"], found["interval_name"]) == ("", "95% interval")
 
     def test_what_was_recognised(self, session):
         """The columns, the first rows, and what there is to choose from."""

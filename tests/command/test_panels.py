@@ -94,7 +94,7 @@ class TestPanel:
             assert row["exact"] == (row["model"] == "near")
 
     def test_power(self):
-        """The verdict is followed by the power of the test, and the units that give .80."""
+        """The verdict is followed by the power of the test, and the units that give 0.80."""
         study = sa.Annotations.from_long(pd.read_csv("models.csv"))
         said = " ".join(ok("panel", "models.csv", "-m", "near").split())
         assert sa.alt_test(study, model="near")["near"].power_note in said

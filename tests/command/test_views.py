@@ -175,7 +175,7 @@ class TestDiagnose:
             ok("diagnose", "wide.csv", "--wide", *words),
         )
         assert long.startswith("Fleiss' kappa with the Jaccard distance is ")
-        assert "90 % score interval" in long
+        assert "90% score interval" in long
         assert wide.splitlines()[0] == long.splitlines()[0]
 
     def test_models(self):
@@ -343,7 +343,7 @@ class TestReport:
         table.to_csv("panels.csv", index=False)
         printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
-        assert "seldom differ this much (p = .029)" in printed
+        assert "seldom differ this much (p = 0.029)" in printed
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
         assert "so few raters can be dealt" in " ".join(without.split())
 

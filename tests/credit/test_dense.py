@@ -44,7 +44,7 @@ class TestCallable:
         assert half.at(np.array([0]), np.array([1])).tolist() == [0.5]
 
     def test_asked_once_a_pair(self):
-        """Each unordered pair is asked once; of more than 100 values some 15 % are once more.
+        """Each unordered pair is asked once; of more than 100 values some 15% are once more.
 
         These hold the calls that compare each value with itself, and no pair twice.
         """

@@ -14,7 +14,7 @@ P = ["difference_p_value", "homogeneity_p_value"]
 
 
 def skewed(rng, n, n_raters=3):
-    """Return units of single labels, of which one has 80 % of the answers."""
+    """Return units of single labels, of which one has 80% of the answers."""
     urn = [0.80, 0.12, 0.05, 0.03]
     truth = rng.choice(4, (n, 1), p=urn)
     knows = rng.random((n, n_raters)) < 0.7
@@ -54,7 +54,7 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
 
 
 def test_they_hold_their_level_where_t_does_not():
-    """Ten units beside forty, a label with 80 %: of 200 studies without a difference few reject."""
+    """Ten units beside forty, a label with 80%: of 200 studies without a difference few reject."""
     rng = np.random.default_rng(1)
     rejected = {"dealing": 0, "t": 0}
     for _ in range(200):
@@ -65,7 +65,7 @@ def test_they_hold_their_level_where_t_does_not():
                 patch.setattr(by_group, "_FEW_UNITS", 100 if way == "dealing" else 0)
                 p = sa.by_group(study, by, distance="nominal", n_resamples=99, rng=rng)[P[0]]
             rejected[way] += int(p.iloc[0] <= 0.05)
-    # Of 200 at 5 %, more than 19 are rejected once in a thousand times.
+    # Of 200 at 5%, more than 19 are rejected once in a thousand times.
     assert rejected["dealing"] <= 19 < rejected["t"]
 
 

@@ -180,9 +180,9 @@ class TestByLabel:
         assert row["reason"].startswith("too few to say: 2 units with two ratings")
 
     def test_a_rare_label_is_covered(self):
-        """Prevalence .10, 60 units: of 300 studies score holds alpha in .93, t in far fewer.
+        """Prevalence 0.10, 60 units: of 300 studies score holds alpha in 0.93, t in far fewer.
 
-        Two raters copy the truth with .9, else draw anew: alpha of the label is .81.
+        Two raters copy the truth with 0.9, else draw anew: alpha of the label is 0.81.
         """
         rng, hits, by_t, known = np.random.default_rng(4), 0, 0, 0
         for _ in range(300):

@@ -175,7 +175,7 @@ class TestWords:
         assert f"between the two {number(frame['between'][0])} (kappa_x, " in said
         assert f"interval {low} to {high})" in said
         assert "These raters agree less between groups than inside them" in said
-        assert "Groups of raters formed at random seldom differ this much (p = .029)." in said
+        assert "Groups of raters formed at random seldom differ this much (p = 0.029)." in said
         assert "do not differ" not in said
 
     def test_camps_of_few_raters(self):
@@ -191,7 +191,7 @@ class TestWords:
         table["panel"] = table["rater"].str[-1].astype(int) % 2
         said = self.said(table)
         assert "The units do not show that raters agree less between groups than inside." in said
-        assert "Groups of raters formed at random may well differ this much (p = ." in said
+        assert "Groups of raters formed at random may well differ this much (p = 0." in said
 
     def test_three_groups(self):
         """Of three groups the one that agrees least with the others is named."""
@@ -270,21 +270,21 @@ class TestDealing:
         assert frame["dealing_p_value"][0] == 1 / 200
 
     def test_it_holds_its_level(self):
-        """Of 100 studies without camps some 5 have p of .05 or less; more than 12 have not."""
+        """Of 100 studies without camps some 5 have p of 0.05 or less; more than 12 have not."""
         rejected = 0
         for seed in range(100):
             study = sa.simulate(25, 8, rng=seed)
             groups = {rater: k % 2 for k, rater in enumerate(study.raters)}
             frame = sa.by_group(study, groups, n_resamples=99, rng=seed)
             rejected += frame["dealing_p_value"][0] <= 0.05
-        # A binomial of 100 and .05 exceeds 12 once in 700.
+        # A binomial of 100 and 0.05 exceeds 12 once in 700.
         assert rejected <= 12
 
     @pytest.mark.parametrize(
         ("sizes", "ways"), [((3, 3), 10), ((2, 1), 3), ((2, 2, 2), 15), ((1, 1), 1)]
     )
     def test_too_few_raters(self, sizes, ways):
-        """Where p cannot reach .05 there is none, and the reason names the number of ways."""
+        """Where p cannot reach 0.05 there is none, and the reason names the number of ways."""
         frame = sa.by_group(two_camps(sizes, units=20), "panel", n_resamples=20, rng=1)
         assert frame["dealing_p_value"].isna().all()
         why = frame["no_test"][0]

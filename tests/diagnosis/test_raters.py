@@ -482,7 +482,7 @@ class TestByGroup:
             study = sa.simulate(200, 3, n_labels=4, rng=seed)
             group = {unit: k % 20 for k, unit in enumerate(study.units)}
             rejected += sa.by_group(study, group)["homogeneity_p_value"].iloc[0] < 0.05
-        # A level of 5 % gives more than 13 of 100 once in 1,500; chi-square with 19 degrees of
+        # A level of 5% gives more than 13 of 100 once in 1,500; chi-square with 19 degrees of
         # freedom, which does not know how rough the standard errors are, rejects 21 of these 100.
         assert rejected <= 13
 
@@ -714,8 +714,8 @@ class TestOverTime:
 def test_the_best_of_six_raters_alike():
     """Of raters who are alike the best to leave out gains something; Holm does not fall for it.
 
-    200 studies of 50 units; the removal that gains most has p <= .05 in about 8 %, with Holm in
-    fewer than 5 %, and raises alpha by .02 on average (Monte Carlo error .001).
+    200 studies of 50 units; the removal that gains most has p <= 0.05 in about 8%, with Holm in
+    fewer than 5%, and raises alpha by 0.02 on average (Monte Carlo error 0.001).
     """
     best = [sa.by_rater(sa.simulate(50, 6, rng=k)).iloc[0] for k in range(200)]
     assert np.mean([one["change"] for one in best]) == pytest.approx(0.022, abs=0.004)

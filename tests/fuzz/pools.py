@@ -14,7 +14,7 @@ STUDIES = {
     "full agreement": 'sa.Annotations.from_triples([(g, u, "xyz"[u % 3]) for g in "ab" '
     "for u in range(4)])",
     "full disagreement": 'sa.Annotations.from_triples([(g, u, g) for g in "ab" for u in range(4)])',
-    "two values": 'sa.Annotations.from_triples([("abc"[k % 3], k // 3, "xy"[k * 7 % 11 % 2]) '
+    "two values": 'sa.Annotations.from_triples([("abc"[k % 3], k // 3, "xy"[k * 7% 11% 2]) '
     "for k in range(24)])",
     "many labels": "sa.Annotations.from_triples([(g, u, [f'l{(u * 37 + g * j) % 300}' "
     "for j in range(1 + u % 5)]) for g in range(1, 4) for u in range(80)])",

@@ -44,7 +44,7 @@ def test_alpha_on_a_scale(study, distance):
     ("distance", "rows", "alpha"),
     [
         # Hand calculations stated in the tests of krippendorff (fast-krippendorff),
-        # test_circular_bipolar.py: "exact hand calculation", .5625 and 18/23.
+        # test_circular_bipolar.py: "exact hand calculation", 0.5625 and 18/23.
         ("circular", [[0, 1, 2, 3], [0, 2, 2, 0]], 9 / 16),
         ("bipolar", [[-1, 0, 1], [-1, 1, 1]], 18 / 23),
     ],

@@ -32,61 +32,61 @@ T3 = "{} {} / a {} / a a / a b / ab a / ab ac / abc abc / c ac / c ac"
 # distance, coefficient, then figure and value pairs.
 FIGURES = {
     "T1": """
-masi krippendorff_alpha pa .55430773 pe .25398220 est .40257152 est 27678/68753 se .15186146
-masi krippendorff_alpha low .0642031 high .7409399 p .0242750 Do .4600694444 De .7700828853
-masi fleiss_kappa pa .55387205 pe .24718906 est .40738381 se .15382819
-masi fleiss_kappa low .0646332 high .7501344 p .0243839
-masi conger_kappa est .41972497 se .14387429
-masi gwet_ac pe .19889580 est .44310871 se .14388795
-masi brennan_prediger pe .21188889 est .43392760 se .14500164
-jaccard krippendorff_alpha est .42749259 se .15622133
-jaccard fleiss_kappa est .43433924 se .15760789
-jaccard conger_kappa est .44250039
-jaccard gwet_ac est .46286390
-jaccard brennan_prediger est .45011838
-dice krippendorff_alpha est .44571004 se .16514262
-dice fleiss_kappa est .45465574 se .16545095
-dice conger_kappa est .45899650
-dice gwet_ac est .47709240
-dice brennan_prediger est .46024241
-nominal krippendorff_alpha est .35266821 se .15401236
-nominal fleiss_kappa est .35434783 se .15628466
-nominal conger_kappa est .37242472
-nominal gwet_ac est .39804076
-nominal brennan_prediger est .39393939
+masi krippendorff_alpha pa 0.55430773 pe 0.25398220 est 0.40257152 est 27678/68753 se 0.15186146
+masi krippendorff_alpha low 0.0642031 high 0.7409399 p 0.0242750 Do .4600694444 De .7700828853
+masi fleiss_kappa pa 0.55387205 pe 0.24718906 est 0.40738381 se 0.15382819
+masi fleiss_kappa low 0.0646332 high 0.7501344 p 0.0243839
+masi conger_kappa est 0.41972497 se 0.14387429
+masi gwet_ac pe 0.19889580 est 0.44310871 se 0.14388795
+masi brennan_prediger pe 0.21188889 est 0.43392760 se 0.14500164
+jaccard krippendorff_alpha est 0.42749259 se 0.15622133
+jaccard fleiss_kappa est 0.43433924 se 0.15760789
+jaccard conger_kappa est 0.44250039
+jaccard gwet_ac est 0.46286390
+jaccard brennan_prediger est 0.45011838
+dice krippendorff_alpha est 0.44571004 se 0.16514262
+dice fleiss_kappa est 0.45465574 se 0.16545095
+dice conger_kappa est 0.45899650
+dice gwet_ac est 0.47709240
+dice brennan_prediger est 0.46024241
+nominal krippendorff_alpha est 0.35266821 se 0.15401236
+nominal fleiss_kappa est 0.35434783 se 0.15628466
+nominal conger_kappa est 0.37242472
+nominal gwet_ac est 0.39804076
+nominal brennan_prediger est 0.39393939
 hamming krippendorff_alpha est .4763513514
 masi_nltk krippendorff_alpha est .4029037031
-masi_dkpro krippendorff_alpha est .45851909
-passonneau_2004 krippendorff_alpha est .42651593
+masi_dkpro krippendorff_alpha est 0.45851909
+passonneau_2004 krippendorff_alpha est 0.42651593
 dice mv_alpha est .4674643522 Do .3648809524 De .6851765771
-jaccard mv_alpha est .44616327
-masi mv_alpha est .41869925
-nominal mv_alpha est .35822387
+jaccard mv_alpha est 0.44616327
+masi mv_alpha est 0.41869925
+nominal mv_alpha est 0.35822387
 """,
     "T2": """
-masi krippendorff_alpha est .54035568 Do .32323232 De .70322270 se .16852427
-masi krippendorff_alpha low .16486021 high .91585114 p .00938925
-masi fleiss_kappa est .51846785
-masi scott_pi est .51846785
-masi cohen_kappa est .53866317 se .14798124
-masi conger_kappa est .53866317 se .14798124
-masi gwet_ac est .57515410
-masi brennan_prediger est .56004489
-jaccard krippendorff_alpha est .60156250
-jaccard cohen_kappa est .59784946
-dice krippendorff_alpha est .66120753
-nominal krippendorff_alpha est .43850267
-nominal cohen_kappa est .43877551
-hamming krippendorff_alpha est .64204545
-overlap krippendorff_alpha est .80995475
-ochiai krippendorff_alpha est .67457526
+masi krippendorff_alpha est 0.54035568 Do 0.32323232 De 0.70322270 se 0.16852427
+masi krippendorff_alpha low 0.16486021 high 0.91585114 p 0.00938925
+masi fleiss_kappa est 0.51846785
+masi scott_pi est 0.51846785
+masi cohen_kappa est 0.53866317 se 0.14798124
+masi conger_kappa est 0.53866317 se 0.14798124
+masi gwet_ac est 0.57515410
+masi brennan_prediger est 0.56004489
+jaccard krippendorff_alpha est 0.60156250
+jaccard cohen_kappa est 0.59784946
+dice krippendorff_alpha est 0.66120753
+nominal krippendorff_alpha est 0.43850267
+nominal cohen_kappa est 0.43877551
+hamming krippendorff_alpha est 0.64204545
+overlap krippendorff_alpha est 0.80995475
+ochiai krippendorff_alpha est 0.67457526
 dice mv_alpha est .6808153567
 """,
     "T3": """
 jaccard krippendorff_alpha Do 25/54 De 23/34 est 196/621
-masi krippendorff_alpha Do 44/81 De 343/459 est 281/1029 se .20380577
-dice krippendorff_alpha est .36021505
-nominal krippendorff_alpha est .23880597
+masi krippendorff_alpha Do 44/81 De 343/459 est 281/1029 se 0.20380577
+dice krippendorff_alpha est 0.36021505
+nominal krippendorff_alpha est 0.23880597
 """,
 }
 TEXT = {"T1": T1, "T2": T2, "T3": T3}
@@ -157,14 +157,14 @@ def test_counts_of_t1():
 
 
 # label, alpha, observed and expected disagreement of present against absent in T1. Printed as
-# .3125 .25 .0625 .125 .125 .0625: with 32 ratings a multiple of 1/32, hence the fractions; a
+# 0.3125 0.25 0.0625 0.125 0.125 0.0625: with 32 ratings a multiple of 1/32, hence the fractions; a
 # label used once has observed = expected (2 x 31 / (32 x 31)), hence the 0.
 T1_LABELS = """
-a  .37246964   5/16  .49798387
-b  .48333333   1/4   .48387097
-c  .82285714   1/16  .35282258
-d  .54074074   1/8   .27217742
-e  -.03333333  1/8   .12096774
+a  0.37246964   5/16  0.49798387
+b  0.48333333   1/4   0.48387097
+c  0.82285714   1/16  0.35282258
+d  0.54074074   1/8   0.27217742
+e  -.03333333  1/8   0.12096774
 i  0           1/16  1/16
 """
 
@@ -201,7 +201,7 @@ def test_alpha_of_t1_without_one_rater(rater, alpha):
     assert is_printed(sa.krippendorff_alpha(rest, distance="masi").estimate, alpha)
 
 
-T1_UNIT_DISTANCES = ".777778 0 0 0 .444444 0 1 .777778 .574074 .666667 .666667"
+T1_UNIT_DISTANCES = ".777778 0 0 0 0.444444 0 1 0.777778 0.574074 0.666667 0.666667"
 
 
 def test_mean_distance_inside_each_unit_of_t1():
@@ -216,12 +216,12 @@ def test_mean_distance_inside_each_unit_of_t1():
 # Krippendorff & Craggs (2016); Do of the first by hand: pairable units 1 to 3 have 8 sets and
 # dice sums 2/3, 31/30 and 2, so Do = (2/3 + 31/30 + 2) / 8 = 37/80.
 MULTI_VALUED = {
-    "bd d . / abd b bd / {} a a / a . .": "est .2865907 Do 37/80 De .6482954545",
-    "a a a / abd abd abde / d d d": "est .9474618",
-    "a a a / ab ab abd / d d d": "est .9233141",
-    "a a a / b b bd / d d d": "est .8947345",
-    "a a a / ab ad db / d d d": "est .7156712",
-    "a a a / ab ed f / d d d": "est .5539087",
+    "bd d . / abd b bd / {} a a / a . .": "est 0.2865907 Do 37/80 De .6482954545",
+    "a a a / abd abd abde / d d d": "est 0.9474618",
+    "a a a / ab ab abd / d d d": "est 0.9233141",
+    "a a a / b b bd / d d d": "est 0.8947345",
+    "a a a / ab ad db / d d d": "est 0.7156712",
+    "a a a / ab ed f / d d d": "est 0.5539087",
     "a b ab / ab ed f / bd d be": "est -.0020510",
 }
 

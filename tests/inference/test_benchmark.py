@@ -29,7 +29,7 @@ def judged(estimate, se, scale="altman"):
 
 
 def test_gwets_example():
-    """Kappa .67, se .15 on Altman's scale: .18168 .67511 .96356 .99912 1, so "moderate".
+    """Kappa 0.67, se 0.15 on Altman's scale: 0.18168 0.67511 0.96356 0.99912 1, so "moderate".
 
     Gwet 2014, ch. 6, the example as irrCAC's altman.bf() prints it, to every printed digit.
     """
@@ -56,7 +56,7 @@ def test_membership_is_a_truncated_normal(scale, estimate, se):
 @settings(max_examples=40, deadline=None)
 @given(estimate=st.floats(-1, 1), se=st.floats(0, 2, exclude_min=True))
 def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
-    """No better level reaches .95; the verdict does."""
+    """No better level reaches 0.95; the verdict does."""
     result = judged(estimate, se, scale)
     at = result.levels["level"].tolist().index(result.verdict)
     assert result.levels["cumulative"].iloc[at] >= 0.95 - 1e-9
@@ -220,11 +220,11 @@ class TestScoreInterval:
     """Where there is a score interval, its low end decides."""
 
     def test_the_walk_through(self):
-        """T1: the 90 % interval begins at .1273285 (an independent plain program)."""
+        """T1: the 90% interval begins at 0.1273285 (an independent plain program)."""
         found = sa.benchmark(ALPHA, scale="landis_koch")
         assert found.at_least == pytest.approx(0.1273285, abs=6e-8)
         assert found.verdict == "slight"
-        assert "krippendorff_alpha is at least 0.1273 with 95 % confidence" in flat(found)
+        assert "krippendorff_alpha is at least 0.1273 with 95% confidence" in flat(found)
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "scott_pi"])
     def test_against_the_loops(self, name):
@@ -248,7 +248,7 @@ class TestScoreInterval:
         assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
         assert "membership is Gwet's" in flat(sa.benchmark(ALPHA))
         assert np.isnan(sa.benchmark(alike).at_least)
-        assert "whose cumulative membership (Gwet's) reaches 95 %" in flat(sa.benchmark(alike))
+        assert "whose cumulative membership (Gwet's) reaches 95%" in flat(sa.benchmark(alike))
 
     def test_one_pairable_unit(self):
         """Fleiss' kappa of one unit with two ratings has an estimate, and no verdict."""

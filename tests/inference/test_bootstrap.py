@@ -249,7 +249,7 @@ class TestIntervals:
         assert result.interval(0.9, method="basic") == pytest.approx((120 - 95, 120 - 5))
 
     def test_nothing_is_cut(self):
-        """A basic interval may end above 1, as 2 x .9 - .7 does."""
+        """A basic interval may end above 1, as 2 x 0.9 - 0.7 does."""
         result = made_of(np.linspace(0.7, 1, 101), estimate=0.9)
         assert result.interval(0.9999999, method="basic")[1] == pytest.approx(1.1, abs=1e-6)
 
@@ -307,9 +307,9 @@ class TestIntervals:
             raters.interval(method="BCa")
 
     def test_near_the_analytic_standard_error(self):
-        """On 300 units the bootstrap, the jackknife and the linearisation agree within 10 %.
+        """On 300 units the bootstrap, the jackknife and the linearisation agree within 10%.
 
-        The bootstrap has an error of 1 / sqrt(2 x 999) = 2.2 %; the rest is of order 1 / n.
+        The bootstrap has an error of 1 / sqrt(2 x 999) = 2.2%; the rest is of order 1 / n.
         """
         rows = noisy_rows(8, units=300, raters=3, missing=0.1)
         for name in ("krippendorff_alpha", "fleiss_kappa", "gwet_ac", "conger_kappa"):
@@ -551,7 +551,7 @@ class TestManyUnits:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 10_000_000
-        # The standard deviation of 4,000 draws is known to 1.1 %.
+        # The standard deviation of 4,000 draws is known to 1.1%.
         assert result.standard_error == pytest.approx(alpha.standard_error, rel=0.05)
         assert low < alpha.estimate < high
 

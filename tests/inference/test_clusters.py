@@ -350,7 +350,7 @@ class TestComparing:
     def test_plan_of_larger_clusters(self):
         """It says what the plan of clusters larger than the pilot's rests on, a rough rho.
 
-        n SE² grows with 1 + (m - 1) rho: for m = 41 and rho = 0 by 1 + 40 x .1 = 5 where rho is .1.
+        n SE² grows with 1 + (m - 1) rho: for m = 41 and rho = 0 by 1 + 40 x 0.1 with rho = 0.1.
         """
         study = sa.simulate(40, 3, rng=5)
         study = study.sampled(cluster=documents(study, (4,) * 10))

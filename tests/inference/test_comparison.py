@@ -334,7 +334,7 @@ class TestWhichUnits:
         ],
     )
     def test_spelled_alike(self, one, two, alike):
-        """Zeros in front of a number, and .0 behind one, are spelling; other zeros are not."""
+        """Zeros in front of a number, and 0.0 behind one, are spelling; other zeros are not."""
         assert (_plain(one) == _plain(two)) is alike
 
     def test_names_that_differ_besides_shared_ones(self):
@@ -463,7 +463,7 @@ class TestBootstrap:
 
     @pytest.mark.parametrize("names", [("masi", "nominal"), ("masi", "callback")])
     def test_agrees_with_the_linearised(self, names):
-        """On 150 units the standard errors agree within 12 % (Monte-Carlo 2 %, the rest 1 / n)."""
+        """On 150 units the standard errors agree within 12% (Monte-Carlo 2%, the rest 1 / n)."""
         rows = noisy_rows(1, units=150, raters=3, missing=0.1)
         a, b = (score(rows, "fleiss_kappa", name) for name in names)
         one, two = sa.compare(a, b), sa.compare(a, b, method="bootstrap", rng=1)
@@ -605,12 +605,12 @@ class TestSeveral:
             assert holm(p).tolist() == pytest.approx(expected.tolist(), rel=1e-12)
 
     def test_holm_by_hand(self):
-        """.01 x 4, .04 x 1 raised to .03 x 2; .02 x 3; never above 1."""
+        """0.01 x 4, 0.04 x 1 raised to 0.03 x 2; 0.02 x 3; never above 1."""
         assert holm(np.array([0.01, 0.04, 0.03, 0.02])) == pytest.approx([0.04, 0.06, 0.06, 0.06])
         assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
 
     def test_holm_counts_no_undefined_pairs(self):
-        """R's p.adjust(c(.01, NA, .03), "holm") is .02, NA, .03: what is nan is not counted."""
+        """R's p.adjust(c(0.01, NA, 0.03), "holm") is 0.02, NA, 0.03: what is nan is not counted."""
         found = holm(np.array([0.01, np.nan, 0.03]))
         assert found == pytest.approx([0.02, np.nan, 0.03], nan_ok=True)
 
@@ -661,7 +661,7 @@ class TestResult:
 
     @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
     def test_levels_are_not_rounded(self, level, said):
-        """An interval at 99.9 % is not called one at 100 %."""
+        """An interval at 99.9% is not called one at 100%."""
         several = [score(T1, name) for name in ("fleiss_kappa", "gwet_ac", "percent_agreement")]
         assert f"({said} " in repr(sa.compare(*several[:2], level=level))
         assert f" {said} interval " in str(sa.compare(*several, level=level))

@@ -252,8 +252,8 @@ class TestResult:
         [
             ([np.nan, np.nan, np.nan], (np.nan, np.nan)),
             ([np.nan, 0.2, np.nan], (np.nan, np.nan)),
-            ([0.6, np.nan, 0.2], (0.21, 0.59)),  # 2.5 and 97.5 % of the way from .2 to .6
-            ([0.6, 0.1, 0.2], (0.105, 0.58)),  # 5 % from .1 to .2, 95 % from .2 to .6
+            ([0.6, np.nan, 0.2], (0.21, 0.59)),  # 2.5 and 97.5% of the way from 0.2 to 0.6
+            ([0.6, 0.1, 0.2], (0.105, 0.58)),  # 5% from 0.1 to 0.2, 95% from 0.2 to 0.6
         ],
     )
     def test_resamples_that_make_an_interval(self, drawn, interval):

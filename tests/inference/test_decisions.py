@@ -12,13 +12,13 @@ from setagree.errors import DataError, OptionError
 
 
 def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
-    """At 95 % one-sided the low end of T1 is that of the .90 score interval."""
+    """At 95% one-sided the low end of T1 is that of the 0.90 score interval."""
     found = sa.at_least(walkthrough(), 0.1)
     assert found.low == pytest.approx(0.1273285, abs=5e-8)
     assert found.high == pytest.approx(0.6740731, abs=5e-8)
     assert found.holds
     assert found.verdict == (
-        "Krippendorff's alpha is at least 0.1: with 95 % confidence (these raters) it is 0.1273 or "
+        "Krippendorff's alpha is at least 0.1: with 95% confidence (these raters) it is 0.1273 or "
         "more."
     )
 
@@ -59,7 +59,7 @@ def test_a_threshold_that_t_reaches_is_doubted():
 
 
 def test_the_worked_acceptance_plan():
-    """Good .02, bad .10: 65 answers and 3 errors, the smallest numbers with both risks."""
+    """Good 0.02, bad 0.10: 65 answers and 3 errors, the smallest numbers with both risks."""
     plan = sa.acceptance_plan(good=0.02, bad=0.10)
     assert (plan.n, plan.c) == (65, 3)
     assert plan.accepts(0.02) == pytest.approx(stats.binom.cdf(3, 65, 0.02))
@@ -101,7 +101,7 @@ def test_acceptance_refuses_other_numbers():
         sa.acceptance_test(plan, n_errors=66, n_checked=65)
     with pytest.raises(OptionError, match="must be below bad"):
         sa.acceptance_plan(good=0.1, bad=0.1)
-    with pytest.raises(OptionError, match=r"good=2 must lie between 0 and 1\. 2 % is 0\.02\.$"):
+    with pytest.raises(OptionError, match=r"good=2 must lie between 0 and 1\. 2% is 0\.02\.$"):
         sa.acceptance_plan(good=2, bad=10)
     with pytest.raises(OptionError, match=r"good=0 must lie between 0 and 1\.$"):
         sa.acceptance_plan(good=0, bad=0.1)

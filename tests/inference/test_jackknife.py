@@ -225,7 +225,7 @@ class TestRaters:
                 sa.jackknife(sa.fleiss_kappa(study), over="raters")
 
     def test_published_figures(self):
-        """T1 without rater 1, 2 and 3: .30082147, .39107211, .43624161.
+        """T1 without rater 1, 2 and 3: 0.30082147, 0.39107211, .43624161.
 
         From the R package irrCAC, its rounding removed, on two raters each.
         """
@@ -268,7 +268,7 @@ class TestResult:
         alpha = score(T1, "krippendorff_alpha")
         frame = sa.jackknife(alpha, over="raters").to_frame()
         assert frame["n_ratings"].tolist() == [11, 11, 10]
-        # Without raters 1, 2, 3: .30082147, .39107211, .43624161 (independent programs).
+        # Without raters 1, 2, 3: 0.30082147, 0.39107211, 0.43624161 (independent programs).
         change = np.array([0.30082147, 0.39107211, 0.43624161]) - 0.40257152
         assert frame["change"].tolist() == pytest.approx(change.tolist(), abs=2e-8)
 

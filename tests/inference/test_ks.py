@@ -171,8 +171,8 @@ class TestWords:
         row = found.curve.set_index("distance").loc[0.5]
         assert row["observed"] - row["expected"] == found.estimate
         assert found.verdict == (
-            "71\N{NO-BREAK SPACE}% of the pairs of answers to one unit are at most 0.5000 apart, "
-            "and 35\N{NO-BREAK SPACE}% of the pairs of answers to two units (p = .010)."
+            "71% of the pairs of answers to one unit are at most 0.5000 apart, "
+            "and 35% of the pairs of answers to two units (p = 0.010)."
         )
 
     def test_no_lead(self):

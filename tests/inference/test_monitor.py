@@ -23,7 +23,7 @@ def batch_of(study):
 
 
 def test_the_widths_are_those_of_robbins_mixture():
-    """The tuning and A(n) at 95 % are the worked figures, to their digits."""
+    """The tuning and A(n) at 95% are the worked figures, to their digits."""
     assert robbins_rho(0.95) == pytest.approx(0.281711813770, abs=5e-13)
     found = [robbins_factor(n, 0.95) for n in (30, 40, 100, 400)]
     worked = [0.5841733052, 0.4939128418, 0.3035208990, 0.1563557072]
@@ -226,7 +226,7 @@ def test_what_is_refused():
 
 @pytest.mark.slow
 def test_the_intervals_hold_at_all_looks():
-    """Simulated: alpha is inside all of 18 looks in at least 94 % of the studies."""
+    """Simulated: alpha is inside all of 18 looks in at least 94% of the studies."""
     pool = sa.simulate(200_000, 3, skill=0.9, rng=11)
     truth = sa.krippendorff_alpha(pool).estimate
     values = pool.value_codes.reshape(-1, 3)
@@ -239,5 +239,5 @@ def test_the_intervals_hold_at_all_looks():
         at = {unit: max(k // 20, 1) for k, unit in enumerate(study.units)}
         frame = sa.monitor(study, at=at, threshold=0.667).frame
         held += bool(((frame["low"] <= truth) & (truth <= frame["high"])).all())
-    # P(X < 107) is below .01 where the coverage is .94; two-sided t at each look has some .75.
+    # P(X < 107) is below 0.01 where the coverage is 0.94; two-sided t at each look has some 0.75.
     assert held >= 107

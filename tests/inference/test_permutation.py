@@ -423,9 +423,9 @@ class TestMeans:
         assert test.distribution.mean() == pytest.approx(-1 / 5, abs=1e-12)
 
     def test_published_quantile(self):
-        """The pooled 95 % quantile of T2's MASI alpha is about .239.
+        """The pooled 95% quantile of T2's MASI alpha is about 0.239.
 
-        20,000 reshuffles place it to about sqrt(.05 x .95 / 20000) / density = .002.
+        20,000 reshuffles place it to about sqrt(0.05 x 0.95 / 20000) / density = 0.002.
         """
         alpha = sa.krippendorff_alpha(annotations(T2))
         test = sa.permutation_test(alpha, n_resamples=20_000, rng=1)
@@ -482,7 +482,7 @@ class TestPValues:
     def test_undefined_reshuffles_occur(self):
         """Table a a / a b / . a: where b is the missing cell's partner, only a is left to compare.
 
-        That is so in 6 of the 30 tables; of 500 the standard deviation is sqrt(500 x .2 x .8) = 9.
+        That is so in 6 of the 30 tables; of 500 the deviation is sqrt(500 x 0.2 x 0.8) = 9.
         """
         alpha = score(text("a a / a b / . a"), "krippendorff_alpha")
         test = sa.permutation_test(alpha, n_resamples=500, scheme="table", rng=1)
@@ -496,7 +496,7 @@ class TestPValues:
         assert np.isnan([test.p_value, test.quantile(0.5), mean]).all()
 
     def test_uniform_under_the_null(self):
-        """Of 200 random studies the share with p <= .2 is .2, within four standard errors."""
+        """Of 200 random studies the share with p <= 0.2 is 0.2, within four standard errors."""
         rng = np.random.default_rng(12)
         small = 0
         for seed in range(200):
@@ -611,7 +611,7 @@ class TestResult:
                 "scheme": "pooled",
                 "null_mean": test.distribution.mean(),
                 "exact_mean": 0.0,
-                "null_95": sorted(test.distribution)[170],  # the 171st of 180: 95 %
+                "null_95": sorted(test.distribution)[170],  # the 171st of 180: 95%
                 "n_resamples": 180,
                 "n_undefined": 0,
                 "exact": True,

@@ -63,7 +63,7 @@ class TestAssurance:
         n = units[1]
         near = planned(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
         assert near[1] <= wanted < near[0]
-        assert "80 % of such studies" in flat(found[1])
+        assert "80% of such studies" in flat(found[1])
 
     def test_a_tally(self):
         """A tally knows patterns of units and how often each is there: the same plan."""
@@ -120,9 +120,9 @@ class TestAssurance:
         assert row["half_width"] == pytest.approx(expected)
 
     def test_a_large_pilot_keeps_its_word(self):
-        """Of 200 studies as large as planned, 80 % reach the half width; without it, half do.
+        """Of 200 studies as large as planned, 80% reach the half width; without it, half do.
 
-        The standard error of a share of .8 in 200 studies is .028.
+        The standard error of a share of 0.8 in 200 studies is 0.028.
         """
         pilot = sa.krippendorff_alpha(sa.simulate(4000, 3, skill=0.8, rng=1))
         realised = variances(80, 3, range(200))
@@ -132,7 +132,7 @@ class TestAssurance:
             assert np.mean(reached) == pytest.approx(share, abs=0.1)
 
     def test_small_pilots_keep_their_word_on_average(self):
-        """Over 60 pilots of 50 units: 72 to 88 % of the studies that they plan reach it."""
+        """Over 60 pilots of 50 units: 72 to 88% of the studies that they plan reach it."""
         realised = variances(150, 3, range(100))
         for assurance, low, high in ((0.8, 0.72, 0.88), (None, 0.4, 0.6)):
             shares = []
@@ -192,10 +192,10 @@ class TestPower:
         near = planned(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
         assert near[0] < 0.9 <= near[1]
         assert plan.frame["power"].item() == near[1]
-        assert "95 % confidence (one-sided)" in flat(plan)
+        assert "95% confidence (one-sided)" in flat(plan)
 
     def test_defaults(self):
-        """A threshold alone is planned for with power .8, a power alone against 0."""
+        """A threshold alone is planned for with power 0.8, a power alone against 0."""
         pd.testing.assert_frame_equal(
             planned(PILOT, at_least=0.1).frame, planned(PILOT, at_least=0.1, power=0.8).frame
         )
@@ -214,7 +214,7 @@ class TestPower:
         """Below 30 units its interval is told, and the way to leave room for that."""
         few = sa.agreement(sa.simulate(12, 3, rng=1), coefficient=name)[name]
         said = flat(planned(few, half_width=0.1))
-        low, high = re.search(r"may be anywhere from (.*) to (.*) \(95 %", said).groups()
+        low, high = re.search(r"may be anywhere from (.*) to (.*) \(95%", said).groups()
         assert float(low) < few.estimate < float(high)
         assert "A pilot of 12 units says little" in said
         assert "assurance=0.8 leaves room" in said
@@ -231,13 +231,13 @@ class TestPower:
         assert test.power(1.0, n) == pytest.approx(expected, abs=0.01)
 
     def test_a_pilot_at_the_threshold(self):
-        """Where nothing is to be found, a test of t succeeds by chance alone, in 5 %."""
+        """Where nothing is to be found, a test of t succeeds by chance alone, in 5%."""
         test = Precision(PlanGoals(at_least=0.3), 0.3, 1.0, "alpha")
         assert test.power(1.0, 60) == pytest.approx(0.05, abs=2e-3)
 
     @pytest.mark.parametrize(("raters", "skill"), [(3, 0.9), (2, 0.85)])
     def test_simulated(self, raters, skill):
-        """What a large pilot promises comes true in 300 studies, to .08 (standard error .03)."""
+        """What a large pilot promises comes true in 300 studies, to 0.08 (standard error 0.03)."""
         pilot = sa.krippendorff_alpha(sa.simulate(20_000, raters, skill=skill, rng=99))
         seeds = range(1000, 1300)
         found = [sa.krippendorff_alpha(sa.simulate(60, raters, skill=skill, rng=s)) for s in seeds]
@@ -335,9 +335,9 @@ class TestCosts:
         assert abs(raters[int(np.argmin(costs))] - max(best, 2)) < 1
 
     def test_a_curve_that_studies_follow(self):
-        """Where units are not equally hard, n SE² of 2 to 8 raters lies on A + B / (r - 1), to 5 %.
+        """Where units are not equally hard, n SE² of 2 to 8 raters lies on A + B / (r - 1), to 5%.
 
-        A pilot of 60 units chooses a number of raters that costs at most 5 % of the half width.
+        A pilot of 60 units chooses a number of raters that costs at most 5% of the half width.
         """
         raters = np.arange(2, 9)
         seen = np.array(
@@ -427,7 +427,7 @@ class TestDifferences:
         assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
 
     def test_simulated(self):
-        """Of 200 studies as many show it as a large one says, to .1 (standard error .03)."""
+        """Of 200 studies as many show it as a large one says, to 0.1 (standard error 0.03)."""
         pilot = compared(6000, 99)
         threshold = pilot.difference - 0.03
         promised = planned(pilot, units=[40], at_least=threshold).frame["power"].item()

@@ -551,9 +551,9 @@ class TestRefusals:
 
 
 def test_walkthrough():
-    """T1 with its se .15186146 on 11 units: .05 takes n with t(n - 1) x .50367 / sqrt(n) <= .05.
+    """T1 with its se 0.15186146 on 11 units: 0.05 takes t(n - 1) x 0.50367 / sqrt(n) <= 0.05.
 
-    For n = 392 that is 1.966 x .50367 / 19.799 = .05001, for n = 393 .04995.
+    For n = 392 that is 1.966 x 0.50367 / 19.799 = 0.05001, for n = 393 0.04995.
     """
     row = planned(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
     assert (row["units"], row["more_units"]) == (393, 382)

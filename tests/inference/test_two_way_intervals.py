@@ -81,7 +81,7 @@ def test_refused():
 def test_coverage():
     """Of a population of raters the interval of both holds the truth, that of units hardly.
 
-    250 studies of 100 units and 5 raters, who differ in skill; Monte Carlo error .014 at .95.
+    250 studies of 100 units and 5 raters, who differ in skill; Monte Carlo error 0.014 at 0.95.
     """
     rng = np.random.default_rng(5)
 

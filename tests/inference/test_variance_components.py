@@ -32,7 +32,7 @@ def test_squared_distances_give_the_analysis_of_variance():
     assert float(parts.T) == pytest.approx(8.8194444444, abs=5e-11)
     three = (found.unit, found.rater, found.residual)
     assert three == pytest.approx((2.5555555556, 5.2444444444, 1.0194444444), abs=5e-11)
-    # The paper prints .29, .62 and .71.
+    # The paper prints 0.29, 0.62 and 0.71.
     assert found.dependability(1) == pytest.approx(0.2897637795, abs=5e-11)
     assert found.dependability(4) == pytest.approx(0.6200505476, abs=5e-11)
     assert found.generalizability(1) == pytest.approx(0.7148407148, abs=5e-11)
@@ -211,7 +211,7 @@ def test_studies_that_cannot_tell_are_refused():
 def test_raters_who_do_not_differ():
     """Where all answers to a unit are one, no source of disagreement is named."""
     found = sa.variance_components(numbers([[t] * 5 for t in range(6)]), distance="interval")
-    assert found.verdict.endswith("0\u00a0% in single answers: raters do not differ.")
+    assert found.verdict.endswith("0% in single answers: raters do not differ.")
 
 
 def test_intervals_are_described_only_if_there_are_some():

@@ -26,17 +26,17 @@ class TestAgainstSimulation:
         ("n", "power"), [(30, 0.06), (50, 0.10), (100, 0.21), (200, 0.46), (400, 0.79)]
     )
     def test_known_figures(self, n, power):
-        """Three humans, epsilon .1, MASI: the share of 1,000 to 4,000 simulated studies that pass.
+        """Three humans, epsilon 0.1, MASI: the share of 1,000 to 4,000 simulated studies that pass.
 
         The figures were simulated apart from this program, by another generator of studies; here
-        the mean over ten studies of n units, whose own error is about .02.
+        the mean over ten studies of n units, whose own error is about 0.02.
         """
         found = np.mean([one_test(n, seed).power() for seed in range(10)])
         assert found == pytest.approx(power, abs=0.05)
 
     @pytest.mark.parametrize(("humans", "skill"), [(3, 0.9), (5, 0.7)])
     def test_share_that_passes(self, humans, skill):
-        """Of 150 tests of 60 units as many pass as one large study says, to .08."""
+        """Of 150 tests of 60 units as many pass as one large study says, to 0.08."""
         passed = [one_test(60, 100 + seed, humans, skill).passes for seed in range(150)]
         assert np.mean(passed) == pytest.approx(
             one_test(3000, 1, humans, skill).power(60), abs=0.08
@@ -76,7 +76,7 @@ class TestFormula:
 
     @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
     def test_units_that_reach_it(self, power):
-        """So many units have the power, 2 % fewer have not; a lead of epsilon has no number."""
+        """So many units have the power, 2% fewer have not; a lead of epsilon has no number."""
         test = one_test(100, 2)
         n = test.units_for(power)
         assert test.power(n) >= power > test.power(int(0.98 * n))
@@ -111,7 +111,7 @@ class TestSaid:
     def test_no_number_of_units(self):
         """With epsilon 0 a model as good as the humans is not shown to be so by any number."""
         test = one_test(60, 1, epsilon=0.0)
-        assert "at epsilon 0 no number of units gives a power of .80" in test.power_note
+        assert "at epsilon 0 no number of units gives a power of 0.80" in test.power_note
 
     def test_nobody_tested(self):
         """Without a human who shares enough units there is no power."""

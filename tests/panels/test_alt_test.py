@@ -22,8 +22,8 @@ from setagree.wording.sentences import in_message
 DATA = os.environ.get("SETAGREE_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names the folder of the data sets")
 
-# By the authors' program (q = .05, two humans a unit, 30 units a human) on HS-Brexit (LeWiDi 2023),
-# one rater taken as the model.
+# By the authors' program (q = 0.05, two humans a unit, 30 units a human) on HS-Brexit (LeWiDi
+# 2023), one rater taken as the model.
 PUBLISHED = [
     (
         case["candidate"],
@@ -183,7 +183,8 @@ class TestNumbers:
     def test_rounding_makes_no_winner(self):
         """Tenths that are as far apart tie, though their doubles do not.
 
-        The model is .1 above what the human is .1 below: |.4 - .3| and |.2 - .3| differ as doubles.
+        The model is 0.1 above what the human is 0.1 below: |0.4 - 0.3| and |0.2 - 0.3|
+        differ as doubles.
         """
         rows = [[0.2, 0.3, 0.3, 0.4]] * 30
         result = one_test(annotations(rows), model="r3", distance="linear")

@@ -204,7 +204,7 @@ def test_models_below_people_are_said_to_agree_less():
     )
     gap, low, high = found.difference("models with people", "people with one another")
     assert low < gap < high < 0
-    said = f"models agree with them less, by {-gap:.4f} (95 % {-high:.4f}, {-low:.4f})."
+    said = f"models agree with them less, by {-gap:.4f} (95% {-high:.4f}, {-low:.4f})."
     assert said in found.verdict
 
 

@@ -296,14 +296,14 @@ class TestVerdict:
         assert result.camps == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
         assert result.p_value == 1 / 200
         camps = "3 ('r0', 'r1' and 'r2') and 3 ('r3', 'r4' and 'r5')"
-        assert result.verdict == f"The raters form 2 camps, of {camps} (p = .005)."
+        assert result.verdict == f"The raters form 2 camps, of {camps} (p = 0.005)."
         assert one_line(result)
         assert result.to_frame().equals(result.table)
 
     def test_noise_is_called_noise(self):
-        """Under exchangeable raters p is uniform: at most .05 in about 5 of 100 studies.
+        """Under exchangeable raters p is uniform: at most 0.05 in about 5 of 100 studies.
 
-        More than 12 of 100 has a probability of 0.1 %.
+        More than 12 of 100 has a probability of 0.1%.
         """
         found = 0
         for seed in range(100):

@@ -104,7 +104,7 @@ class TestAcceptance:
             [0.02, PLAN.accepts(0.02)],
             [0.10, PLAN.accepts(0.10)],
         )
-        # P(X <= 3), X binomial of 65 and .02 or .10.
+        # P(X <= 3), X binomial of 65 and 0.02 or 0.10.
         assert [text.get_text() for text in ax.get_legend().get_texts()] == [
             "good, 0.02: accepted with probability 0.959",
             "bad, 0.1: accepted with probability 0.100",

@@ -49,20 +49,19 @@ class TestSentences:
         f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Labels"].startswith("“noise” agrees worst: alpha −")
-        assert "100\u00a0% of the disagreement is about 1 of 4 labels" in said["Labels"]
+        assert "100% of the disagreement is about 1 of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
         # cem's noise is left out by ann and by ben in 36 units: in all 72 pairs that differ. Drawn
         # at random, 216 answers (60 and 12 with noise of each kind) make
         # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
-        # leave out noise: 12.2 %, or 8.8 of 72.
+        # leave out noise: 12.2%, or 8.8 of 72.
         assert said["Confusion"] == (
-            "In 100\u00a0% of the pairs that differ, “noise” is left out (8.2 times what chance "
-            "gives)."
+            "In 100% of the pairs that differ, “noise” is left out (8.2 times what chance gives)."
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
         # 36 units disagree alike, so that no 18 of them hold half more than the others do.
-        assert "in equal parts in 36 of 72 units (50\u00a0%); in 36 units all" in said["Units"]
+        assert "in equal parts in 36 of 72 units (50%); in 36 units all" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
         assert "one set inside the other" in said["Choice"]
         assert said["Chance"].startswith("It is more than chance")
@@ -108,7 +107,7 @@ class TestSentences:
             (
                 "a b / a a / a a / b b / b b",
                 (
-                    "All of the disagreement lies in 1 of 5 units (20\u00a0%); in 4 units all "
+                    "All of the disagreement lies in 1 of 5 units (20%); in 4 units all "
                     "agree fully. To adjudicate first: “0”."
                 ),
             ),
@@ -117,14 +116,14 @@ class TestSentences:
             (
                 "a b . . . . / a b . . . . / a b . . . . / a a a b b b / a a a b b b",
                 (
-                    "55\u00a0% of the disagreement lies in 2 of 5 units (40\u00a0%). To adjudicate "
+                    "55% of the disagreement lies in 2 of 5 units (40%). To adjudicate "
                     "first: “3”, “4”, “0”, “1” and “2”."
                 ),
             ),
             (
                 "a b / a b / a b / a b / a b / a b / a a / b b",
                 (
-                    "The disagreement lies in equal parts in 6 of 8 units (75\u00a0%); in 2 units "
+                    "The disagreement lies in equal parts in 6 of 8 units (75%); in 2 units "
                     "all agree fully. To adjudicate first: 6 units tie at the maximum, among them "
                     "“0”, “1”, “2”, “3” and “4”."
                 ),
@@ -187,9 +186,9 @@ class TestSentences:
         rows = [(g, u, v) for u, row in enumerate(pairs) for g, v in enumerate(row.split())]
         found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
-        assert said["Labels"].startswith("100\u00a0% of the disagreement is about 3 of 6 labels")
+        assert said["Labels"].startswith("100% of the disagreement is about 3 of 6 labels")
         for name in ("joy", "calm", "anger"):
-            assert f"“{name}” (33\u00a0%)" in said["Labels"]
+            assert f"“{name}” (33%)" in said["Labels"]
 
     def test_one_batch_stands_out(self):
         """Of four batches the one that answers by lot is named, the others as they lie."""
@@ -231,7 +230,7 @@ class TestSentences:
     def test_singles_are_counted(self):
         """Units with one rating are said, in the singular and in the plural."""
         rows = text("a a / b b / a b / a . / . b")
-        for n, words in ((2, "2 units (40\u00a0%) have"), (1, "1 unit (25\u00a0%) has")):
+        for n, words in ((2, "2 units (40%) have"), (1, "1 unit (25%) has")):
             f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
             assert words in plain(main_findings(f)[-1].sentence)
 
@@ -246,7 +245,7 @@ class TestSentences:
         study = sa.Annotations.from_triples(rows)
         apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=199, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(apart)}
-        assert re.search(r"The 2 groups differ \(p = .005\): from .* in “False” to .* “True”",
+        assert re.search(r"The 2 groups differ \(p = 0.005\): from .* in “False” to .* “True”",
                          said["Groups"])  # fmt: skip
         alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
@@ -397,15 +396,15 @@ class TestSentences:
         """Where nothing varies there is no verdict; chance is given by all six studies.
 
         a a b b over two units of two: two of the six arrangements agree fully, so that the least
-        number that 95 % of them do not exceed is 1, and p is a third.
+        number that 95% of them do not exceed is 1, and p is a third.
         """
         found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.results["chance"].p_value)
         assert plain(chance.say(found)) == (
-            "Chance alone may give as much: 95 % of 6 reshuffled studies give 1.000 at most "
-            "(p = .333)."
+            "Chance alone may give as much: 95% of 6 reshuffled studies give 1.000 at most "
+            "(p = 0.333)."
         )
 
     def test_fewer_reshuffles_say_why(self, monkeypatch):
@@ -416,9 +415,9 @@ class TestSentences:
         monkeypatch.setattr(chance, "_RESHUFFLED", 15_000)
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
         said = plain(chance.say(found))
-        assert "95 % of 59 reshuffled studies (not 999, because the study is large) give" in said
+        assert "95% of 59 reshuffled studies (not 999, because the study is large) give" in said
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
-        assert "95 % of 59 reshuffled studies give" in plain(chance.say(found))
+        assert "95% of 59 reshuffled studies give" in plain(chance.say(found))
 
     def test_intervals_below_minus_one(self):
         """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
@@ -493,7 +492,7 @@ class TestSentences:
         assert table["pairs"].tolist() == [6, 5]
         assert table.loc[("a", "b"), "lift"] < 1 < table.loc[("c", "d"), "lift"]
         # Of 182 answers 86 are a, 86 b, 5 c and 5 d: 9,141 of their pairs differ, and 11 of those
-        # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = .0301.
+        # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = 0.0301.
         alone = study.take(study.unit_codes < 86)
         for one in (study, alone):
             found = gather(one, n_resamples=19, rng=1)
@@ -524,7 +523,7 @@ class TestSentences:
         ]
         columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
         frame = pd.DataFrame(rows, columns=columns)
-        base = "\u00a0% of the pairs that differ"
+        base = "% of the pairs that differ"
         swap = (
             f"“a” against “b” (50{base}, 1.1 times what chance gives). Most pairs beyond chance: "
             f"in 30{base}, one rater says “c” and the other says “d” instead (6.0 times what "
@@ -553,7 +552,7 @@ class TestSentences:
         ]
         columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)
-        part = "30\u00a0% of the pairs that differ"
+        part = "30% of the pairs that differ"
         assert plain(confusions.say(found)) == (
             f"One of the 3 labels most often left out is “a” ({part}, 2.0 times what chance gives)."
             f" Most pairs beyond chance, one of 2: in {part}, “b” is left out (6.0 times what "
@@ -604,7 +603,7 @@ class TestSentences:
     def test_holm_over_all_raters(self):
         """Of many raters one interval above 0 is to be expected; corrected, it names nobody.
 
-        Of 12 raters alike, the interval of one lies above 0 and the corrected p is not below .05.
+        Of 12 raters alike, the interval of one lies above 0 and the corrected p is not below 0.05.
         """
         study = sa.simulate(60, 12, rng=1)
         found = gather(study, n_resamples=19, rng=1)
@@ -737,7 +736,7 @@ class TestStandouts:
         assert found[0]["label"] == worst
 
     def test_evenly_spread(self):
-        """Half of six labels with 54 % of the disagreement are no news; one of six with 50 % is."""
+        """Half of six labels with 54% of the disagreement are no news; one of six with 50% is."""
         shares = (0.2, 0.18, 0.16, 0.16, 0.15, 0.15)
         even = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
         assert evenly_spread(even, 3)
@@ -753,9 +752,7 @@ class TestStandouts:
         assert not evenly_spread(typo.assign(n_ratings=300), 2)
         study = SimpleNamespace(kind="labels", values=())
         said = labels.say(SimpleNamespace(frame=lambda _: typo, study=study, results={}))
-        assert plain(said) == (
-            "The disagreement is spread over 5 of 6 labels, 16\u00a0% to 27\u00a0% each."
-        )
+        assert plain(said) == ("The disagreement is spread over 5 of 6 labels, 16% to 27% each.")
 
     def test_disagreement_on_rare_labels_alone_is_not_spread(self):
         """Of a frequent label and two rare ones, which hold half each, the rare ones are named."""
@@ -763,9 +760,7 @@ class TestStandouts:
         rows["n_ratings"] = [2, 2, 540]
         study = SimpleNamespace(kind="labels", values=())
         said = labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
-        assert "100\u00a0% of the disagreement is about 2 of 3 labels: “y” (50\u00a0%)" in plain(
-            said
-        )
+        assert "100% of the disagreement is about 2 of 3 labels: “y” (50%)" in plain(said)
 
     def test_ties_that_are_too_many_to_name(self):
         """Labels with equal shares are counted together, or stay unnamed beside a larger one."""
@@ -776,18 +771,14 @@ class TestStandouts:
             return plain(labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={})))
 
         assert said(*[0.2] * 5, *[0.0] * 5) == (
-            "100\u00a0% of the disagreement is about 5 of 10 labels, 20\u00a0% each, among them "
+            "100% of the disagreement is about 5 of 10 labels, 20% each, among them "
             "“0”, “1” and “2”."
         )
         assert said(0.4, *[0.15] * 4, *[0.0] * 5) == (
-            "40\u00a0% of the disagreement is about 1 of 10 labels: “0”."
+            "40% of the disagreement is about 1 of 10 labels: “0”."
         )
-        assert said(*[0.25] * 4) == (
-            "The disagreement is spread over all 4 labels, 25\u00a0% each."
-        )
-        assert said(*[0.2] * 5, 0.0) == (
-            "The disagreement is spread over 5 of 6 labels, 20\u00a0% each."
-        )
+        assert said(*[0.25] * 4) == ("The disagreement is spread over all 4 labels, 25% each.")
+        assert said(*[0.2] * 5, 0.0) == ("The disagreement is spread over 5 of 6 labels, 20% each.")
 
     def test_pairs_at_chance(self):
         """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
@@ -803,8 +794,8 @@ class TestStandouts:
     def test_groups_apart(self):
         """P is corrected by Holm over the groups that have one; the farthest comes first.
 
-        Of .001, .02, .04 the corrected values are .003, .04, .04; with a fourth of .5 the second
-        becomes .06.
+        Of 0.001, 0.02, 0.04 the corrected values are 0.003, 0.04, 0.04; with a fourth of 0.5 the
+        second becomes 0.06.
         """
         frame = pd.DataFrame(
             {
@@ -877,7 +868,7 @@ def test_full_agreement_is_not_ranked():
     same = sa.Annotations.from_triples([(r, u, "a") for u in range(30) for r in "xyz"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         found = gather(same, n_resamples=19, rng=1)
-    assert plain(patterns.say(found)) == "The answer is “a” in 90 of 90 ratings (100\u00a0%)."
+    assert plain(patterns.say(found)) == "The answer is “a” in 90 of 90 ratings (100%)."
 
 
 def test_identical_raters_leave_no_camps():

@@ -24,7 +24,7 @@ from setagree.wording.number_format import level_text
 
 @pytest.fixture
 def alpha():
-    """Return masi alpha of the walk-through: .40257152, se .15186146, CI .0642031 to .7409399."""
+    """Return MASI alpha of the walk-through: 0.40257152, se 0.15186146, 0.0642031 to 0.7409399."""
     return sa.krippendorff_alpha(annotations(T1))
 
 
@@ -46,7 +46,7 @@ class TestDesign:
         )
         assert "no rating is the empty set" in said
         assert "= 0.403, 95% interval 0.064 to 0.741" in said
-        assert "(observed disagreement 0.460, expected 0.770)" in said  # .4600694, .7700829
+        assert "(observed disagreement 0.460, expected 0.770)" in said  # 0.4600694, 0.7700829
         assert "10 degrees of freedom" in said
 
     def test_complete(self):
@@ -211,7 +211,7 @@ class TestMeasures:
         low, high = boot.interval(0.95)
         assert f"of 50 bootstrap resamples of the units is {low:.3f} to {high:.3f}" in said
         assert "99 random reshuffles of the answers over all raters and units" in said
-        assert f"p = {test.p_value:.3f}".replace("0.", ".") in said
+        assert f"p = {test.p_value:.3f}" in said
         assert said.count("seed 7") == 2
         both = sa.bootstrap(alpha, n_resamples=20, over="both", rng=7)
         assert "of the units and raters" in paragraph(alpha, bootstrap=both)
@@ -242,11 +242,11 @@ class TestResampled:
         ("level", "shown"), [(0.975, "97.5%"), (0.999, "99.9%"), (0.9, "90%"), (0.55, "55%")]
     )
     def test_levels_are_not_rounded(self, alpha, level, shown):
-        """A level is the one that was asked for: 0.999 is not 100 %."""
+        """A level is the one that was asked for: 0.999 is not 100%."""
         low, high = alpha.interval(level)
         assert f"{shown} interval {low:.3f} to {high:.3f}" in paragraph(alpha, level=level)
         assert f"the {shown} intervals are t intervals" in paragraph(alpha, level=level)
-        assert level_text(level, gap="") == shown
+        assert level_text(level) == shown
 
     def test_a_level_that_is_no_number(self, alpha):
         """It is refused in a sentence, as everywhere."""

@@ -97,8 +97,8 @@ def test_a_rater_who_never_varies():
     """A rater with the empty set in 100 of 100 ratings is named, with the rate of the others."""
     f = found(rows_of(cem_empty, 100))
     assert first(f)[0] == "Pattern"
-    others = ", the other raters in 0\u00a0% of theirs."
-    assert f"“cem” gave the empty set in 100 of 100 ratings (100\u00a0%){others}" in (first(f)[1])
+    others = ", the other raters in 0% of theirs."
+    assert f"“cem” gave the empty set in 100 of 100 ratings (100%){others}" in (first(f)[1])
 
 
 def test_raters_with_identical_answers():
@@ -110,7 +110,7 @@ def test_raters_with_identical_answers():
     assert first(found(rows)) == (
         "Pattern",
         (
-            "“ann” and “dot” gave identical answers in 60 of 60 shared units (100\u00a0%), other "
+            "“ann” and “dot” gave identical answers in 60 of 60 shared units (100%), other "
             f"pairs of ratings in {share(same)}."
         ),
     )

@@ -137,9 +137,9 @@ class TestNumbers:
     """What the report says is what the library computes."""
 
     def test_headline_of_the_walkthrough(self):
-        """T1: masi alpha .40257152 (= 27678/68753), score interval .0642031 to .7191400.
+        """T1: masi alpha 0.40257152 (= 27678/68753), score interval 0.0642031 to .7191400.
 
-        The interval crosses .667, so that the units do not show that alpha is too low.
+        The interval crosses 0.667, so that the units do not show that alpha is too low.
         """
         f = gather(annotations(T1), n_resamples=99, rng=1)
         said = plain(headline(f))
@@ -161,7 +161,7 @@ class TestNumbers:
     def test_too_uncertain(self):
         """Where only the low end of the score interval is below the limits, it is not too low.
 
-        One disagreement in 11 units: alpha .863, at least .455 with 95 % confidence.
+        One disagreement in 11 units: alpha 0.863, at least 0.455 with 95% confidence.
         """
         rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
         f = gather(annotations(rows), n_resamples=99, rng=1)
@@ -177,10 +177,10 @@ class TestNumbers:
             (
                 "tentative",
                 (0.65, 0.75),
-                "Good for tentative conclusions, {by}, with 95 % confidence.",
+                "Good for tentative conclusions, {by}, with 95% confidence.",
             ),
             ("reliable", (0.81, 0.95), "Reliable, {by}{allowing}."),
-            ("reliable", (0.79, 0.95), "Reliable, {by}, with 95 % confidence."),
+            ("reliable", (0.79, 0.95), "Reliable, {by}, with 95% confidence."),
         ],
     )
     def test_the_verdict_fits_both_ends_of_the_interval(self, word, ends, said):
@@ -193,7 +193,7 @@ class TestNumbers:
             interval=lambda level, method: ends,
             n_pairable_units=10,
         )
-        by = "by Krippendorff's limits (reliable from .800, tentative conclusions from .667)"
+        by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
         f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word))
         allowing = ", even allowing for sampling error"
         assert verdict_sentence(f) == said.format(by=by, allowing=allowing)
@@ -233,7 +233,7 @@ class TestNumbers:
         pd.testing.assert_frame_equal(f.results["raters"], expected)
         assert f.results["choices"]["fleiss_kappa", "jaccard"].estimate == f.main.estimate
         low, high = f.main.interval(0.9, method="score")
-        assert f"90 % score interval {interval(low, high)}" in plain(headline(f))
+        assert f"90% score interval {interval(low, high)}" in plain(headline(f))
 
     def test_panel_has_the_headline_first(self, study):
         """The panel begins with the distance of the headline and names no pair twice."""
@@ -358,7 +358,7 @@ class TestTables:
         rows = {what: (n, fate) for what, n, fate in contents(study, sa.krippendorff_alpha(study))}
         words = "left out, of the grid below too: 'cem'"
         assert rows["Raters without any rating"] == (1, words)
-        assert rows["Ratings"] == (5, "83\N{NO-BREAK SPACE}% of the unit × rater grid is filled")
+        assert rows["Ratings"] == (5, "83% of the unit × rater grid is filled")
         n, fate = rows["Missing ratings"]
         assert (n, "2 of them of raters without any rating" in fate) == (3, True)
 
@@ -731,7 +731,7 @@ class TestPanels:
         )
         found = compared.results["replication"]
         assert said["Panels"] == (
-            f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95 % interval "
+            f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95% interval "
             f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
             "itself fully."
         )
@@ -922,8 +922,8 @@ class TestPanels:
         f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Camps"] == (
-            "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = .005). "
-            "Two raters of the same camp have alpha 1.000 on average, two raters of "
+            "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = 0.005)."
+            " Two raters of the same camp have alpha 1.000 on average, two raters of "
             "different camps 0.042."
         )
         rng = np.random.default_rng(1)
@@ -931,7 +931,7 @@ class TestPanels:
                 for r in "vwxyz" for u in range(40)]  # fmt: skip
         f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
         said = plain(by_id(f)["map"].lead)
-        assert said == "No camps, but “z” stands apart from the others (p = .005)."
+        assert said == "No camps, but “z” stands apart from the others (p = 0.005)."
         f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
         assert "Camps" not in {one.about for one in main_findings(f)}
         assert plain(by_id(f)["map"].lead).startswith("No camps: the raters form no clearer")

@@ -241,4 +241,4 @@ class TestSampled:
         labels = next(one for one in sections(f) if one.id == "labels").lead
         assert "“<b>” and “a” are given so seldom, or so often, that" in plain(labels)
         assert Name("<b>") in labels
-        assert "One answer is 94.4 % of the ratings of 40 units, so that" in verdict_sentence(f)
+        assert "One answer is 94.4% of the ratings of 40 units, so that" in verdict_sentence(f)

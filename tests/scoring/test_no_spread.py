@@ -235,9 +235,9 @@ class TestReport:
     def test_findings(self, rows):
         """The score interval stands with it; there is no verdict; reshuffles give the p."""
         found = gather(study(rows), n_resamples=99, rng=1)
-        assert "(95 % score interval " in plain(headline(found)).replace("\N{NO-BREAK SPACE}", " ")
+        assert "(95% score interval " in plain(headline(found)).replace("\N{NO-BREAK SPACE}", " ")
         other = gather(study(rows), coefficient="conger_kappa", n_resamples=99, rng=1)
-        assert "(95 % score interval " in plain(headline(other)).replace("\N{NO-BREAK SPACE}", " ")
+        assert "(95% score interval " in plain(headline(other)).replace("\N{NO-BREAK SPACE}", " ")
         assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
         assert "It is" not in plain(chance.say(found))
         percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)
@@ -273,7 +273,7 @@ class TestCommand:
         done = invoke(command, f"{file}.csv", *options)
         assert done.exit_code == 0, done.stderr
         assert SAID[rows] in " ".join(done.stdout.split())
-        assert "<.0001" not in done.stdout
+        assert "<0.0001" not in done.stdout
         assert "elow chance" not in done.stdout
         if command == "score" and not options:
             assert "'setagree test' gives" in done.stdout
@@ -312,7 +312,7 @@ class TestBelowChance:
     def test_random_raters_with_rare_labels(self):
         """In 20 units the t test has a fifth of such studies below 0; the lower tail few, as said.
 
-        One tail at .05: of 200 studies, 20 or more come out in fewer than 1 of 200 runs.
+        One tail at 0.05: of 200 studies, 20 or more come out in fewer than 1 of 200 runs.
         """
         rng = np.random.default_rng(5)
         by_t = below = above = 0

@@ -361,10 +361,10 @@ class TestTable:
         assert defined.split() == ["percent_agreement", "masi", *["1.0000", "0.0000"] * 2, *"--"]
 
     def test_small_p_values(self):
-        """A p below .0001 is shown as that, not as 0.0000; what rounds to zero has no sign."""
+        """A p below 0.0001 is shown as that, not as 0.0000; what rounds to zero has no sign."""
         tiny = made(0.9, [0.9, 0.9001, 0.8999, 0.9])
         text_of = str(AgreementTable((tiny,)))
-        assert text_of.splitlines()[3].endswith("<.0001")
+        assert text_of.splitlines()[3].endswith("<0.0001")
         zero = made(-1e-9, [0.1, -0.1])
         assert "-0.0000" not in str(AgreementTable((zero,)))
 

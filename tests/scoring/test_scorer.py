@@ -286,15 +286,15 @@ class TestFarAnswers:
         assert len(found) == 1
 
     def test_its_share(self):
-        """A gap of 4 beside 24 gaps of 1 is 16 / 40 of the squared distances: 40 %."""
+        """A gap of 4 beside 24 gaps of 1 is 16 / 40 of the squared distances: 40%."""
         study = sa.Annotations.from_wide(self.gaps([1] * 24 + [4]), kind="number")
-        with pytest.warns(FarAnswersWarning, match="holds 40 % of the disagreement"):
+        with pytest.warns(FarAnswersWarning, match="holds 40% of the disagreement"):
             sa.krippendorff_alpha(study, distance="interval")
 
     def test_with_weights(self):
         """A gap of 2 with a weight of 10 beside 24 gaps of 1 is 40 / 64 of the disagreement.
 
-        A gap of 30 with a weight of a thousandth is .9 / 24.9 of it, and not named.
+        A gap of 30 with a weight of a thousandth is 0.9 / 24.9 of it, and not named.
         """
         for gap, weight, is_named in ((2, 10, True), (30, 0.001, False)):
             study = sa.Annotations.from_wide(self.gaps([1] * 24 + [gap]), kind="number")
@@ -303,7 +303,7 @@ class TestFarAnswers:
                 warnings.simplefilter("always")
                 sa.krippendorff_alpha(study.sampled(sampling_weight=weights), distance="interval")
             said = [str(one.message) for one in found if one.category is FarAnswersWarning]
-            assert ["(24) of the 25 that disagree holds 62 %" in one for one in said] == (
+            assert ["(24) of the 25 that disagree holds 62%" in one for one in said] == (
                 [True] if is_named else []
             )
 
@@ -361,16 +361,16 @@ class TestRareAnswers:
     def test_it_is_named(self):
         """Of 40 units with four ratings 11 ratings are no "a": as much as 2.75 units, below 4."""
         tally = self.counts(40, 2, spread=[3])
-        words = r"One answer \('a'\) is 93\.1 % of the ratings of 40 units, so that all other "
+        words = r"One answer \('a'\) is 93\.1% of the ratings of 40 units, so that all other "
         with pytest.warns(RareAnswersWarning, match=f"{words}answers weigh as much as 2.8 units"):
             alpha = sa.krippendorff_alpha(tally)
-        assert rare_answers(alpha).startswith("One answer is 93.1 % of the ratings")
+        assert rare_answers(alpha).startswith("One answer is 93.1% of the ratings")
 
     def test_an_urn_of_each_rater(self):
         """It is so of Conger's kappa, too, whose chance knows how often each rater gives answers.
 
         In 245 simulated studies of 50 units and eight raters its score interval held the truth in
-        84 %, that of alpha in 87 %.
+        84%, that of alpha in 87%.
         """
         rows = [["a"] * 4] * 37 + [["b"] * 4, ["b"] * 4, ["a", "a", "a", "b"]]
         study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))

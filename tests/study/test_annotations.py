@@ -328,8 +328,8 @@ class TestOtherLayouts:
     @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
     def test_contingency_in_another_order(self, order):
         """Shuffled axes are the same table: Cohen's kappa of a textbook table does not move."""
-        # The 200 cases of Cohen (1960), table 1: po = (88 + 40 + 12) / 200 = .70 and
-        # pe = (120 * 100 + 60 * 60 + 20 * 40) / 200**2 = .41, so kappa = .29 / .59.
+        # The 200 cases of Cohen (1960), table 1: po = (88 + 40 + 12) / 200 = 0.70 and
+        # pe = (120 * 100 + 60 * 60 + 20 * 40) / 200**2 = 0.41, so kappa = 0.29 / 0.59.
         names = ["A", "B", "C"]
         table = pd.DataFrame([[88, 14, 18], [10, 40, 10], [2, 6, 12]], index=names, columns=names)
         shuffled = table.iloc[order, order[::-1]]

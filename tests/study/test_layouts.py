@@ -94,7 +94,7 @@ class TestColumns:
         for data in ([("ann", 1, "a"), ("bob", 1, {"b"})], [["ann", 1, "a"]]):
             with pytest.raises(NoTableError, match=r"got a list; pass Annotations\.from_triples"):
                 sa.agreement(data)
-        words = r"from_wide\(pandas\.DataFrame\(data\)\), with one row per unit .*data\.T if"
+        words = r"from_wide\(pandas\.DataFrame\(data\)\), with one row per unit .*data\)\.T if"
         with pytest.raises(NoTableError, match=words):
             sa.krippendorff_alpha(np.eye(2))
 

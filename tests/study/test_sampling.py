@@ -95,8 +95,8 @@ class TestSizesOfIncompleteStrata:
 
     Worked by hand in exact fractions: ann and ben rate x0 to x9 (ann p, ben p for seven, else q),
     ann rates y0 to y9 q, ben y0 p and y1 q; 100 units in each of the strata x and y. Observed
-    disagreement (.3 + .5) / 2; shares of p (.85 + .05) / 2; ann's shares of p (1 + 0) / 2, ben's
-    (.7 + .5) / 2.
+    disagreement (0.3 + 0.5) / 2; shares of p (0.85 + 0.05) / 2; ann's shares of p (1 + 0) / 2,
+    ben's (0.7 + 0.5) / 2.
     """
 
     @staticmethod
@@ -133,7 +133,7 @@ class TestSizesOfIncompleteStrata:
     def test_standard_errors(self):
         """Residuals are taken from the means of strata.
 
-        Brennan-Prediger: u = 2 / 200 times 10 (x - .3) in stratum x, 50 (x - .5) at the two
+        Brennan-Prediger: u = 2 / 200 times 10 (x - 0.3) in stratum x, 50 (x - 0.5) at the two
         pairable units of y, 0 at its other units; SE² = sum over strata (1 - 10 / 100) 10 / 9 u².
         """
         study = self.study()

@@ -195,7 +195,7 @@ class TestSizeBias:
             assert abs(found[rater] - share) < five_sd(share, n)
 
     def test_half_skilled(self):
-        """With skill s the share is s p + (1 - s) q: .5 * .5 + .5 * .75 = .625 for b = 3."""
+        """With skill s the share is s p + (1 - s) q: 0.5 * 0.5 + 0.5 * 0.75 = 0.625 for b = 3."""
         n = 10_000
         study = sa.simulate(n, 1, n_labels=1, prevalence=0.5, skill=0.5, size_bias=3, rng=10)
         assert abs(shares(study).loc["r1", "l1"] - 0.625) < five_sd(0.625, n)
@@ -230,7 +230,7 @@ class TestMissing:
         found = shares(sa.simulate(n, 1, n_labels=1, prevalence=0.3, missing=0.5, rng=14)).loc[
             "r1", "l1"
         ]
-        assert abs(found - 0.3) < five_sd(0.3, 0.45 * n)  # more than 45 % of the units are left
+        assert abs(found - 0.3) < five_sd(0.3, 0.45 * n)  # more than 45% of the units are left
 
     def test_units_and_raters_without_annotations(self):
         """They are not in the study, whose names keep their numbers."""

@@ -43,7 +43,7 @@ def masi(A, B):
 
 
 def masi_nltk(A, B):
-    """Return MASI with .67 and .33 for the thirds (NLTK before 3.10)."""
+    """Return MASI with 0.67 and 0.33 for the thirds (NLTK before 3.10)."""
     return 1 - (1 - jaccard(A, B)) * _monotonicity(A, B, Fraction(67, 100), Fraction(33, 100))
 
 

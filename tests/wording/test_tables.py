@@ -27,6 +27,6 @@ def test_markdown():
     assert markdown_text(frame) == (
         "| label | estimate | p_value |\n"
         "| :--- | ---: | ---: |\n"
-        "| a\\|b | 0.0000 | <.0001 |\n"
+        "| a\\|b | 0.0000 | <0.0001 |\n"
         "| - | - | 0.2500 |\n"
     )

@@ -258,7 +258,7 @@ def _headline(one: sa.Agreement) -> Answer:
         "estimate": number(one.estimate),
         "what": f"{one.definition.title} with the {one.distance} distance",
         "interval": "" if math.isnan(low) else interval(low, high),
-        "interval_name": f"95 % {'score ' if method == 'score' else ''}interval",
+        "interval_name": f"95% {'score ' if method == 'score' else ''}interval",
         "about": one.about,
         "reason": one.reason,
     }

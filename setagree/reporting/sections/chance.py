@@ -20,7 +20,7 @@ _RESHUFFLED = 10_000_000
 def find(f: Findings) -> PermutationTest:
     """Return the test against chance, with fewer reshuffles where they take long.
 
-    19 are the least that can give p = .05.
+    19 are the least that can give p = 0.05.
     """
     tens = _RESHUFFLED // f.study.n_ratings // 10
     n = min(f.asked.n_resamples, max(19, 10 * tens + 9))
@@ -36,7 +36,7 @@ def say(f: Findings) -> Sentence:
     often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.asked.n_resamples:
         often += f" (not {f.asked.n_resamples:,}, because the study is large)"
-    stay = f"95 % of {often} give {number(test.quantile(0.95))} at most ({p_phrase(p)})"
+    stay = f"95% of {often} give {number(test.quantile(0.95))} at most ({p_phrase(p)})"
     if test.beside_chance == "below chance":
         lower = p_phrase(test.tail("less"))
         return (f"It is below chance: of {often}, few or none come out as low ({lower}).",)

@@ -63,7 +63,7 @@ def say(f: Findings) -> Sentence:
     top, n, over = found.iloc[0], len(found), holm_scope(raters)
     more = ""
     if n > 1:
-        more = f" There are {count(n)} raters whose removal raises {word} (p < .05, {over})."
+        more = f" There are {count(n)} raters whose removal raises {word} (p < 0.05, {over})."
     gain = (
         f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}; "
         f"{p_phrase(top['p_holm'])}, {over}"

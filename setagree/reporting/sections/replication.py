@@ -101,7 +101,7 @@ def method(f: Findings) -> Method | None:
     ends = ""
     if np.isfinite(low):
         n = f"{len(found.distribution):,} resamples of the units"
-        ends = f", {level_text(f.level, gap='')} percentile interval of {n} {interval(low, high)}"
+        ends = f", {level_text(f.level)} percentile interval of {n} {interval(low, high)}"
     normal = "" if np.isnan(found.normalised) else f"; normalised {number(found.normalised)}"
     said = (
         "Two panels were compared by cross-replication reliability (Wong et al., 2021) on "

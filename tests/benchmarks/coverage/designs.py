@@ -59,7 +59,7 @@ class Clusters(Intervals):
 
     @property
     def promised(self) -> Promised:
-        """CR2: .93 for clusters of like size and alpha up to .7; clustered score: .94."""
+        """CR2: 0.93 for clusters of like size and alpha up to 0.7; clustered score: 0.94."""
         found = {"clustered score": (0.94, 1.0)}
         return found | ({"CR2": (0.93, 1)} if self.sizes == "like" and self.alpha <= 0.7 else {})
 
@@ -115,7 +115,7 @@ class RatersToo(Intervals):
 
     @property
     def promised(self) -> Promised:
-        """Two-way: .93 to .985 for 3 to 10 raters."""
+        """Two-way: 0.93 to 0.985 for 3 to 10 raters."""
         return {"two-way": (0.93, 0.985)} if self.n_raters <= 10 else {}
 
     @property
@@ -175,7 +175,7 @@ class Weighted(Intervals):
 
     @property
     def promised(self) -> Promised:
-        """Weighted t: .935 to .955 for alpha up to .7."""
+        """Weighted t: 0.935 to 0.955 for alpha up to 0.7."""
         return {"weighted t": (0.935, 0.955)} if self.alpha <= 0.7 else {}
 
     @property

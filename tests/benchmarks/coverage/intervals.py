@@ -200,7 +200,7 @@ class Plain(Intervals):
 
     @property
     def promised(self) -> Promised:
-        """Score: .94 for 10 to 100 units, two to five raters, no answer rare."""
+        """Score: 0.94 for 10 to 100 units, two to five raters, no answer rare."""
         usual = self.labels != "rare" and self.n_raters <= 5 and self.n_units <= 100
         return {"score": (0.94, 1)} if usual else {}
 
@@ -287,7 +287,7 @@ class Dominated(Plain):
 
     @property
     def promised(self) -> Promised:
-        """Score: .94 where the library does not warn."""
+        """Score: 0.94 where the library does not warn."""
         return {} if self.warned else {"score": (0.94, 1)}
 
     @property
@@ -352,7 +352,7 @@ class OneLabel(Dominated):
 
     @property
     def promised(self) -> Promised:
-        """Score: .94 where the library does not warn, .93 of three raters."""
+        """Score: 0.94 where the library does not warn, 0.93 of three raters."""
         return {} if self.warned else {"score": (0.93 if self.n_raters == 3 else 0.94, 1)}
 
     def with_others(self, others: float, *, guessed: bool) -> World:

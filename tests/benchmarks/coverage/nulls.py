@@ -1,4 +1,4 @@
-"""How often tests reject a hypothesis that is true, at .05 and at .01."""
+"""How often tests reject a hypothesis that is true, at 0.05 and at 0.01."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _groups(n: int, generator: Generator) -> P:
 
 
 def _skewed_groups(n: int, generator: Generator) -> P:
-    """Compare a fifth of the units with the others, where one label has 80 % of the answers.
+    """Compare a fifth of the units with the others, where one label has 80% of the answers.
 
     Beside the test of `by_group` stands Welch's t, as `compare` has it.
     """

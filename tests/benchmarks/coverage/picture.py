@@ -13,8 +13,8 @@ from tests.benchmarks.coverage.tables import Known, Pairs, results_of
 from tests.benchmarks.race_picture import ACCENT, DPI, FAINT, GREY, INK, shrink
 
 PANELS = {
-    "Moderate agreement: alpha .4 and .7": (0.4, 0.7),
-    "High agreement: alpha .9 and .97": (0.9, 0.97),
+    "Moderate agreement: alpha 0.4 and 0.7": (0.4, 0.7),
+    "High agreement: alpha 0.9 and 0.97": (0.9, 0.97),
 }
 DARK = "#303030"
 # Dashes and marks tell lines apart without colour, also where they nearly coincide.
@@ -61,14 +61,14 @@ def _frame(axes: Any, title: str) -> None:
     axes.minorticks_off()
     axes.set_xticks(UNITS, [str(n) for n in UNITS], fontsize=8.5, color=INK)
     ticks = [*np.arange(LOW, 0.91, 0.1), LEVEL, 1.0]
-    axes.set_yticks(ticks, [f"{100 * tick:.0f} %" for tick in ticks], fontsize=8.5, color=INK)
+    axes.set_yticks(ticks, [f"{100 * tick:.0f}%" for tick in ticks], fontsize=8.5, color=INK)
     axes.tick_params(length=0, labelleft=True)
     axes.spines[:].set_visible(False)
     for tick in ticks:
         wanted = tick == LEVEL
         axes.axhline(tick, color=INK if wanted else FAINT, linewidth=0.8, zorder=int(wanted))
     axes.set_title(title, loc="left", fontsize=11.5, color=INK, weight="bold", pad=24)
-    what = "of the 95 % intervals hold the true alpha"
+    what = "of the 95% intervals hold the true alpha"
     axes.text(0, 1.03, what, transform=axes.transAxes, fontsize=9, color=INK)
     axes.set_xlabel("units, 3 raters", fontsize=9, color=INK, loc="left")
 

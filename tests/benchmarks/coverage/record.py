@@ -29,7 +29,7 @@ class Found:
         Those without an estimate, such as those with one used value.
     results : mapping of str to tuple of float
         For each kind of interval: studies without one, with one that lies below the truth, above
-        it, and the mean width. For each test: studies without a p, with p <= .05, with p <= .01.
+        it, and the mean width. For each test: studies without a p, with p <= 0.05, with p <= 0.01.
     """
 
     n_studies: int
@@ -46,7 +46,7 @@ class Found:
         return 1 - sum(self.results[method][:3]) / self.n
 
     def size(self, test: str, level: float) -> float:
-        """Return the share of studies with a p of at most .05 or .01."""
+        """Return the share of studies with a p of at most 0.05 or 0.01."""
         return self.results[test][{0.05: 1, 0.01: 2}[level]] / self.n
 
 

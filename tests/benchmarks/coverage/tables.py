@@ -71,15 +71,13 @@ def by_alpha(known: Known) -> str:
                 for n in UNITS
             ]
             cells = [_mean_and_lowest(found, method) for found in of_size]
-            rows.append(
-                [f"{alpha:g}".removeprefix("0") or "0" if method == "t" else "", method, *cells]
-            )
+            rows.append([f"{alpha:g}" if method == "t" else "", method, *cells])
     return markdown(rows)
 
 
 DESIGNS: tuple[tuple[str, str, Callable[[Intervals], bool]], ...] = (
-    ("clusters of like size, alpha to .7", "clusters", lambda c: _like(c) and c.alpha <= 0.7),
-    ("clusters of like size, alpha .9 and .97", "clusters", lambda c: _like(c) and c.alpha > 0.7),
+    ("clusters of like size, alpha to 0.7", "clusters", lambda c: _like(c) and c.alpha <= 0.7),
+    ("clusters of like size, alpha 0.9 and 0.97", "clusters", lambda c: _like(c) and c.alpha > 0.7),
     ("clusters of unequal size", "clusters", lambda c: not _like(c)),
     ("weights", "weights", lambda c: True),
     ("strata", "strata", lambda c: True),
@@ -129,7 +127,7 @@ def by_design(known: Known) -> str:
 
 
 def sizes(known: Known) -> str:
-    """Return a row for each test: how often it rejects at .05 and .01, by the number of units."""
+    """Return a row for each test: how often it rejects at 0.05 and 0.01, by the number of units."""
     rows = [["test", "how", *(f"{n} units" for n in NULL_UNITS)]]
     for what in TESTS:
         names = [Null(what, n).name for n in NULL_UNITS]
@@ -146,12 +144,12 @@ def _sizes_of(found: Found, test: str) -> str:
 
 
 def _short(alpha: float) -> str:
-    return f"{alpha:g}".removeprefix("0") or "0"
+    return f"{alpha:g}"
 
 
 def share(x: float) -> str:
-    """Return a share as coverage is written: .943."""
-    return f"{x:.3f}".removeprefix("0")
+    """Return a share as coverage is written: 0.943."""
+    return f"{x:.3f}"
 
 
 def _mean_and_lowest(found: Sequence[Found], method: str) -> str:

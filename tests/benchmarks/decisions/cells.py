@@ -21,7 +21,7 @@ Seen: TypeAlias = dict[str, tuple[float, ...]]
 RESULTS = Path(__file__).with_name("results.csv")
 COUNTED = 3
 MOST, LEAST = 0.055, 0.94
-"""The size of a test at .05, and the coverage of a 95 % interval, that are promised."""
+"""The size of a test at 0.05, and the coverage of a 95% interval, that are promised."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Decisions:
 
     @property
     def promised(self) -> Mapping[str, float]:
-        """The most that a test may reject at .05, or the least that an interval must hold."""
+        """The most that a test may reject at 0.05, or the least that an interval must hold."""
         return {}
 
     def kept(self, found: Found, key: str, slack: float = 0.0) -> bool:
@@ -92,7 +92,7 @@ def _added(rows: list[tuple[float, ...]]) -> tuple[float, ...]:
 
 
 def rejected(p: float) -> tuple[float, ...]:
-    """Return whether there is no p, and whether it is at most .05 and .01."""
+    """Return whether there is no p, and whether it is at most 0.05 and 0.01."""
     return float(np.isnan(p)), float(p <= 0.05 + 1e-9), float(p <= 0.01 + 1e-9)
 
 

@@ -57,7 +57,7 @@ class Variances(Decisions):
     ----------
     answers : {"nominal", "masi", "numbers"}
     habits : float
-        How far the habits of raters differ; of numbers, how many times their variance is .25.
+        How far the habits of raters differ; of numbers, how many times their variance is 0.25.
     n_raters, n_units : int
     missing : float
     """

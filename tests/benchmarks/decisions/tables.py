@@ -43,7 +43,7 @@ def results_of(kind: type[OneOf], cells: Iterable[Decisions], known: Known) -> P
 
 
 def _size(found: Sequence[Found], test: str) -> str:
-    """Return the mean size at .05, and the largest with its Monte-Carlo error."""
+    """Return the mean size at 0.05, and the largest with its Monte-Carlo error."""
     return _summary([(one.size(test, 0.05), one.n) for one in found if test in one.results], max)
 
 
@@ -81,7 +81,7 @@ def model_table(known: Known) -> str:
         by_n = ([one for cell, one in of if cell.n_units == n] for n in models.UNITS)
         shown = [_size(found, test) for found in by_n]
         first = title if not missing or title == COMPLETE else ""
-        rows.append([first, f"{100 * missing:.0f} %", *shown])
+        rows.append([first, f"{100 * missing:.0f}%", *shown])
     return markdown(rows, left=2)
 
 
@@ -91,7 +91,7 @@ def threshold_table(known: Known) -> str:
     rows = [["units", "interval", "says", *(f"{n} units" for n in thresholds.UNITS)]]
     kinds: list[tuple[str, Callable[[Thresholds], bool]]] = [
         ("alike", lambda c: c.units == "alike" and not c.missing),
-        ("alike, 30 % missing", lambda c: c.missing > 0),
+        ("alike, 30% missing", lambda c: c.missing > 0),
         ("known or guessed by all", lambda c: c.units == "hard"),
     ]
     for title, belongs in kinds:
@@ -118,13 +118,13 @@ def look_table(known: Known) -> str:
             for batches in looks.BATCHES
         ]
         columns.append([one for cell, one in of if cell.units == "hard"])
-        first = f"{alpha:g}".lstrip("0") or "0" if method == looks.ANY_TIME else ""
+        first = f"{alpha:g}" if method == looks.ANY_TIME else ""
         rows.append([first, method, *(_coverage(found, method) for found in columns)])
     return markdown(rows, left=2)
 
 
 def stop_table(known: Known) -> str:
-    """Return the verdicts at a threshold of .667, and how many studies have stopped by when."""
+    """Return the verdicts at a threshold of 0.667, and how many studies have stopped by when."""
     steps = (f"by {n}" for n in looks.STEPS)
     rows = [["answers", "alpha", looks.GOOD, looks.BAD, looks.ON, *steps]]
     for cell, one in results_of(Stops, looks.look_cells(), known):
@@ -204,7 +204,7 @@ def gain_table(known: Known) -> str:
                 gain, square = (one.results[policy][3 + j * n_at + k] for j in (1, 2))
                 error = np.sqrt(max(0.0, square - gain**2) / one.n)
                 shown.append(f"{gain:+.3f} ± {share(error)}")
-        rows.append([f"{cell.n_labels}", f"{100 * cell.hard:.0f} %", *shown])
+        rows.append([f"{cell.n_labels}", f"{100 * cell.hard:.0f}%", *shown])
     return markdown(rows)
 
 
