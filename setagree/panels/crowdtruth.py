@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost, public
@@ -33,238 +33,140 @@ _ENTRY_BYTES = 100
 """Bytes per pair of ratings, or per label of one."""
 
 
-@dataclass(frozen=True, eq=False)
-class Qualities:
-    """Qualities of units, raters and labels, one array each."""
-
-    units: Floats
-    raters: Floats
-    labels: Floats
-
-    def moved(self, other: Qualities) -> float:
-        """Return the largest change of a quality; qualities that are NaN in both are unchanged."""
-        parts = zip(self.parts, other.parts, strict=True)
-        return max(float(np.nan_to_num(np.abs(a - b)).max(initial=0)) for a, b in parts)
-
-    @property
-    def parts(self) -> tuple[Floats, Floats, Floats]:
-        """The three of them."""
-        return self.units, self.raters, self.labels
+Qualities: TypeAlias = tuple[Floats, ...]
+"""Qualities of units, raters and labels, one array each."""
 
 
 class Answers:
-    """The ratings of units with two or more, and their pairs.
+    """The ratings of units with two or more, their pairs, their labels, and the sweeps over them.
 
     Parameters
     ----------
-    units, raters, values : ndarray of int, shape (n_ratings,)
-        Codes; the units are in ascending order.
+    study : Annotations
+        The study.
     flags : sparse array of shape (K, L)
         Flags of the labels in each value.
-    shape : pair of int
-        Number of units and of raters.
     """
 
-    def __init__(
-        self, units: Codes, raters: Codes, values: Codes, flags: Any, shape: tuple[int, int]
-    ) -> None:
+    def __init__(self, study: Annotations, flags: Any) -> None:
+        sizes = np.bincount(study.unit_codes, minlength=study.n_units)
+        order = np.argsort(study.unit_codes, kind="stable")
+        order = order[sizes[study.unit_codes[order]] >= 2]
+        units, raters, values = (
+            codes[order].astype(np.intp)
+            for codes in (study.unit_codes, study.rater_codes, study.value_codes)
+        )
         self.units, self.raters, self.values = units, raters, values
-        self.flags = flags.astype(np.float64)
-        self.n_units, self.n_raters = shape
+        self.flags, (K, L) = flags.astype(np.float64), flags.shape
+        self.shape = study.n_units, study.n_raters, L
         r = np.bincount(units)
-        labels = np.diff(flags.indptr)[values]
-        entries = float((r * (r - 1)).sum()) / 2
-        entries += float((labels * (r - 1)[units]).sum())
-        n_bytes = _ENTRY_BYTES * entries
+        n_entries = float((r * (r - 1)).sum()) / 2
+        n_entries += float((np.diff(flags.indptr)[values] * (r - 1)[units]).sum())
+        n_bytes = _ENTRY_BYTES * n_entries
         check_cost("The pairs of ratings", n_bytes=n_bytes, instead="Take a part of the units.")
         lefts, rights = zip((units[:0], units[:0]), *neighbours(units), strict=True)
-        self.left, self.right = np.concatenate(lefts), np.concatenate(rights)
+        left, right = np.concatenate(lefts), np.concatenate(rights)
+        # The unit and the two raters of each pair of ratings, and its place in the distinct pairs
+        # of values, with the labels that both of these have.
+        self.pair_units, self.first, self.second = units[left], raters[left], raters[right]
+        keys, self.value_pair = np.unique(
+            values[left].astype(np.int64) * K + values[right], return_inverse=True
+        )
+        self.value_pairs = np.divmod(keys, K)
+        self.common = self.flags[self.value_pairs[0]].multiply(self.flags[self.value_pairs[1]])
+        # The rating of each label of a rating, the label, and its cell: a unit and a label it got.
+        of_ratings = self.flags[values]
+        self.rating = np.repeat(np.arange(len(values)), np.diff(of_ratings.indptr))
+        self.label = of_ratings.indices.astype(np.intp)
+        keys, self.cell = np.unique(
+            units[self.rating].astype(np.int64) * L + self.label, return_inverse=True
+        )
+        cell_units, cell_labels = np.divmod(keys, max(1, L))
+        self.cell_units, self.cell_labels = cell_units.astype(np.intp), cell_labels.astype(np.intp)
+        self._set_triples(np.concatenate([left, right]), np.concatenate([right, left]))
+        self.has_pairs = [
+            np.bincount(codes, minlength=n) > 0
+            for codes, n in zip((units, raters, self.cell_labels), self.shape, strict=True)
+        ]
 
-    @cached_property
-    def of_pairs(self) -> Any:
-        """Incidence matrix of units and their pairs of ratings, (n_units, n_pairs)."""
-        return ones(self.units[self.left], self.n_units)
+    def _set_triples(self, one: Codes, two: Codes) -> None:
+        """Set the raters i and j and the label a of each triple, and the entries of P_ij(a).
 
-    @cached_property
-    def value_pairs(self) -> tuple[Codes, Codes, Codes, Any]:
-        """The distinct pairs of values, the index of each pair in them, and common labels."""
-        K = self.flags.shape[0]
-        keys = self.values[self.left].astype(np.int64) * K + self.values[self.right]
-        distinct, place = np.unique(keys, return_inverse=True)
-        k, l = np.divmod(distinct, K)
-        return k, l, place, self.flags[k].multiply(self.flags[l]).tocsr()
-
-    @cached_property
-    def of_left(self) -> Any:
-        """The first rater of each pair, as an incidence matrix, (n_raters, n_pairs)."""
-        return ones(self.raters[self.left], self.n_raters)
-
-    @cached_property
-    def of_right(self) -> Any:
-        """The second rater of each pair, as an incidence matrix, (n_raters, n_pairs)."""
-        return ones(self.raters[self.right], self.n_raters)
-
-    @cached_property
-    def of_raters(self) -> Any:
-        """The ratings of each rater, as an incidence matrix, (n_raters, n_ratings)."""
-        return ones(self.raters, self.n_raters)
-
-    @cached_property
-    def members(self) -> tuple[Codes, Codes, Codes]:
-        """The rating, the label and the cell of each label of each rating.
-
-        A cell is a unit and a label that it got.
+        An entry is a unit in which rater j gave label a and rater i rated, too; `too` has those in
+        which rater i also gave it.
         """
-        of_ratings = self.flags[self.values]
-        rating = np.repeat(np.arange(len(self.values)), np.diff(of_ratings.indptr))
-        label = of_ratings.indices.astype(np.intp)
-        keys = self.units[rating].astype(np.int64) * self.flags.shape[1] + label
-        self._cells, cell = np.unique(keys, return_inverse=True)
-        return rating, label, cell
-
-    @cached_property
-    def cells(self) -> tuple[Codes, Codes]:
-        """The unit and the label of each cell."""
-        _ = self.members
-        unit, label = np.divmod(self._cells, max(1, self.flags.shape[1]))
-        return unit.astype(np.intp), label.astype(np.intp)
-
-    @cached_property
-    def votes(self) -> Any:
-        """The raters of each cell, as an incidence matrix, (n_cells, n_raters)."""
-        rating, _, cell = self.members
-        return ones(cell, len(self._cells)) @ ones(self.raters, self.n_raters).T[rating]
-
-    @cached_property
-    def of_units(self) -> Any:
-        """The cells of each unit, as an incidence matrix, (n_units, n_cells)."""
-        return ones(self.cells[0], self.n_units)
-
-    @cached_property
-    def of_ratings(self) -> Any:
-        """Which of the members each rating has, (n_ratings, n_members)."""
-        return ones(self.members[0], len(self.values))
-
-    @cached_property
-    def of_labels(self) -> Any:
-        """Which triples each label has, (n_labels, n_triples)."""
-        return ones(self.triples[2], self.n_labels)
-
-    @cached_property
-    def given(self) -> Any:
-        """Units in which rater j gave label a and rater i rated, too, (n_triples, n_units)."""
-        return self._triples[0]
-
-    @cached_property
-    def shared(self) -> Any:
-        """Those of these units in which rater i also gave label a, (n_triples, n_units)."""
-        return self._triples[1]
-
-    @cached_property
-    def triples(self) -> tuple[Codes, Codes, Codes]:
-        """The raters i and j and the label a of each triple."""
-        return self._triples[2]
-
-    @cached_property
-    def _triples(self) -> tuple[Any, Any, tuple[Codes, Codes, Codes]]:
-        """Return for which raters i and j and which label a units tell P_ij(a), and what."""
-        from scipy import sparse
-
-        R, L = self.n_raters, self.flags.shape[1]
-        one = np.concatenate([self.left, self.right])
-        two = np.concatenate([self.right, self.left])
+        _, n_raters, L = self.shape
         of_two = self.flags[self.values[two]]
         pair = np.repeat(np.arange(len(two)), np.diff(of_two.indptr))
         label = of_two.indices.astype(np.int64)
-        both = (self.raters[one].astype(np.int64) * R + self.raters[two]) * L
-        distinct, triple = np.unique(both[pair] + label, return_inverse=True)
-        ij, a = np.divmod(distinct, max(1, L))
-        where = triple, self.units[two][pair]
-        too = np.zeros(0)
+        both = (self.raters[one].astype(np.int64) * n_raters + self.raters[two]) * L
+        keys, self.triple = np.unique(both[pair] + label, return_inverse=True)
+        raters, labels = np.divmod(keys, max(1, L))
+        self.triples = (*np.divmod(raters, n_raters), labels.astype(np.intp))
+        self.triple_units, self.too = self.units[two][pair], np.zeros(len(pair))
         if len(pair):  # of no entries at all scipy returns no array
-            too = np.asarray(self.flags[self.values[one][pair], label], dtype=np.float64).ravel()
-        shape = (len(distinct), self.n_units)
-        given, shared = (
-            sparse.csr_array((each, where), shape=shape) for each in (np.ones(len(pair)), too)
-        )
-        return given, shared, (*np.divmod(ij, R), a)
+            self.too = np.asarray(self.flags[self.values[one][pair], label]).ravel()
 
     def swept(self) -> tuple[Qualities, Qualities, int, bool]:
         """Return the first and the last qualities, the number of sweeps, and if they converged."""
-        old = Qualities(*(np.ones(n) for n in (self.n_units, self.n_raters, self.n_labels)))
-        first = new = self.sweep(old)
-        n_sweeps = 1
-        while new.moved(old) >= _STILL and n_sweeps < _MOST_SWEEPS:
-            old, new, n_sweeps = new, self.sweep(new), n_sweeps + 1
-        return first, new, n_sweeps, new.moved(old) < _STILL
+        old: Qualities = tuple(np.ones(n) for n in self.shape)
+        first, new, n_sweeps, moved = None, old, 0, np.inf
+        while moved >= _STILL and n_sweeps < _MOST_SWEEPS:
+            old, new = new, self.sweep(*map(np.nan_to_num, new))
+            first, n_sweeps = first or new, n_sweeps + 1
+            changes = [np.nan_to_num(np.abs(a - b)) for a, b in zip(new, old, strict=True)]
+            moved = max(float(each.max(initial=0)) for each in changes)
+        return first or new, new, n_sweeps, moved < _STILL
 
-    @property
-    def n_labels(self) -> int:
-        """L, how many labels there are."""
-        return int(self.flags.shape[1])
-
-    def sweep(self, old: Qualities) -> Qualities:
-        """Return the next qualities from the previous ones, in which NaN counts as 0.
+    def sweep(self, u: Floats, w: Floats, q: Floats) -> Qualities:
+        """Return the next qualities of units, raters and labels from the previous ones.
 
         The quality is 0 if all weights are 0, and NaN without any pair of ratings.
         """
-        u, w, q = (np.nan_to_num(part) for part in old.parts)
-        k, l, place, common = self.value_pairs
-        norms = self.flags @ q
-        c = (common @ q / _floored(norms[k] * norms[l]))[place]
-        one, two = w[self.raters[self.left]], w[self.raters[self.right]]
-        units = _mean(self.of_pairs @ (c * one * two), self.of_pairs @ (one * two))
-        of_unit = u[self.units[self.left]]
-        beside = _mean(
-            self.of_left @ (c * two * of_unit) + self.of_right @ (c * one * of_unit),
-            self.of_left @ (two * of_unit) + self.of_right @ (one * of_unit),
-        )
-        own = self._to_others(q, w, norms) * u[self.units]
-        raters = beside * _mean(self.of_raters @ own, self.of_raters @ u[self.units])
-        return self._known(units, raters, self._label_qualities(w, u))
-
-    def _to_others(self, q: Floats, w: Floats, norms: Floats) -> Floats:
-        """Return the cosine of each rater's answer with those of the others to its unit."""
-        rating, label, cell = self.members
-        of_cell = self.cells[1]
-        vector = self.votes @ w
-        mine = w[self.raters]
-        rest = vector[cell] - mine[rating]
-        weighted = q[of_cell] * vector**2
-        squares = (self.of_units @ weighted)[self.units] - self.of_ratings @ weighted[cell]
-        squares = np.maximum(squares, 0) + self.of_ratings @ (q[label] * rest**2)
-        dots = mine * (self.of_ratings @ (q[label] * rest))
-        return np.asarray(dots / _floored(mine**2 * norms[self.values] * squares))
-
-    def _label_qualities(self, w: Floats, u: Floats) -> Floats:
-        i, j, _ = self.triples
-        given, weight = self.given @ u, w[i] * w[j]
-        weight[given <= 0] = 0
-        sums = self.of_labels @ (weight * _mean(self.shared @ u, given))
-        return _mean(sums, self.of_labels @ weight)
-
-    def _known(self, units: Floats, raters: Floats, labels: Floats) -> Qualities:
-        """Return the qualities, or NaN without a pair of ratings."""
-        of_parts = (self.units[self.left], self.raters, self.cells[1])
-        return Qualities(
-            *(
-                np.where(np.bincount(codes, minlength=len(part)) > 0, part, np.nan)
-                for codes, part in zip(of_parts, (units, raters, labels), strict=True)
-            )
-        )
+        n_units, n_raters, n_labels = self.shape
+        # cos(v_iu, v_ju) of each pair of ratings; |v|² = sum_a q_a v_a² = sum_a q_a v_a.
+        norms, (k, l) = self.flags @ q, self.value_pairs
+        c = (self.common @ q / _floored(norms[k] * norms[l]))[self.value_pair]
+        w_i, w_j, u_ij = w[self.first], w[self.second], u[self.pair_units]
+        # UQS_u = sum_{i<j} w_i w_j cos(v_iu, v_ju) / sum_{i<j} w_i w_j
+        units = _ratio(self.pair_units, c * w_i * w_j, w_i * w_j, n_units)
+        # WWA_i = sum_{u, j} w_j UQS_u cos(v_iu, v_ju) / sum_{u, j} w_j UQS_u
+        sums = [
+            np.bincount(self.first, x * w_j * u_ij, n_raters)
+            + np.bincount(self.second, x * w_i * u_ij, n_raters)
+            for x in (c, 1)
+        ]
+        wwa = _over(*sums)
+        # WSA_i = sum_u UQS_u cos(v_iu, V_u - w_i v_iu) / sum_u UQS_u. For label a of the unit
+        # (V_u - w_i v_iu)_a is V_ua - w_i if rater i gave it, else V_ua.
+        V = np.bincount(self.cell, w[self.raters[self.rating]], len(self.cell_units))
+        rest, n = V[self.cell] - w[self.raters[self.rating]], len(self.raters)
+        squares = q[self.cell_labels] * V**2
+        others = np.bincount(self.cell_units, squares, n_units)[self.units]
+        others = others - np.bincount(self.rating, squares[self.cell], n)
+        others = np.maximum(others, 0) + np.bincount(self.rating, q[self.label] * rest**2, n)
+        mine, u_i = w[self.raters], u[self.units]
+        dots = mine * np.bincount(self.rating, q[self.label] * rest, n)
+        to_others = dots / _floored(mine**2 * norms[self.values] * others)
+        wsa = _ratio(self.raters, to_others * u_i, u_i, n_raters)
+        # P_ij(a) = sum_u UQS_u v_iua v_jua / sum_u UQS_u v_jua
+        (i, j, a), u_t = self.triples, u[self.triple_units]
+        given = np.bincount(self.triple, u_t, len(a))
+        P = _over(np.bincount(self.triple, self.too * u_t, len(a)), given)
+        # AQS_a = sum_{i != j} w_i w_j P_ij(a) / sum_{i != j} w_i w_j
+        ww = np.where(given > 0, w[i] * w[j], 0)
+        labels = _ratio(a, ww * P, ww, n_labels)
+        new = zip(self.has_pairs, (units, wwa * wsa, labels), strict=True)
+        return tuple(np.where(has, each, np.nan) for has, each in new)
 
 
-def ones(rows: Codes, n_rows: int) -> Any:
-    """Return the sparse matrix that sums entries by their row, (n_rows, n_entries)."""
-    from scipy import sparse
-
-    n = len(rows)
-    return sparse.csr_array((np.ones(n), (rows, np.arange(n))), shape=(n_rows, n))
+def _ratio(codes: Codes, x: Floats, weights: Floats, n: int) -> Floats:
+    """Return the sum of x over that of the weights for each code, or 0 if all weights are 0."""
+    return _over(np.bincount(codes, x, n), np.bincount(codes, weights, n))
 
 
-def _mean(sums: Floats, weights: Floats) -> Floats:
-    """Return the weighted means, or 0 if all weights are 0."""
-    return np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0)
+def _over(sums: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Floats:
+    return np.asarray(np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0))
 
 
 def _floored(squares: Floats) -> Floats:
@@ -409,8 +311,7 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     check_choice("empty", empty, ("label", "published"))
     doubt_degrees(study.values, "crowdtruth")
     names, flags = _labelled(study, empty)
-    answers = _answers(study, flags)
-    first, last, n_sweeps, converged = answers.swept()
+    first, last, n_sweeps, converged = Answers(study, flags).swept()
     if not converged:
         warn(
             f"crowdtruth: the scores still moved after {n_sweeps} sweeps; they are not final.",
@@ -425,7 +326,7 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
             index=pd.Index(as_objects([*index]), name=name, tupleize_cols=False),
         )
         for name, index, new, old, n in zip(
-            ("unit", "rater", "label"), indices, last.parts, first.parts, n_ratings, strict=True
+            ("unit", "rater", "label"), indices, last, first, n_ratings, strict=True
         )
     )
     return CrowdTruth(units, raters, labels, n_sweeps, converged, empty)
@@ -447,14 +348,3 @@ def _labelled(study: Annotations, empty: Empty) -> tuple[list[Any], Any]:
         parts.append(sparse.csr_array((geometry.sizes == 0).astype(flags.dtype)[:, None]))
         unused.append(display_labels(frozenset()))
     return names + unused, sparse.hstack(parts, format="csr")
-
-
-def _answers(study: Annotations, flags: Any) -> Answers:
-    """Return the ratings of pairable units, in the order of units."""
-    sizes = np.bincount(study.unit_codes, minlength=study.n_units)
-    order = np.argsort(study.unit_codes, kind="stable")
-    order = order[sizes[study.unit_codes[order]] >= 2]
-    codes = (study.unit_codes, study.rater_codes, study.value_codes)
-    units, raters, values = (each[order].astype(np.intp) for each in codes)
-    shape = (study.n_units, study.n_raters)
-    return Answers(units, raters, values, flags, shape)
