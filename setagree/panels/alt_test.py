@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
 from setagree.checks import public
 from setagree.coefficients.chance import Case, Floats
@@ -36,14 +34,9 @@ from setagree.inference.panel_members import (
     case_of,
     check_least,
     check_share,
-    flags,
-    known_plain,
-    part_of,
-    people_of,
-    rater_codes,
 )
-from setagree.large.joining import with_models
 from setagree.large.opening import Data
+from setagree.panels.members import answers_of, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -55,111 +48,19 @@ MOST_HUMANS = 1_000
 """Maximum number of humans whose outcomes are compared pair by pair."""
 
 _MANY_UNITS = 100_000_000
+"""Number of units above which a power is out of reach."""
+
 _DRAWS, _CELLS = 10_000, 1_000_000
+"""Draws of the humans' means for a power; fewer for more than 100 humans: 8 MB per array."""
+
 _SEED = 20250125
-
-
-class Outcomes:
-    """Wins and losses per unit, with the power of tests on other numbers of units.
-
-    With d = (the human wins) - (the model wins) on a unit, the mean of d over n units is normal
-    with the variance mean(d²) / n, so that the share of ties is constant. The means of two humans
-    are correlated as their d on the shared units. s² / sigma² is a chi-square divided by its
-    degrees of freedom (Wilson and Hilferty 1931), with squared correlations. The t-tests of 10,000
-    draws (a fixed seed; fewer for more than 100 humans) are decided as in the test.
-
-    Parameters
-    ----------
-    n : ndarray of shape (n_humans,)
-        Number of units that each human shares with the model and other humans.
-    n_units : int
-        Number of units of the test.
-    products : ndarray of shape (n_humans, n_humans)
-        The sums of the products of the d of two humans.
-    """
-
-    def __init__(self, n: npt.NDArray[np.int64], n_units: int, products: Floats) -> None:
-        self.share = n / max(n_units, 1)
-        self.n_units = n_units
-        squares = np.diag(products)
-        self.deviation = np.sqrt(squares / n)
-        self._alike = products / np.sqrt(np.maximum(np.outer(squares, squares), 1))
-
-    def power(self, n_units: float, lead: float, *, q: float) -> float:
-        """Return the probability that a model passes if its mean d is epsilon minus the lead.
-
-        It must win over half of the H humans. By Benjamini and Yekutieli it does if, for some k >=
-        H / 2, k of the p-values are at most q k / (H (1 + 1/2 + ... + 1/H)).
-        """
-        from scipy.special import stdtr
-
-        n = np.maximum(self.share * n_units, 2.0)
-        means, spread = self._drawn
-        df = n - 1
-        step = 2 / (9 * df)
-        s = np.maximum(1 - step + spread * np.sqrt(step), 1e-3) ** 1.5
-        # Without variance the sign of the lead decides, as in the test.
-        ahead = np.full(len(n), np.inf if lead > 0 else -np.inf)
-        np.divide(lead * np.sqrt(n), self.deviation, out=ahead, where=self.deviation > 0)
-        p = np.sort(stdtr(df, (means - ahead) / s), axis=1)
-        H = len(n)
-        rank = np.arange(1, H + 1)
-        won = p <= q * rank / (H * (1 / rank).sum())
-        return float(won[:, (H + 1) // 2 - 1 :].any(axis=1).mean())
-
-    def units_for(self, power: float, lead: float, *, q: float) -> int | None:
-        """Return the smallest number of units with a power, to 1%, or None if there is none."""
-
-        def enough(n_units: int) -> bool:
-            return self.power(n_units, lead, q=q) >= power
-
-        return _least(enough, max(self.n_units, 2)) if lead > 0 else None
-
-    @cached_property
-    def _drawn(self) -> tuple[Floats, Floats]:
-        """Standard normal means, correlated as the humans, and the components of their s²."""
-        H = len(self.share)
-        generator = np.random.default_rng(_SEED)
-        shape = (max(_CELLS // H, 1_000) if H * _DRAWS > _CELLS else _DRAWS, H)
-        means = generator.standard_normal(shape) @ _root(self._alike)
-        # The correlation of squared normal variables is the square of their correlation.
-        return means, generator.standard_normal(shape) @ _root(self._alike**2)
-
-
-def _root(correlations: Floats) -> Floats:
-    """Return R such that R' R is the correlation matrix."""
-    values, vectors = np.linalg.eigh(correlations)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))).T)
-
-
-def products_of(
-    units: npt.NDArray[Any], humans: npt.NDArray[Any], lost: Floats, tested: npt.NDArray[Any]
-) -> Floats | None:
-    """Return the sums of products of d for all pairs of tested humans, or None for too many."""
-    if not 0 < len(tested) <= MOST_HUMANS:
-        return None
-    d = sparse.coo_array((lost, (units, humans))).tocsc()[:, tested]
-    return np.asarray((d.T @ d).toarray())
-
-
-def _least(enough: Callable[[int], bool], start: int) -> int | None:
-    """Return the smallest sufficient number of units, to 1%, by a search near a start."""
-    low, high = 2, start
-    while not enough(high):
-        low, high = high, high * 2
-        if high > _MANY_UNITS:
-            return None
-    while high - low > 0.01 * low:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
 _POORLY = (
     " The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to "
     "them as one of them is."
 )
+_NO_HUMAN = "no human shares enough units with the model"
 _BY_CHANCE = " Agrees with the other humans hardly more than chance: "
 
 
@@ -229,12 +130,12 @@ class AltTest(Result):
     @property
     def winning_rate(self) -> float:
         """Share of the humans over whom the model wins, or NaN if no human could be tested."""
-        return float(self.humans["rejected"].mean()) if len(self.humans) else float("nan")
+        return float(self.humans["rejected"].mean())
 
     @property
     def average_advantage_probability(self) -> float:
         """Mean over humans of the share of units that the model wins or ties."""
-        return float(self.humans["advantage"].mean()) if len(self.humans) else float("nan")
+        return float(self.humans["advantage"].mean())
 
     @property
     def passes(self) -> bool:
@@ -244,7 +145,7 @@ class AltTest(Result):
     @property
     def reason(self) -> str | None:
         """Reason for a winning rate of NaN, or None."""
-        return None if len(self.humans) else "no human shares enough units with the model"
+        return None if len(self.humans) else _NO_HUMAN
 
     @property
     def verdict(self) -> str:
@@ -286,8 +187,12 @@ class AltTest(Result):
         """Return the power of a test for a model of a given quality.
 
         The default model is as good as the humans; for the observed difference, p has all the
-        information. Means over units are assumed to be normal, with the ties and the correlations
-        of humans of this test. A model much worse than the humans ties less often with them than a
+        information. With d = (the human wins) - (the model wins) on a unit, the mean of d over n
+        units is normal with the variance mean(d²) / n, so that the share of ties is constant. The
+        means of two humans are correlated as their d on the shared units. s² / sigma² is a
+        chi-square divided by its degrees of freedom (Wilson and Hilferty 1931), with squared
+        correlations. The t-tests of 10,000 draws (a fixed seed; fewer for more than 100 humans) are
+        decided as in the test. A model much worse than the humans ties less often with them than a
         good one would, so that the power from its test is too small.
 
         Parameters
@@ -302,31 +207,67 @@ class AltTest(Result):
         float
             NaN if no human could be tested, or more than 1,000 were.
         """
+        from scipy.special import stdtr
+
         if n_units is not None:
             check_least("n_units", n_units, 2)
-        if self._outcomes is None:
+        if self.products is None:
             return float("nan")
-        wanted = self.n_units if n_units is None else n_units
-        return self._outcomes.power(wanted, self.epsilon - difference, q=self.q)
+        tested, H = self.humans["n_units"].to_numpy(), len(self.humans)
+        share, lead = tested / max(self.n_units, 1), self.epsilon - difference
+        n = np.maximum(share * (self.n_units if n_units is None else n_units), 2.0)
+        means, spread = self._drawn
+        # s / sigma = (1 - 2 / (9 df) + z sqrt(2 / (9 df)))^1.5 (Wilson and Hilferty 1931).
+        step = 2 / (9 * (n - 1))
+        s = np.maximum(1 - step + spread * np.sqrt(step), 1e-3) ** 1.5
+        deviation = np.sqrt(np.diag(self.products) / tested)
+        # Without variance the sign of the lead decides, as in the test.
+        ahead = np.full(H, np.inf if lead > 0 else -np.inf)
+        np.divide(lead * np.sqrt(n), deviation, out=ahead, where=deviation > 0)
+        p = np.sort(stdtr(n - 1, (means - ahead) / s), axis=1)
+        # By Benjamini and Yekutieli over half of the humans are beaten if, for some k >= H / 2, k
+        # of the p-values are at most q k / (H (1 + 1/2 + ... + 1/H)).
+        rank = np.arange(1, H + 1)
+        won = p <= self.q * rank / (H * (1 / rank).sum())
+        return float(won[:, (H + 1) // 2 - 1 :].any(axis=1).mean())
 
     def units_for(self, power: float = 0.8, *, difference: float = 0.0) -> int | None:
         """Return the number of units for a power, to 1%, or None if no number is sufficient."""
         if not 0 < power < 1:
             raise OptionError(f"{option('power', power)} must lie between 0 and 1.")
-        if self._outcomes is None:
+        if self.products is None or difference >= self.epsilon:
             return None
-        return self._outcomes.units_for(power, self.epsilon - difference, q=self.q)
+        low, high = 2, max(self.n_units, 2)
+        while self.power(high, difference=difference) < power:
+            low, high = high, high * 2
+            if high > _MANY_UNITS:
+                return None
+        while high - low > 0.01 * low:
+            middle = (low + high) // 2
+            is_enough = self.power(middle, difference=difference) >= power
+            low, high = (low, middle) if is_enough else (middle, high)
+        return high
 
     @cached_property
-    def _outcomes(self) -> Outcomes | None:
-        if self.products is None:
-            return None
-        return Outcomes(self.humans["n_units"].to_numpy(), self.n_units, self.products)
+    def _drawn(self) -> tuple[Floats, Floats]:
+        """Standard normal means, correlated as the humans, and the components of their s²."""
+        assert self.products is not None  # noqa: S101 - the caller has checked it
+        squares, H = np.diag(self.products), len(self.humans)
+        generator = np.random.default_rng(_SEED)
+        shape = (max(_CELLS // H, 1_000) if H * _DRAWS > _CELLS else _DRAWS, H)
+        alike = self.products / np.sqrt(np.maximum(np.outer(squares, squares), 1))
+        drawn = []
+        # The correlation of squared normal variables is the square of their correlation.
+        for correlations in (alike, alike**2):
+            values, vectors = np.linalg.eigh(correlations)
+            root = np.asarray((vectors * np.sqrt(np.maximum(values, 0))).T)
+            drawn.append(generator.standard_normal(shape) @ root)
+        return drawn[0], drawn[1]
 
     @cached_property
     def power_note(self) -> str:
         """Sentence on the power of this test; empty if no human could be tested."""
-        if self._outcomes is None:
+        if self.products is None:
             return ""
         needed = self.units_for()
         takes = (
@@ -460,21 +401,19 @@ class Contest:
     bounded: bool = True
 
     @cached_property
-    def _answers(self) -> tuple[Codes, Codes, Codes]:
-        """Unit, rater and value of the humans' answers in units with enough, sorted by both."""
+    def _rows(self) -> Flags:
+        """Flags of the humans' answers to units with enough of them."""
         study = self.study
         human = self.people[study.rater_codes]
         enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
-        rows = np.flatnonzero(human & enough[study.unit_codes])
-        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
-        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
+        return np.asarray(human & enough[study.unit_codes])
 
     @cached_property
-    def _starts(self) -> tuple[Codes, Codes]:
-        """Start of the unit of each of these answers, and its number of answers."""
-        units, _, _ = self._answers
-        sizes = np.bincount(units, minlength=self.study.n_units)
-        return (np.cumsum(sizes) - sizes)[units], sizes[units]
+    def _answers(self) -> tuple[Codes, Codes, Codes]:
+        """Unit, rater and value of these answers, sorted by unit and rater."""
+        study, rows = self.study, np.flatnonzero(self._rows)
+        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
+        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
 
     @cached_property
     def _to_humans(self) -> Floats:
@@ -487,8 +426,9 @@ class Contest:
 
         Summed human by human, in their order, as in the authors' program.
         """
-        _, _, values = self._answers
-        start, size = self._starts
+        units, _, values = self._answers
+        sizes = np.bincount(units, minlength=self.study.n_units)
+        start, size = (np.cumsum(sizes) - sizes)[units], sizes[units]
         left, out, place = np.arange(len(values)), np.zeros(len(values)), 0
         while left.size:
             others = left[start[left] + place != left]
@@ -506,18 +446,10 @@ class Contest:
     @cached_property
     def alpha(self) -> float:
         """Krippendorff's alpha of the humans on the units with enough of them."""
-        units, raters, values = self._answers
-        if not len(units):
+        if not self._rows.any():
             return float("nan")
-        _, units = np.unique(units, return_inverse=True)
-        coded = replace(
-            self.study,
-            units=np.empty(units.max() + 1, dtype=object),
-            unit_codes=units.astype(np.int32),
-            rater_codes=raters,
-            value_codes=values,
-        )
-        return estimate(Case(Tally.from_annotations(coded), self.weights), Urn("ratings")).estimate
+        tally = Tally.from_annotations(self.study.take(self._rows))
+        return estimate(Case(tally, self.weights), Urn("ratings")).estimate
 
     @cached_property
     def agreements(self) -> Floats:
@@ -541,25 +473,15 @@ class Contest:
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""
-        study = self.study
-        own = study.rater_codes == model
-        answer = np.full(study.n_units, -1)
-        answer[study.unit_codes[own]] = study.value_codes[own]
         units, humans, _ = self._answers
-        kept = answer[units] >= 0
+        answers = answers_of(self.study, model)[units]
+        kept = answers >= 0
         # Comparisons without an answer of the model are dropped, so any value will do.
-        of_model, of_human = self._mean_nearness(np.maximum(answer[units], 0)), self._to_humans
-        lead, slack = (of_model - of_human)[kept], self._slack(of_model, of_human)[kept]
-        return units[kept], humans[kept], lead >= -slack, lead <= slack
-
-    def _slack(self, one: Floats, two: Floats) -> Floats:
-        """Return the largest difference of two means that counts as a tie.
-
-        It is 0 for similarities: the authors' program compares their means as doubles.
-        """
-        if self.bounded:
-            return np.zeros(len(one))
-        return ROUNDING * np.maximum(np.abs(one), np.abs(two))
+        of_model, of_human = self._mean_nearness(np.maximum(answers, 0)), self._to_humans
+        # The authors' program compares mean similarities as doubles.
+        slack = 0.0 if self.bounded else ROUNDING * np.maximum(np.abs(of_model), np.abs(of_human))
+        lead = of_model - of_human
+        return units[kept], humans[kept], (lead >= -slack)[kept], (lead <= slack)[kept]
 
 
 def _fractions(similarity: Floats) -> Floats:
@@ -656,30 +578,42 @@ def alt_test(
     >>> alt_test(study.without_raters(["r5"]), model=gpt)["model"].winning_rate
     1.0
     """
-    study = known_plain(study, "alt_test")
     check_share("epsilon", epsilon)
     check_share("q", q)
     check_least("min_units", min_units, 2)
     check_least("min_humans", min_humans, 2)
-    study, names = with_models(study, model)
-    models = rater_codes(study, names, "model", "model")
-    people = _humans(study, humans, models)
-    # Raters who are neither models nor humans do not affect the distance.
-    kept = people | flags(study.n_raters, models)
-    study, people = part_of(study, kept[study.rater_codes]), people[kept]
+    study, models, people = models_and_humans(study, "alt_test", model, humans)
+    if people.sum() < 3:
+        other = python_or_command("noninferiority_test", "--margin")
+        also = f" {other} needs no more than two." if people.sum() == 2 else ""
+        raise DataError(
+            f"the alt-test needs three humans or more; here {counted(int(people.sum()), 'human')} "
+            f"beside the model: {listing(study.raters[people].tolist()) or 'nobody'}. With two, "
+            f"nothing is left to call the humans' common view.{also}"
+        )
     compared = case_of(study, distance)
     contest = Contest(study, compared.weights, people, min_humans, compared.bounded)
     tests = [
         _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
-        for code in rater_codes(study, names, "model")
+        for code in models
     ]
-    _warn_undefined(tests)
-    return AltTestTable(tuple(sorted(tests, key=_rank)))
+    undefined = [test.model for test in tests if test.reason is not None]
+    if undefined:
+        warn(
+            f"alt-test of {listing(undefined)}: undefined (nan), because {_NO_HUMAN}; "
+            f"{option('min_units')} lowers what is enough.",
+            UndefinedAgreementWarning,
+        )
+    tests.sort(key=lambda one: -np.nan_to_num(one.average_advantage_probability, nan=-1.0))
+    return AltTestTable(tuple(tests))
 
 
 def _tested(
     contest: Contest, model: int, distance: str, epsilon: float, q: float, min_units: int
 ) -> AltTest:
+    """Return the test of one model."""
+    from scipy import sparse, stats
+
     study = contest.study
     units, humans, model_wins, human_wins = contest.wins(model)
     shared = np.bincount(humans, minlength=study.n_raters)
@@ -700,56 +634,16 @@ def _tested(
             # Sums of integers: equal differences give a variance of exactly 0.
             "standard_error": np.sqrt((n * sums[2] - (sums[1] - sums[0]) ** 2) / (n - 1)) / n,
         },
-        index=_named(study, tested),
+        index=rater_index(study, tested, "human"),
     )
-    frame["low"], frame["high"] = _wilson(sums[0], n)
+    wins = [stats.binomtest(int(k), int(m)) for k, m in zip(sums[0], n, strict=True)]
+    ends = [each.proportion_ci(0.95, method="wilson") for each in wins]
+    frame["low"], frame["high"] = [end.low for end in ends], [end.high for end in ends]
     frame["p_value"], frame["p_adjusted"], frame["rejected"] = decide(frame, epsilon, q)
-    skipped = pd.Series(shared[few], index=_named(study, few), name="n_units")
+    skipped = pd.Series(shared[few], index=rater_index(study, few, "human"), name="n_units")
     frame["agreement"] = contest.agreements[tested]
-    n_units = len(np.unique(units))
-    name = study.raters[model]
-    pairs = products_of(units, humans, lost, tested)
-    return AltTest(name, distance, epsilon, q, frame, skipped, n_units, contest.alpha, pairs)
-
-
-def _named(study: Annotations, codes: Codes) -> pd.Index[Any]:
-    return pd.Index(study.raters[codes], name="human", dtype=object, tupleize_cols=False)
-
-
-def _wilson(wins: npt.NDArray[Any], n: npt.NDArray[Any]) -> tuple[list[float], list[float]]:
-    """Return the Wilson 95% interval of each share of wins."""
-    from scipy import stats
-
-    tests = [stats.binomtest(int(k), int(m)) for k, m in zip(wins, n, strict=True)]
-    ends = [test.proportion_ci(0.95, method="wilson") for test in tests]
-    return [end.low for end in ends], [end.high for end in ends]
-
-
-def _humans(study: Annotations, humans: Sequence[object] | None, models: list[int]) -> Flags:
-    """Return flags of the humans; raise DataError for fewer than three, or for a model."""
-    people = people_of(study, humans, models)
-    if people.sum() < 3:
-        other = python_or_command("noninferiority_test", "--margin")
-        also = f" {other} needs no more than two." if people.sum() == 2 else ""
-        raise DataError(
-            f"the alt-test needs three humans or more; here {counted(int(people.sum()), 'human')} "
-            f"beside the model: {listing(study.raters[people].tolist()) or 'nobody'}. With two, "
-            f"nothing is left to call the humans' common view.{also}"
-        )
-    return people
-
-
-def _rank(test: AltTest) -> tuple[bool, float]:
-    rho = test.average_advantage_probability
-    return bool(np.isnan(rho)), -rho if rho == rho else 0.0
-
-
-def _warn_undefined(tests: Sequence[AltTest]) -> None:
-    undefined = [test for test in tests if test.reason is not None]
-    if undefined:
-        names = listing([test.model for test in undefined])
-        warn(
-            f"alt-test of {names}: undefined (nan), because {undefined[0].reason}; "
-            f"{option('min_units')} lowers what is enough.",
-            UndefinedAgreementWarning,
-        )
+    n_units, name, products = len(np.unique(units)), study.raters[model], None
+    if 0 < len(tested) <= MOST_HUMANS:
+        d = sparse.coo_array((lost, (units, humans))).tocsc()[:, tested]
+        products = np.asarray((d.T @ d).toarray())
+    return AltTest(name, distance, epsilon, q, frame, skipped, n_units, contest.alpha, products)

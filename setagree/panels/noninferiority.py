@@ -30,13 +30,9 @@ from setagree.inference.panel_members import (
     Codes,
     Flags,
     check_share,
-    flags,
-    known_plain,
-    people_of,
-    rater_codes,
 )
-from setagree.large.joining import with_models
 from setagree.large.opening import Data
+from setagree.panels.members import answers_of, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
@@ -67,8 +63,45 @@ FEW_LOST: dict[Against, float] = {"mean": 3.0, "all": 4.0}
 """Minimum worth of the margin in units; below it, a model at the margin passes too often."""
 
 
+class _Changed:
+    """A change with its deviations per unit; without units, if it is undefined."""
+
+    delta: Estimated
+
+    @property
+    def change(self) -> float:
+        """The change of the agreement with the other humans."""
+        return self.delta.value
+
+    @property
+    def psi(self) -> Floats:
+        """Deviation of each unit that counts; the squares sum to SE²."""
+        return self.delta.deviations
+
+    @property
+    def standard_error(self) -> float:
+        """SE of the change; 0 if the answers of the model and the human are equal."""
+        return self.delta.standard_error if len(self.psi) else float("nan")
+
+    @property
+    def skewness(self) -> float:
+        """Skewness as in Hall's correction: k = sum psi³ / (sum psi²)^1.5."""
+        return float((self.psi**3).sum() / (self.psi @ self.psi) ** 1.5)
+
+    def _tail(self, margin: float, k: float) -> float:
+        """Return P(t > g(T)) of a loss of the margin, with T = (change + margin) / SE."""
+        from scipy.special import stdtr
+
+        # g(T) = T + k T² / 3 + k² T³ / 27 + k / 6 (Hall 1992)
+        T = (self.change + margin) / self.standard_error
+        return float(stdtr(len(self.psi) - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
+
+
+_UNDEFINED = Estimated(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
+
+
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(_Changed):
     """Change of alpha if a model replaces one human.
 
     Attributes
@@ -98,21 +131,6 @@ class Change:
     one_unit: float = float("nan")
     why: str | None = None
 
-    @property
-    def change(self) -> float:
-        """Delta_h = scale (after - before)."""
-        return self.delta.value
-
-    @property
-    def psi(self) -> Floats:
-        """Deviation of each unit; the squares sum to SE²."""
-        return self.delta.deviations
-
-    @property
-    def standard_error(self) -> float:
-        """SE_h; 0 if the answers of the model and the human are equal."""
-        return self.delta.standard_error if self.why is None else float("nan")
-
     def p_value(self, margin: float) -> float:
         """One-sided p of a loss of the margin: by t, or with Hall's correction if that is larger.
 
@@ -121,24 +139,11 @@ class Change:
         """
         if not self.standard_error > 0:
             return float("nan")
-        T = (self.change + margin) / self.standard_error
-        return max(_tail(T, self.psi, 0.0), _tail(T, self.psi, skewness_of(self.psi)))
-
-
-def skewness_of(psi: Floats) -> float:
-    """Return k = sum psi³ / (sum psi²)^1.5, the skewness of Hall's correction."""
-    return float((psi**3).sum() / (psi @ psi) ** 1.5)
-
-
-def _tail(T: float, psi: Floats, k: float) -> float:
-    """P(t > g(T)), g(T) = T + k T² / 3 + k² T³ / 27 + k / 6."""
-    from scipy.special import stdtr
-
-    return float(stdtr(len(psi) - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
+        return max(self._tail(margin, 0.0), self._tail(margin, self.skewness))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replacement(Result):
+class Replacement(_Changed, Result):
     """Changes of agreement if a model replaces each human in turn.
 
     Attributes
@@ -203,29 +208,9 @@ class Replacement(Result):
         return None
 
     @cached_property
-    def delta(self) -> Estimated | None:
+    def delta(self) -> Estimated:  # type: ignore[override]
         """Mean of Delta_h over the humans for whom it is defined, with its deviations."""
-        return mean_of([one.delta for one in self.defined]) if self.defined else None
-
-    @property
-    def change(self) -> float:
-        """Mean of Delta_h over the humans."""
-        return float("nan") if self.delta is None else self.delta.value
-
-    @property
-    def psi(self) -> Floats:
-        """Deviation of the mean over the humans per unit that counts for some human."""
-        return np.zeros(0) if self.delta is None else self.delta.deviations
-
-    @property
-    def standard_error(self) -> float:
-        """SE of the mean change: the square root of the sum of psi_i²."""
-        return float("nan") if self.delta is None else self.delta.standard_error
-
-    @property
-    def skewness(self) -> float:
-        """Skewness as in Hall's correction: k = sum psi³ / (sum psi²)^1.5."""
-        return skewness_of(self.psi)
+        return mean_of([one.delta for one in self.defined]) if self.defined else _UNDEFINED
 
     @property
     def worst(self) -> Any:
@@ -242,17 +227,18 @@ class Replacement(Result):
             return float("nan")
         if self.against == "all":
             return float(self.humans["p_value"].max(skipna=False))
-        sides = [
-            _tail((self.change + margin) / self.standard_error, self.psi, self.skewness)
-            for margin in (self.margin, -self.margin)
-        ]
-        return max(sides[0], 1 - sides[1]) if self.equivalence else sides[0]
+        loss = self._tail(self.margin, self.skewness)
+        return max(loss, 1 - self._tail(-self.margin, self.skewness)) if self.equivalence else loss
+
+    @property
+    def _p(self) -> float:
+        """The p-value of the verdict, corrected if several models were tested."""
+        return self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
 
     @property
     def passes(self) -> bool:
         """Whether a loss (or a change) of the margin is rejected at the 5% level."""
-        p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
-        return bool(p <= ALPHA)
+        return bool(self._p <= ALPHA)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Return the two-sided interval of the mean change, by Hall's transformed t.
@@ -265,15 +251,12 @@ class Replacement(Result):
         check_level(level)
         if self.reason is not None:
             return float("nan"), float("nan")
-        t = float(stdtrit(len(self.psi) - 1, (1 + level) / 2))
-        low, high = (self.change - self.standard_error * self._inverse(y) for y in (t, -t))
+        t, k = float(stdtrit(len(self.psi) - 1, (1 + level) / 2)), self.skewness
+        y = np.array([t, -t])
+        # g⁻¹(y) = (3 / k) [(1 + k (y - k / 6))^(1/3) - 1]
+        inverse = y if abs(k) < 1e-8 else (3 / k) * (np.cbrt(1 + k * (y - k / 6)) - 1)
+        low, high = (self.change - self.standard_error * inverse).tolist()
         return low, high
-
-    def _inverse(self, y: float) -> float:
-        k = self.skewness
-        if abs(k) < 1e-8:
-            return y
-        return float((3 / k) * (np.cbrt(1 + k * (y - k / 6)) - 1))
 
     @cached_property
     def humans(self) -> pd.DataFrame:
@@ -288,8 +271,7 @@ class Replacement(Result):
         rows = []
         for one in self.changes:
             error, df = one.standard_error, len(one.psi) - 1
-            sure = error > 0
-            half = float(stdtrit(df, 1 - ALPHA)) * error if sure else float("nan")
+            half = float(stdtrit(df, 1 - ALPHA)) * error if error > 0 else float("nan")
             rows.append(
                 {
                     "n_shared": one.n_ratings,
@@ -347,7 +329,8 @@ class Replacement(Result):
         rest: Sentence = ("; left out: ", *_whose(absent), ".") if absent else (".",)
         mean = f"mean change {self.change:+.3f}, 90% {low:+.3f} to {high:+.3f}"
         if self.outcome != "above":  # p is of the test that the loss is smaller
-            mean += f", {self._p_said}"
+            largest = "largest " if self.against == "all" else ""
+            mean += f", {largest}{p_phrase(self._p)}{' (Holm)' if self._p != self.p_value else ''}"
         if self.equivalence:
             shown = "changes" if self.passes else "was not shown to change"
             said = (
@@ -367,13 +350,6 @@ class Replacement(Result):
         if self.passes:
             return "below"
         return "above" if self.against == "mean" and self.interval()[1] < -self.margin else "open"
-
-    @property
-    def _p_said(self) -> str:
-        """The p-value of the verdict, with its name."""
-        p = self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
-        largest = "largest " if self.against == "all" else ""
-        return f"{largest}{p_phrase(p)}{' (Holm)' if p != self.p_value else ''}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per human."""
@@ -540,27 +516,26 @@ def noninferiority_test(
             f"{option('against', 'all')} does not apply to a test of equivalence, which is of the "
             "mean over the humans. Omit it."
         )
-    study = known_plain(study, "noninferiority_test")
     check_share("margin", margin)
-    study, names = with_models(study, model)
-    models = rater_codes(study, names, "model", "model")
-    people = people_of(study, humans, models)
+    study, models, people = models_and_humans(study, "noninferiority_test", model, humans)
     if people.sum() < 2:
         raise DataError(
             "agreement with the other humans needs two humans or more; here is "
             f"{counted(int(people.sum()), 'human')} beside the model."
         )
-    rows = (people | flags(study.n_raters, models))[study.rater_codes]
-    study, people = study.take(rows).with_used_values(), people[np.unique(study.rater_codes[rows])]
     whole = score(study, krippendorff_alpha, distance=distance)
-    human_alpha = score_part(whole, study.take(people[study.rater_codes])).estimate
-    _check_margin(margin, human_alpha, study.raters[people].tolist())
+    alpha = score_part(whole, study.take(people[study.rater_codes])).estimate
+    _check_margin(margin, alpha, study.raters[people].tolist())
     tests = []
-    for code in rater_codes(study, names, "model"):
-        changes = _changes(whole, study, people, code)
+    for code in models:
+        answers = answers_of(study, code)
+        changes = tuple(
+            _change(whole, study, people, human, answers)
+            for human in np.flatnonzero(people).tolist()
+        )
         name = study.raters[code]
         tests.append(
-            Replacement(name, whole.distance, margin, against, changes, human_alpha, equivalence)
+            Replacement(name, whole.distance, margin, against, changes, alpha, equivalence)
         )
     _warn_few(tests)
     return ReplacementTable.ranked(tests)
@@ -587,53 +562,30 @@ def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
         )
 
 
-def _changes(whole: Agreement, study: Annotations, people: Flags, model: int) -> tuple[Change, ...]:
-    """Return the change for the replacement of each human."""
-    answers = np.full(study.n_units, -1, dtype=np.int64)
-    own = study.rater_codes == model
-    answers[study.unit_codes[own]] = study.value_codes[own]
-    found = []
-    for human in np.flatnonzero(people).tolist():
-        of_human = study.rater_codes == human
-        both = of_human & (answers[study.unit_codes] >= 0)
-        kept = (people[study.rater_codes] & ~of_human) | both
-        replaced = np.where(both, answers[study.unit_codes], study.value_codes)
-        panel = study.take(kept)
-        with_model = replace(panel, value_codes=replaced[kept].astype(panel.value_codes.dtype))
-        place = np.flatnonzero(np.bincount(study.unit_codes[kept], minlength=study.n_units))
-        found.append(
-            _change(
-                study.raters[human],
-                [score_part(whole, one) for one in (panel, with_model)],
-                place,
-                both[kept],
-            )
-        )
-    return tuple(found)
-
-
-def _change(human: object, panels: list[Agreement], place: Codes, of_human: Flags) -> Change:
-    """Return Delta_h with its components; NaN if a panel has no alpha.
-
-    `place` has the unit of the whole study for each unit of the panels, `of_human` the flags of
-    their ratings by the human, or by the model in their place.
-    """
-    before, after = panels
-    study = before.study
-    assert study is not None  # noqa: S101 - a part of one in memory
-    pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-    counts = pairable[study.unit_codes]
-    N, N_h = int(counts.sum()), int((counts & of_human).sum())
-    scale = N / (2 * N_h) if N_h else float("nan")
+def _change(
+    whole: Agreement, study: Annotations, people: Flags, human: int, answers: Codes
+) -> Change:
+    """Return Delta_h for the answers of a model, undefined if a panel has no alpha."""
+    name, of_human = study.raters[human], study.rater_codes == human
+    of_model = answers[study.unit_codes]
+    both = of_human & (of_model >= 0)
+    kept = (people[study.rater_codes] & ~of_human) | both
+    panel, replaced = study.take(kept), np.where(both, of_model, study.value_codes)[kept]
+    with_model = replace(panel, value_codes=replaced.astype(panel.value_codes.dtype))
+    before, after = (score_part(whole, one) for one in (panel, with_model))
     alphas = before.estimate, after.estimate
-    first, second = (estimated(one.case, one.parts, place) for one in panels)
+    # N ratings in pairable units, N_h of them by the human; scale = N / (2 N_h).
+    counts = np.bincount(panel.unit_codes, minlength=panel.n_units)[panel.unit_codes] >= 2
+    N, N_h = int(counts.sum()), int((counts & both[kept]).sum())
+    scale = N / (2 * N_h) if N_h else float("nan")
+    places = np.flatnonzero(np.bincount(study.unit_codes[kept], minlength=study.n_units))
+    first, second = (estimated(one.case, one.parts, places) for one in (before, after))
     delta = (second - first) * scale
     if len(delta.units) < 2 or not np.isfinite(delta.value):
-        why = "shares no unit with the model" if not of_human.any() else "alpha is undefined there"
-        nothing = Estimated(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
-        return Change(human, N_h, *alphas, nothing, why=why)
+        why = "alpha is undefined there" if both.any() else "shares no unit with the model"
+        return Change(name, N_h, *alphas, _UNDEFINED, why=why)
     one_unit = before.weights.max_distance / (before.expected_disagreement * N_h)
-    return Change(human, N_h, *alphas, delta, scale, one_unit)
+    return Change(name, N_h, *alphas, delta, scale, one_unit)
 
 
 def _warn_few(tests: Sequence[Replacement]) -> None:

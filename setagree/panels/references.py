@@ -21,18 +21,16 @@ from setagree.distances import NominalDistance, OverlapDistance
 from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, UndefinedAgreementWarning, counted, listing, warn
+from setagree.errors import UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.panel_members import (
     Compared,
-    Flags,
     case_of,
-    flags,
     known_plain,
     part_of,
-    rater_codes,
 )
 from setagree.large.opening import Data
-from setagree.panels.consensus import Decision, Method, Rule, Ties, warn_unconverged
+from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
+from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, have_degrees
@@ -152,20 +150,9 @@ def score_against_consensus(
     doubt_degrees(study.values, "score_against_consensus, but for the column exact,")
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
-    everybody = list(range(study.n_raters))
-    scored = everybody if raters is None else rater_codes(study, raters)
-    members = (
-        everybody if panel is None else rater_codes(study, panel, "rater of the panel", "panel")
-    )
-    if any(set(members) == {g} for g in scored):
-        raise DataError(
-            f"the panel is {listing(study.raters[members].tolist())} alone, who is compared with "
-            "the consensus of others; name more raters."
-        )
-    judge = _Judge(study, rule, flags(study.n_raters, members))
-    results = [judge.score(g) for g in scored]
-    index = pd.Index(study.raters[scored], name="rater", dtype=object, tupleize_cols=False)
-    table = pd.DataFrame([row for row, _ in results], index=index)
+    scored, members = scored_and_members(study, raters, panel, "consensus")
+    results = [_consensus_scores(study, rule, members, rater) for rater in scored]
+    table = pd.DataFrame([row for row, _ in results], index=rater_index(study, scored))
     warn_unconverged(int(table.pop("n_unconverged").max()))
     empty = table.index[table["n_units"] == 0].tolist()
     if empty:
@@ -177,117 +164,55 @@ def score_against_consensus(
     return ConsensusScores(named, table, by_label)
 
 
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """A study with the consensus of its panel without the scored rater."""
+def _consensus_scores(
+    study: Annotations, rule: Rule, members: Sequence[int], rater: int
+) -> tuple[dict[str, float], pd.DataFrame]:
+    """Return the scores of a rater against the consensus of others, and those by label."""
+    from scipy import sparse
 
-    study: Annotations
-    rule: Rule
-    members: Flags
-
-    def score(self, rater: int) -> tuple[dict[str, float], pd.DataFrame]:
-        """Return the scores of a rater, and the scores by label."""
-        study = self.study
-        own = np.flatnonzero(study.rater_codes == rater)
-        answer = np.full(study.n_units, -1)
-        answer[study.unit_codes[own]] = study.value_codes[own]
-        others = self.members.copy()
-        others[rater] = False
-        rows = others[study.rater_codes] & (answer[study.unit_codes] >= 0)
-        left, right, values, unconverged = self._pairs(answer, rows)
-        compared = _Compared.of(left, right, values)
-        row = compared.scores()
-        counts = {"n_units": len(left), "n_left_out": len(own) - len(left)}
-        counts["n_unconverged"] = unconverged
-        return {**counts, **row}, compared.by_label(study.raters[rater])
-
-    def _pairs(self, answer: Codes, rows: Flags) -> tuple[Codes, Codes, tuple[Any, ...], int]:
-        """Return the rater's value and the consensus of the units that have both.
-
-        Also return the values, and the number of labels whose error rates did not converge.
-        """
-        study, none = self.study, np.zeros(0, dtype=np.int64)
-        if not rows.any():
-            return none, none, study.values, 0
-        units = np.unique(study.unit_codes[rows])
-        decision: Decision = self.rule.decide(part_of(study, rows))
-        codes = {value: code for code, value in enumerate(study.values)}
+    answers, rows = shared_with_others(study, rater, members)
+    left: Codes = np.zeros(0, dtype=np.int64)
+    right = left
+    codes, n_unconverged = {value: code for code, value in enumerate(study.values)}, 0
+    if rows.any():
+        decision = rule.decide(part_of(study, rows))
         agreed = np.array([codes.setdefault(v, len(codes)) for v in decision.values] + [-1])
-        right = agreed[decision.codes]
-        kept = right >= 0
-        return answer[units][kept], right[kept], tuple(codes), decision.n_unconverged
-
-
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """Pairs of answers, as flags by label.
-
-    Attributes
-    ----------
-    given, agreed : sparse array of shape (n_units, n_labels)
-        The labels of the rater and of the consensus.
-    names : list
-        The labels.
-    same : ndarray of bool, shape (n_units,)
-        Whether the answers are equal, including degrees.
-    """
-
-    given: Any
-    agreed: Any
-    names: list[Any]
-    same: Flags
-
-    @classmethod
-    def of(cls, left: Codes, right: Codes, values: tuple[Any, ...]) -> _Compared:
-        """Return the two sides from the codes of their values; a scalar is its own label."""
-        from scipy import sparse
-
-        if all(isinstance(value, frozenset) for value in values):
-            sets = SetGeometry(values)
-            return cls(sets.flags[left], sets.flags[right], sets.labels, left == right)
-        table = sparse.eye_array(len(values), format="csr")
-        return cls(table[left], table[right], list(values), left == right)
-
-    def scores(self) -> dict[str, float]:
-        """Return exact, jaccard, micro and macro F1."""
-        both = _by_row(self.given.multiply(self.agreed))
-        either = _by_row(self.given) + _by_row(self.agreed) - both
-        tp, fp, fn = self.counts()
-        seen = tp + fp + fn > 0
+        right, n_unconverged = agreed[decision.codes], decision.n_unconverged
+        left = answers[np.unique(study.unit_codes[rows])][right >= 0]
+        right = right[right >= 0]
+    # The labels of each value; a scalar is its own label.
+    table, names = sparse.eye_array(len(codes), format="csr"), list(codes)
+    if all(isinstance(value, frozenset) for value in codes):
+        sets = SetGeometry(tuple(codes))
+        table, names = sets.flags, sets.labels
+    sides = table[left].multiply(table[right]), table[left], table[right]
+    (tp, given, agreed), (both, of_rater, of_others) = (
+        [np.asarray(x.sum(axis=axis), dtype=np.float64).ravel() for x in sides] for axis in (0, 1)
+    )
+    either, n = of_rater + of_others - both, len(left)
+    # F1 = 2 tp / (2 tp + fp + fn), with tp + fp the labels of the rater, tp + fn the consensus.
+    f1, seen = _ratio(2 * tp, given + agreed), np.flatnonzero(given + agreed)
+    row = {
+        "n_units": n,
+        "n_left_out": int((study.rater_codes == rater).sum()) - n,
+        "n_unconverged": n_unconverged,
+        "exact": _mean(left == right),
+        "jaccard": _mean(np.divide(both, either, out=np.ones(n), where=either > 0)),
         # Without any label, the scores are NaN, not 0.
-        total = [np.atleast_1d(x.sum())[: int(seen.any())] for x in (tp, fp, fn)]
-        return {
-            "exact": _mean(self.same),
-            "jaccard": _mean(np.divide(both, either, out=np.ones(len(both)), where=either > 0)),
-            "micro_f1": _mean(_f1(*total)),
-            "macro_f1": _mean(_f1(tp, fp, fn)[seen]),
-        }
-
-    def counts(self) -> tuple[Floats, Floats, Floats]:
-        """Return tp, fp and fn, each of shape (n_labels,)."""
-        tp = _by_column(self.given.multiply(self.agreed))
-        return tp, _by_column(self.given) - tp, _by_column(self.agreed) - tp
-
-    def by_label(self, rater: object) -> pd.DataFrame:
-        """Return one row per label that occurs on either side."""
-        tp, fp, fn = self.counts()
-        seen = np.flatnonzero(tp + fp + fn > 0)
-        tp, fp, fn = tp[seen], fp[seen], fn[seen]
-        columns = {
-            "rater": [rater] * len(seen),
-            "label": [self.names[k] for k in seen],
-            "true_positives": tp.astype(np.int64),
-            "false_positives": fp.astype(np.int64),
-            "false_negatives": fn.astype(np.int64),
-            "precision": _ratio(tp, tp + fp),
-            "recall": _ratio(tp, tp + fn),
-            "f1": _f1(tp, fp, fn),
-        }
-        return pd.DataFrame(columns)
-
-
-def _f1(tp: Floats, fp: Floats, fn: Floats) -> Floats:
-    return _ratio(2 * tp, 2 * tp + fp + fn)
+        "micro_f1": 2 * tp.sum() / (given + agreed).sum() if len(seen) else float("nan"),
+        "macro_f1": _mean(f1[seen]),
+    }
+    by_label = {
+        "rater": [study.raters[rater]] * len(seen),
+        "label": [names[k] for k in seen],
+        "true_positives": tp[seen].astype(np.int64),
+        "false_positives": (given - tp)[seen].astype(np.int64),
+        "false_negatives": (agreed - tp)[seen].astype(np.int64),
+        "precision": _ratio(tp, given)[seen],
+        "recall": _ratio(tp, agreed)[seen],
+        "f1": f1[seen],
+    }
+    return row, pd.DataFrame(by_label)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
@@ -297,14 +222,6 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def _mean(each: npt.NDArray[Any]) -> float:
     return float(each.mean()) if len(each) else float("nan")
-
-
-def _by_row(table: Any) -> Floats:
-    return np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _by_column(table: Any) -> Floats:
-    return np.asarray(table.sum(axis=0), dtype=np.float64).ravel()
 
 
 _ENTRIES_AT_ONCE = 4_000_000
@@ -414,7 +331,6 @@ def score_against_panel(
     CostError
         There are too many distinct answers to try each on each unit. This is necessary for units
         with too many subsets, and for distances that do not depend on set sizes only.
-        the like.
 
     Warns
     -----
@@ -435,21 +351,11 @@ def score_against_panel(
     study = known_plain(study, "score_against_panel")
     study = study.with_queued or study
     check_level(level)
-    everybody = list(range(study.n_raters))
-    scored = everybody if raters is None else rater_codes(study, raters)
-    members = (
-        everybody if panel is None else rater_codes(study, panel, "rater of the panel", "panel")
-    )
-    if any(set(members) == {g} for g in scored):
-        raise DataError(
-            f"the panel is {listing(study.raters[members].tolist())} alone, who is compared with "
-            "the answers of others; name more raters."
-        )
+    scored, members = scored_and_members(study, raters, panel, "answers")
     compared = case_of(study, distance)
     best = BestSubsets(study, compared)
     rows = [_row(*_by_unit(study, compared, g, members, best), level) for g in scored]
-    index = pd.Index(study.raters[scored], name="rater", dtype=object, tupleize_cols=False)
-    table = pd.DataFrame(rows, index=index)
+    table = pd.DataFrame(rows, index=rater_index(study, scored))
     empty = table.index[table["n_units"] == 0].tolist()
     if empty:
         warn(
@@ -464,16 +370,11 @@ def _by_unit(
     study: Annotations, compared: Compared, rater: int, members: Sequence[int], best: BestSubsets
 ) -> tuple[Floats, Floats]:
     """Return the credit of a rater, and the largest credit of any answer, in each shared unit."""
-    own = study.rater_codes == rater
-    answer = np.full(study.n_units, -1)
-    answer[study.unit_codes[own]] = study.value_codes[own]
-    others = flags(study.n_raters, members)
-    others[rater] = False
-    rows = others[study.rater_codes] & (answer[study.unit_codes] >= 0)
+    answers, rows = shared_with_others(study, rater, members)
     if not rows.any():
         return np.zeros(0), np.zeros(0)
     part = study.take(rows)
-    credit = compared.weights.at(answer[study.unit_codes[rows]], part.value_codes)
+    credit = compared.weights.at(answers[study.unit_codes[rows]], part.value_codes)
     score = np.bincount(part.unit_codes, credit) / np.bincount(part.unit_codes)
     tally = Tally.from_annotations(part)
     assert tally.unit_patterns is not None  # noqa: S101 - its units are known
@@ -485,28 +386,20 @@ def _by_unit(
 
 def _most_given(tally: Tally, patterns: Codes, weights: Weights) -> Floats:
     """Return the largest credit that any answer of the study has with each of some patterns."""
+    from scipy import sparse
+
     K, P = tally.n_values, len(patterns)
     check_cost(
         f"The credit of {counted(K, 'answer')} with {counted(P, 'pattern')} of answers",
         n_steps=K * P * min(K, 100),
         instead="Merge or leave out rare answers, or take a part of the units.",
     )
-    most, at_once = np.empty(P), max(1, _ENTRIES_AT_ONCE // K)
+    shape, most, at_once = (tally.n_patterns, K), np.empty(P), max(1, _ENTRIES_AT_ONCE // K)
+    table = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape=shape)
     for first in range(0, P, at_once):
-        some = patterns[first : first + at_once]
-        entries, columns = _entries(tally, some)
-        X = np.zeros((K, len(some)))
-        X[tally.indices[entries], columns] = tally.counts[entries]
+        X = table[patterns[first : first + at_once]].T.toarray(order="C").astype(np.float64)
         most[first : first + at_once] = weights.dot(X).max(axis=0)
     return most / tally.pattern_ratings[patterns]
-
-
-def _entries(tally: Tally, patterns: Codes) -> tuple[Codes, Codes]:
-    """Return the entries of some patterns in the tally, and the position in `patterns` of each."""
-    n = np.diff(tally.indptr)[patterns]
-    columns = np.repeat(np.arange(len(patterns)), n)
-    firsts = np.cumsum(n) - n
-    return (tally.indptr[patterns] - firsts)[columns] + np.arange(len(columns)), columns
 
 
 class BestSubsets:

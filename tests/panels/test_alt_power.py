@@ -5,18 +5,27 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import setagree as sa
 from setagree.errors import OptionError, UndefinedAgreementWarning
-from setagree.panels.alt_test import MOST_HUMANS, Outcomes, products_of
+from setagree.panels import alt_test as module
+from setagree.panels.alt_test import AltTest
 
 
 def one_test(n, seed, humans=3, skill=0.8, **options):
     """Return the test of a model that is as good as the humans."""
     study = sa.simulate(n, humans + 1, skill=skill, rng=seed)
     return sa.alt_test(study, model=f"r{humans + 1}", **options).rows[0]
+
+
+def known(n_units, products, epsilon):
+    """Return a test with given sums of products of d, whose humans share all units."""
+    humans = pd.DataFrame({"n_units": np.full(len(products), n_units)})
+    skipped = pd.Series(dtype=int)
+    return AltTest("m", "masi", epsilon, 0.05, humans, skipped, n_units, products=products)
 
 
 class TestAgainstSimulation:
@@ -52,17 +61,16 @@ class TestFormula:
 
         That is the power of one t-test (noncentral t), with the variance of d about 0.
         """
-        outcomes = Outcomes(np.full(3, 200), 200, np.full((3, 3), 80.0))
+        test = known(200, np.full((3, 3), 80.0), 0.1)
         limit = stats.t.ppf(0.05 / (1 + 1 / 2 + 1 / 3), n - 1)
         expected = stats.nct.cdf(limit, n - 1, -0.1 * math.sqrt(n / 0.4))
-        assert outcomes.power(n, 0.1, q=0.05) == pytest.approx(expected, abs=0.02)
+        assert test.power(n) == pytest.approx(expected, abs=0.02)
 
     def test_always_tied(self):
         """Where all is a tie, a test is passed for sure, or never; beaten by epsilon, few are."""
-        tied = Outcomes(np.full(3, 50), 50, np.zeros((3, 3)))
-        assert [tied.power(50, lead, q=0.05) for lead in (0.1, 0.0, -0.1)] == [1, 0, 0]
-        outcomes = Outcomes(np.full(3, 500), 500, np.eye(3) * 200)
-        assert outcomes.power(500, 0.0, q=0.05) < 0.05
+        tied = known(50, np.zeros((3, 3)), 0.1)
+        assert [tied.power(50, difference=gap) for gap in (0.0, 0.1, 0.2)] == [1, 0, 0]
+        assert known(500, np.eye(3) * 200, 0.0).power() < 0.05
 
     def test_it_grows(self):
         """With units, with epsilon, and with a model that is better than the humans."""
@@ -83,13 +91,19 @@ class TestFormula:
         assert test.units_for(power, difference=0.1) is None
         assert one_test(100, 2, epsilon=0.0).units_for() is None
 
-    def test_products(self):
-        """The sums over shared units of the products of d of two humans, by hand."""
-        units, humans = np.array([0, 0, 1, 1, 2]), np.array([0, 2, 0, 2, 2])
-        lost = np.array([1.0, -1.0, 1.0, 1.0, 1.0])
-        found = products_of(units, humans, lost, np.array([0, 2]))
-        assert found.tolist() == [[2, 0], [0, 3]]
-        assert products_of(units, humans, lost, np.arange(MOST_HUMANS + 1)) is None
+    def test_products(self, monkeypatch):
+        """The sums over units of the products of d of two humans, by hand; none for too many."""
+        answers = {"a": "xxxx", "b": "yyxx", "c": "xxxx", "m": "xxyx"}
+        triples = [(r, u, x) for r, cells in answers.items() for u, x in enumerate(cells)]
+        study = sa.Annotations.from_triples(triples, kind="category")
+        options = {"model": "m", "min_units": 2, "distance": "nominal"}
+        # d of b is -1 on units 0 and 1, and 1 on unit 2; d of a and c is 0, 0 and 1.
+        found = sa.alt_test(study, **options)["m"].products
+        assert found.tolist() == [[1, 1, 1], [1, 3, 1], [1, 1, 1]]
+        monkeypatch.setattr(module, "MOST_HUMANS", 2)
+        test = sa.alt_test(study, **options)["m"]
+        assert test.products is None
+        assert math.isnan(test.power())
 
 
 class TestSaid:
