@@ -263,6 +263,18 @@ class AtLeast(Result):
     low: float
     high: float
 
+    columns = (
+        Column("coefficient", "text"),
+        Column("distance", "text"),
+        Column("estimate"),
+        Column("threshold"),
+        Column("low", head="at least"),
+        Column("high", head="at most"),
+    )
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
+
     @property
     def holds(self) -> bool:
         """Whether the lower bound is at least the threshold."""

@@ -21,6 +21,7 @@ from setagree.scoring.scorer import reason_of
 from setagree.study.annotations import Annotations
 from setagree.study.statuses import STATUSES
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 _STARTS, _SWEEPS = 8, 50
 """Random completions that also start a search, and maximum number of sweeps of each."""
@@ -59,6 +60,17 @@ class CompletionBounds(Result):
     n_completed: int
     statuses: tuple[str, ...]
     reason: str | None
+
+    columns = (
+        Column("distance", "text"),
+        Column("estimate", head="alpha", meaning="of the observed answers"),
+        Column("lowest"),
+        Column("highest"),
+        Column("n_completed", "count", "answers completed"),
+    )
+
+    def _notes(self) -> list[str]:
+        return [] if self.reason is None else [f"Undefined, because {self.reason}."]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the bounds as one row."""

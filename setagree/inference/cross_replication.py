@@ -40,6 +40,7 @@ from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.keys import value_numbers
 from setagree.study.tally import Tally, row_keys
+from setagree.wording.tables import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +224,24 @@ class CrossReplication(Replicated):
     distribution: Floats
     normalised_distribution: Floats
     reason: str | None
+
+    columns = (
+        Column("first", "name"),
+        Column("second", "name"),
+        Column("distance", "text"),
+        Column("estimate"),
+        Column(("low", "high"), "interval"),
+        Column("normalised", meaning="for panels without internal disagreement"),
+        Column(("normalised_low", "normalised_high"), "interval", "its interval"),
+        Column("n_units", "count", "units"),
+    )
+
+    def _notes(self) -> list[str]:
+        whys = dict.fromkeys([self.interval_reason, self.normalised_interval_reason])
+        notes = [f"No interval: {why}." for why in whys if why is not None]
+        if np.isfinite([*self.interval(), *self.normalised_interval()]).any():
+            notes.append(f"Intervals are about {self.about}{self._missed}.")
+        return notes
 
     @property
     def normalised_reason(self) -> str | None:

@@ -24,6 +24,7 @@ from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import without_each_rater
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 Over: TypeAlias = Literal["units", "raters"]
 
@@ -45,6 +46,23 @@ class Jackknife(Result):
     agreement: Agreement
     over: str
     values: pd.Series[float]
+
+    columns = (
+        Column("unit", "name"),
+        Column("rater", "name"),
+        Column("cluster", "name"),
+        Column("estimate_without"),
+        Column("change", meaning="the estimate without it minus the full estimate"),
+        Column("n_ratings", "count", "ratings"),
+    )
+    max_rows = 20
+
+    def _to_print(self) -> pd.DataFrame:
+        """Return the rows, the largest change first."""
+        return self.to_frame().sort_values("change", key=np.abs, ascending=False, kind="stable")
+
+    def _heading(self) -> str:
+        return repr(self)[1:-1]
 
     @cached_property
     def _defined(self) -> Floats:

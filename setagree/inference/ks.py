@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_cost, public
 from setagree.coefficients.chance import ROUNDING, Codes, Floats
-from setagree.coefficients.shuffler import Cells, pairs_of, summed
+from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.coefficients.within_units import value_pairs
 from setagree.credit.base import Weights, chunks
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, counted, warn
 from setagree.inference.panel_members import check_least, plain_units
-from setagree.inference.permutation import null_estimates, pairable_ratings, ratings_of
+from setagree.inference.permutation import (
+    null_estimates,
+    pairable_ratings,
+    ratings_of,
+    share_reached,
+)
 from setagree.large.opening import Data, open_study
 from setagree.limits import LONG_WORK, TIE
 from setagree.progress import track
@@ -28,56 +34,49 @@ from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, p_phrase, share
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
-_MERGED_AT, _ROW_BYTES = 4_000_000, 120
-"""Distinct distances at which blocks are merged, and the memory that each takes meanwhile."""
+_MERGED_AT = 4_000_000
+"""Number of distances in the lists of blocks from which they are merged; 64 MB."""
+
+_ROW_BYTES = 120
+"""Memory that each distinct distance takes while the lists are merged."""
 
 
-@dataclass(frozen=True, eq=False)
-class PairDistances:
+class PairDistances(NamedTuple):
     """Distinct distances between ratings of pairable units, and the numbers of their pairs.
 
-    Attributes
-    ----------
-    distances : ndarray of shape (n_distances,)
-        Ascending, from 0. Distances that differ by rounding alone are one.
-    cuts : ndarray of shape (n_distances - 1,)
-        Numbers halfway between each distance and the next.
-    observed, every : ndarray of shape (n_distances,)
-        Number of pairs of ratings of one unit, and of ratings of any units.
+    Distances are ascending from 0, those that differ by rounding alone being one; `cuts` are the
+    numbers halfway between each and the next.
     """
 
     distances: Floats
     cuts: Floats
     observed: Floats
+    """Number of pairs of ratings of one unit."""
     every: Floats
-
-    @classmethod
-    def of(cls, tally: Tally, weights: Weights) -> PairDistances:
-        """Count the pairs of a study."""
-        d, n = _every(tally, weights)
-        # Rounding may change the twelfth decimal of a distance up to 1, the digit of a larger one.
-        least = weights.max_distance if weights.max_distance <= 1 else 0.0
-        is_new = np.diff(d) > ROUNDING * np.maximum(d[1:], least)
-        starts = np.flatnonzero(np.append(True, is_new))
-        cuts, every = (d[1:] + d[:-1])[is_new] / 2, np.add.reduceat(n, starts)
-        times, counts = tally.multiplicity[tally.rows], tally.counts
-        observed = np.zeros(len(starts))
-        observed[0] = (times * counts * (counts - 1)).sum() / 2
-        for left, right in value_pairs(tally):
-            at = weights.distance_at(tally.indices[left], tally.indices[right])
-            n = times[left] * counts[left] * counts[right]
-            np.add.at(observed, np.searchsorted(cuts, at), n)
-        return cls(d[starts], cuts, observed, every)
-
-    def curve(self) -> pd.DataFrame:
-        """Return F_o and F_e, the shares of pairs that are at most each distance apart."""
-        with np.errstate(invalid="ignore"):  # nan without pairs
-            F_o, F_e = (n.cumsum() / n.sum() for n in (self.observed, self.every - self.observed))
-        return pd.DataFrame({"distance": self.distances, "observed": F_o, "expected": F_e})
+    """Number of pairs of ratings of any units."""
 
 
-def _every(tally: Tally, weights: Weights) -> Floats:
+def pair_distances(tally: Tally, weights: Weights) -> PairDistances:
+    """Return the distances of the pairs of a study."""
+    d, n = _distinct_distances(tally, weights)
+    # Rounding may change the twelfth decimal of a distance up to 1, the digit of a larger one.
+    least = weights.max_distance if weights.max_distance <= 1 else 0.0
+    is_new = np.diff(d) > ROUNDING * np.maximum(d[1:], least)
+    starts = np.flatnonzero(np.append(True, is_new))
+    cuts, every = (d[1:] + d[:-1])[is_new] / 2, np.add.reduceat(n, starts)
+    times, counts = tally.multiplicity[tally.rows], tally.counts
+    observed = np.zeros(len(starts))
+    observed[0] = (times * counts * (counts - 1)).sum() / 2
+    for left, right in value_pairs(tally):
+        at = weights.distance_at(tally.indices[left], tally.indices[right])
+        n = times[left] * counts[left] * counts[right]
+        np.add.at(observed, np.searchsorted(cuts, at), n)
+    return PairDistances(d[starts], cuts, observed, every)
+
+
+def _distinct_distances(tally: Tally, weights: Weights) -> Floats:
     """Return the distinct distances between ratings of any units, and the numbers of their pairs.
 
     The values are compared in blocks, so that no K x K array is made.
@@ -93,16 +92,16 @@ def _every(tally: Tally, weights: Weights) -> Floats:
         for columns in blocks[i:]:
             times = np.outer(n[rows], n[columns])
             times = np.triu(times, 1) if columns is rows else times
-            parts.append(_counted(weights.block(rows, columns).ravel(), times.ravel()))
+            parts.append(_merged(weights.block(rows, columns).ravel(), times.ravel()))
             size += parts[-1].shape[1]
             if size > _MERGED_AT:
-                parts, size = [_counted(*np.hstack(parts))], 0
+                parts, size = [_merged(*np.hstack(parts))], 0
                 n_bytes = _ROW_BYTES * parts[0].shape[1]
                 check_cost("The list of distinct distances", n_bytes=n_bytes, instead=instead)
-    return _counted(*np.hstack(parts))
+    return _merged(*np.hstack(parts))
 
 
-def _counted(d: Floats, n: Floats) -> Floats:
+def _merged(d: Floats, n: Floats) -> Floats:
     """Return the distinct distances in order, and the summed numbers of their pairs."""
     place, distinct = pd.factorize(d, sort=True)
     return np.stack([distinct, np.bincount(place, n, len(distinct))])
@@ -123,6 +122,7 @@ class PairShuffler(Cells):
         super().__init__(unit, value, np.zeros_like(unit), agreement.tally, agreement.weights)
         self.cuts, self.up_to = pairs.cuts, np.cumsum(pairs.every)
         self.n_pairs = round(float((self.sizes * (self.sizes - 1)).sum()) / 2)
+        self._table = np.searchsorted(self.cuts, [] if self.dense is None else self.dense)
 
     @cached_property
     def lists_pairs(self) -> bool:
@@ -131,28 +131,26 @@ class PairShuffler(Cells):
 
     @property
     def width(self) -> int:
-        """Number of entries that the evaluation of one reshuffle visits."""
+        """Number of entries that the evaluation of one reshuffle visits, and holds in memory."""
         K, n = self.n_values, len(self.units)
         inside = self.n_pairs if self.lists_pairs else max(n * K, K**2, len(self.up_to))
         return max(len(self.value), inside)
 
-    @property
-    def n_held(self) -> int:
-        """Number of entries per reshuffle that are in memory at a time."""
-        return self.width
+    n_held = width
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the largest F_o - F_e of answers V of shape (B, n_ratings)."""
-        B, every = len(V), self.up_to
+        B, n, every = len(V), len(self.up_to), self.up_to
         if not self.lists_pairs:
             within = np.cumsum([self._observed(values) for values in V], axis=1)
         else:
             places = [self._places(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
             place = np.concatenate(places, axis=1)
-            if len(every) <= self.n_pairs:
-                within = summed(place, np.ones(1), len(every)).cumsum(axis=1)
+            if n <= self.n_pairs:
+                place += n * np.arange(B)[:, None]
+                within = np.bincount(place.ravel(), minlength=B * n).reshape(B, n).cumsum(axis=1)
             else:  # Sorting is faster. The last of equal distances has the largest F_o.
-                within, every = np.arange(1.0, self.n_pairs + 1), every[np.sort(place, axis=1)]
+                within, every = np.arange(1, self.n_pairs + 1), every[np.sort(place, axis=1)]
         n_expected = self.up_to[-1] - self.n_pairs
         F_o, F_e = within / self.n_pairs, (every - within) / n_expected
         return np.asarray((F_o - F_e).max(axis=1))
@@ -163,19 +161,13 @@ class PairShuffler(Cells):
             return self._table.take(k * self.n_values + l)
         return np.searchsorted(self.cuts, self.weights.distance_at(k.ravel(), l.ravel()))
 
-    @cached_property
-    def _table(self) -> Codes:
-        """Positions of all K x K distances in a row, if there are few."""
-        return np.searchsorted(self.cuts, np.zeros(0) if self.dense is None else self.dense)
-
     def _observed(self, values: Codes) -> Floats:
         """Return the number of pairs inside units at each distance, from counts of the values."""
         K, n = self.n_values, len(self.units)
         C = np.bincount(self.unit * K + values, minlength=n * K).reshape(n, K).astype(np.float64)
         # C_ik ratings of unit i have value k: C' C has each pair twice, and each rating once.
         both = C.T @ C - np.diag(C.sum(axis=0))
-        found = np.bincount(self._table, both.ravel() / 2, len(self.up_to))
-        return found.astype(np.float64, copy=False)
+        return np.asarray(np.bincount(self._table, both.ravel() / 2, len(self.up_to)), float)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,17 +210,23 @@ class KSStatistic(Result):
     exact: bool
     reason: str | None
 
+    columns = (
+        Column("distance", "text"),
+        Column("estimate"),
+        Column("at", meaning="the distance at which the difference is largest"),
+        Column("p_value", "p", "p"),
+        Column("n_observed_pairs", "count", "pairs inside units"),
+        Column("n_expected_pairs", "count", "between units"),
+        Column("n_units", "count", "units"),
+    )
+
     @property
     def p_value(self) -> float:
         """(1 + #{at least as large as observed}) / (B + 1); if exact, the share of arrangements.
 
         NaN without reshuffles, or if the statistic is undefined.
         """
-        if not len(self.distribution):
-            return float("nan")
-        is_drawn = not self.exact
-        n_reached = int((self.distribution >= self.estimate - TIE).sum())
-        return (n_reached + is_drawn) / (len(self.distribution) + is_drawn)
+        return share_reached(self.distribution - self.estimate, exact=self.exact)
 
     @property
     def verdict(self) -> str:
@@ -247,6 +245,9 @@ class KSStatistic(Result):
             f"{four(self.at)} apart, and {share(row['expected'])} of the pairs of answers to two "
             f"units{p}."
         )
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the statistic, its location, p and the counts."""
@@ -342,8 +343,11 @@ def ks_statistic(
     tally = agreement.tally
     if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
         raise DataError("pairs of ratings are counted; counts that are fractions have none.")
-    pairs = PairDistances.of(tally, agreement.weights)
-    curve, n_units, reason = pairs.curve(), tally.n_pairable_units, None
+    pairs = pair_distances(tally, agreement.weights)
+    with np.errstate(invalid="ignore"):  # NaN without pairs
+        F_o, F_e = (n.cumsum() / n.sum() for n in (pairs.observed, pairs.every - pairs.observed))
+    curve = pd.DataFrame({"distance": pairs.distances, "observed": F_o, "expected": F_e})
+    n_units, reason = tally.n_pairable_units, None
     estimate, at, distribution, exact = float("nan"), float("nan"), np.zeros(0), False
     if n_units < 2:
         reason = "only one unit has two ratings" if n_units else "no unit has two ratings"
@@ -352,8 +356,7 @@ def ks_statistic(
             UndefinedAgreementWarning,
         )
     else:
-        D = (curve["observed"] - curve["expected"]).to_numpy()
-        estimate, at = float(D.max()), float(pairs.distances[D.argmax()])
+        estimate, at = float((F_o - F_e).max()), float(pairs.distances[(F_o - F_e).argmax()])
         if n_resamples:
             shuffler = PairShuffler(agreement, pairs)
             distribution, exact = null_estimates(shuffler, n_resamples, generator)

@@ -102,12 +102,10 @@ class PermutationTest(Resampled):
 
         Return NaN if the coefficient, or every reshuffle of it, is undefined.
         """
-        if np.isnan(self.agreement.estimate) or not len(self.defined):
+        if np.isnan(self.agreement.estimate):
             return float("nan")
         gap = self.defined - self.agreement.estimate
-        reached = int(((gap if side == "greater" else -gap) >= -TIE).sum())
-        extra = 0 if self.exact else 1
-        return (reached + extra) / (len(self.defined) + extra)
+        return share_reached(gap if side == "greater" else -gap, exact=self.exact)
 
     @property
     def over(self) -> str:
@@ -293,6 +291,16 @@ def _tested(
         distribution, exact = null_estimates(shuffler, n_resamples, generator, is_table=is_table)
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)
+
+
+def share_reached(gaps: Floats, *, exact: bool) -> float:
+    """Return (1 + #{gap >= 0}) / (B + 1) of B reshuffles, or the share if they are all there are.
+
+    A gap is a reshuffled estimate minus the observed one. Return NaN without reshuffles.
+    """
+    if not len(gaps):
+        return float("nan")
+    return (int((gaps >= -TIE).sum()) + (not exact)) / (len(gaps) + (not exact))
 
 
 def null_estimates(

@@ -149,7 +149,7 @@ class TestReshuffles:
         """The answers as they stand give the statistic itself."""
         study = sa.simulate(30, 4, missing=0.2, rng=2)
         agreement = sa.krippendorff_alpha(study)
-        pairs = ks.PairDistances.of(agreement.tally, agreement.weights)
+        pairs = ks.pair_distances(agreement.tally, agreement.weights)
         answers = ks.PairShuffler(agreement, pairs)
         found = ks_statistic(study, n_resamples=0)
         assert answers.evaluate(answers.value[None])[0] == pytest.approx(found.estimate)

@@ -81,8 +81,11 @@ def test_units_without_names():
 
 
 def test_printed_tables_are_cut():
-    """What is printed has 40 rows at most."""
-    assert len(str(sa.jackknife(TABLE)).splitlines()) < 50
+    """Of 60 units the 20 with the largest change are printed, for each coefficient."""
+    found = sa.jackknife(TABLE)
+    assert " ".join(str(found).split()).count("40 more rows; to_frame() returns all.") == 1
+    n_lines = [len(str(one).split("\n\n")[1].splitlines()) for one in found]
+    assert n_lines == [21] * len(TABLE)
 
 
 class TestCompare:
