@@ -46,9 +46,10 @@ class Queue(Result):
     budget : int
         Number of requested ratings.
     frame : DataFrame
-        A row for each unit: unit, n_ratings (so far), more (ratings to ask for), value, raters
-        (blank if all available raters have rated the unit), why, and
-        queued, a mark that the new rating must keep: whether answers were looked at for the row.
+        A row for each unit: unit, n_ratings (so far), more (ratings to ask for), expected_gain
+        (labels that a rating is expected to correct; NaN if the answers are not used), raters
+        (blank if all available raters have rated the unit), reason, and queued, a mark that the
+        new rating must keep: whether answers were used for the row.
     n_left_out : int
         Units that would be among them, but that all who were named have rated.
     """
@@ -63,9 +64,9 @@ class Queue(Result):
         Column("unit", "name"),
         Column("n_ratings", "count", "ratings"),
         Column("more", "count"),
-        Column("value", meaning="labels that a rating is expected to correct"),
+        Column("expected_gain", meaning="labels that a rating is expected to correct"),
         Column("raters", "name"),
-        Column("why", "text"),
+        Column("reason", "text"),
     )
 
     @property
@@ -145,15 +146,15 @@ def next_ratings(
     ``goal="consensus"`` selects units where another rating most likely corrects a majority.
     With y votes for a label among r ratings and the prior Beta(1/4, 1/4), let P be the probability
     that fewer than half of all raters would give it, and w = min(P, 1 - P) the risk of the majority
-    so far. A unit is worth the risk that m more ratings take away, for each of them::
+    so far. The expected gain is the reduction of this risk by m more ratings, per rating::
 
-        value = max over m = 1, 2, 3 of 1/m sum over labels of [w(y, r) - E w(y + K, r + m)]
+        expected gain = max over m = 1, 2, 3 of 1/m sum over labels of [w(y, r) - E w(y + K, r + m)]
 
     K beta-binomial: a knowledge gradient of several steps. Units with fewer than two ratings come
     first. Every label counts that somebody used; with very many of them a unit that is agreed on
-    has a value, too, for labels that nobody gave it so far. In simulated studies with five labels
-    the majority was right for 0.5% to 4% more units than with evenly distributed ratings, and with
-    at least 20 labels for -0.7% to 1% more.
+    has an expected gain, too, for labels that nobody gave it so far. In simulated studies with five
+    labels the majority was right for 0.5% to 4% more units than with evenly distributed ratings,
+    and with at least 20 labels for -0.7% to 1% more.
 
     ``goal="agreement"`` does not use the answers: units with one rating first, then those with the
     fewest, in random order. Any queue that uses answers biases a coefficient: the bias of alpha of
@@ -218,15 +219,15 @@ def next_ratings(
     known = known.with_queued or known
     names, r = _all_units(known, units)
     if goal == "agreement":
-        value, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)
+        gain, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)
         tie = as_generator(rng).random(len(names))
         order = np.lexsort((tie, r, r != 1))
     else:
         doubt_degrees(known.values, "next_ratings")
-        value, steps, risk = _values(known, len(names))
-        order = np.lexsort((r, -risk, -value, np.minimum(r, _ENOUGH)))
+        gain, steps, risk = _expected_gains(known, len(names))
+        order = np.lexsort((r, -risk, -gain, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH
-    more = np.where(few, _ENOUGH - r, np.where(np.isnan(value) | (value > 0), steps, 0))
+    more = np.where(few, _ENOUGH - r, np.where(np.isnan(gain) | (gain > 0), steps, 0))
     pool = _pool(known, raters)
     wanted = _within(budget, order, more)
     if raters is not None:
@@ -235,15 +236,15 @@ def next_ratings(
     asked = more[taken]
     if len(taken):
         asked[-1] -= max(0, int(asked.sum()) - int(budget))
-    why = np.where(few[taken], "fewer than two ratings", _WHY[goal])
+    reason = np.where(few[taken], "fewer than two ratings", _REASONS[goal])
     frame = pd.DataFrame(
         {
             "unit": names[taken],
             "n_ratings": r[taken],
             "more": asked,
-            "value": np.where(few[taken], np.nan, value[taken]),
+            "expected_gain": np.where(few[taken], np.nan, gain[taken]),
             "raters": _raters(known, names[taken], asked, pool),
-            "why": why.astype(object),
+            "reason": reason.astype(object),
             # A unit with fewer than two ratings gets more, whatever its answers.
             "queued": ~few[taken] if goal == "consensus" else False,
         }
@@ -251,7 +252,7 @@ def next_ratings(
     return Queue(goal, int(budget), frame, int((more[wanted] == 0).sum()))
 
 
-_WHY = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}
+_REASONS = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}
 
 
 def _within(budget: int, order: npt.NDArray[np.intp], more: Ints) -> npt.NDArray[np.intp]:
@@ -273,8 +274,8 @@ def _all_units(
     return names, np.bincount(study.unit_codes, minlength=len(names))
 
 
-def _values(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
-    """Return the value of each unit, the m that attains it, and sum w / (r + 1) over labels."""
+def _expected_gains(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
+    """Return the expected gain of each unit, its m, and the sum over labels of w / (r + 1)."""
     tally = Tally.from_annotations(study)
     membership = membership_of(tally)
     votes = label_counts(tally, membership).tocoo()
@@ -330,7 +331,7 @@ def _pool(study: Annotations, raters: Sequence[object] | None) -> list[Any]:
     check_list("raters", raters, "raters")
     if not len(raters):
         raise OptionError(
-            f"{option('raters', [])} names nobody; leave it out to ask the study's raters."
+            f"{option('raters', [])} is empty; omit it to use the raters of the study."
         )
     return [*dict.fromkeys(map(tidied, raters))]
 

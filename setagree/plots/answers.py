@@ -93,7 +93,7 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
 
 def _first(frame: pd.DataFrame, *, shaded: bool) -> str:
     """Return a sentence on ratings of a queue without a value, which precede the others."""
-    has_none = np.isnan(floats(frame, "value"))
+    has_none = np.isnan(floats(frame, "expected_gain"))
     n = int(floats(frame, "more")[has_none].sum())
     if not n or has_none.all():
         return ""
@@ -104,7 +104,7 @@ def _first(frame: pd.DataFrame, *, shaded: bool) -> str:
 def _queue_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
     """Draw one bar per unit, labelled with the requested ratings and raters."""
     y, narrow = np.arange(len(frame)), is_narrow(ax)
-    value, so_far, more = (floats(frame, name) for name in ("value", "n_ratings", "more"))
+    value, so_far, more = (floats(frame, name) for name in ("expected_gain", "n_ratings", "more"))
     has_value = bool(np.isfinite(value).any())
     bars = np.nan_to_num(value) if has_value else so_far
     ax.barh(y, bars, height=0.7, color=BLUE, alpha=0.6, edgecolor=BLUE)
@@ -124,16 +124,16 @@ def _queue_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
         who = [short_text(names) if names else DASH for names in frame["raters"]]
         counts = {"so far": [*map(count, so_far)], "more": [*map(count, more)]}
         text_columns(ax, counts | {"raters": who})
-    label_x(ax, _VALUE if has_value else "ratings so far, and (hatched) more")
+    label_x(ax, _GAIN if has_value else "ratings so far, and (hatched) more")
     return ax
 
 
-_VALUE = "labels that a rating puts right, expected"
+_GAIN = "labels that a rating is expected to correct"
 
 
 def _queue_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
     """Draw one step per unit, as wide as its number of requested ratings."""
-    value, more = floats(frame, "value"), floats(frame, "more")
+    value, more = floats(frame, "expected_gain"), floats(frame, "more")
     has_value = bool(np.isfinite(value).any())
     heights = value if has_value else floats(frame, "n_ratings")
     ends = np.append(0.0, np.cumsum(more))
@@ -156,7 +156,7 @@ def _queue_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
         beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
     ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
     label_x(ax, "ratings asked for, in the order of the queue")
-    label_y(ax, _VALUE if has_value else "ratings so far")
+    label_y(ax, _GAIN if has_value else "ratings so far")
     return ax
 
 

@@ -9,11 +9,11 @@ from diagnosis_support import walkthrough
 from scipy import stats
 
 import setagree as sa
-from setagree.diagnosis.next_ratings import _gain, _risk, _values
+from setagree.diagnosis.next_ratings import _expected_gains, _gain, _risk
 from setagree.errors import DataError, OptionError
 
 
-def test_the_worked_values_of_votes():
+def test_the_worked_expected_gains_of_votes():
     """The risk and the gain of m = 1, 2, 3 ratings are the worked figures, to their digits."""
     y, r = np.array([1, 1, 0, 0]), np.array([2, 3, 2, 1])
     worked = {
@@ -38,9 +38,9 @@ def test_the_gain_is_the_expected_fall_of_the_risk():
                 assert found == pytest.approx((_risk(y, r) - after) / m, abs=1e-12)
 
 
-def test_the_worked_values_of_the_walkthrough():
+def test_the_worked_expected_gains_of_the_walkthrough():
     """Units of the walk-through: the worked values, labels that nobody gave them included."""
-    values = _values(walkthrough(), 11)[0]
+    values = _expected_gains(walkthrough(), 11)[0]
     worked = [0.06356331, 0, 0, 0.01271266, 0.03178166, 0, 0.09534497, 0.06356331, 0.06356331]
     assert values == pytest.approx([*worked, 0.09534497, 0.06356331], abs=5e-9)
 
@@ -63,8 +63,8 @@ def test_units_with_fewer_than_two_ratings_come_first():
     frame = sa.next_ratings(study, budget=9, units=[1, 2, 3, 4]).frame
     assert frame["unit"].tolist()[:3] == [4, 2, 1]
     assert frame["more"].tolist()[:2] == [2, 1]
-    assert frame["why"].tolist()[0] == "fewer than two ratings"
-    assert frame["value"].isna().tolist()[:3] == [True, True, False]
+    assert frame["reason"].tolist()[0] == "fewer than two ratings"
+    assert frame["expected_gain"].isna().tolist()[:3] == [True, True, False]
 
 
 def test_what_is_asked_for_whatever_the_answers_say_is_not_marked():
@@ -124,7 +124,7 @@ def test_those_are_asked_who_answered_least():
     assert frame.set_index("unit").loc[1, "raters"] == "new"
     assert frame.set_index("unit").loc[2, "raters"] == "new"
     assert sa.next_ratings(study, budget=2, raters=["new"]).nobody_left == ""
-    with pytest.raises(OptionError, match="names nobody"):
+    with pytest.raises(OptionError, match="is empty; omit it"):
         sa.next_ratings(study, budget=2, raters=[])
 
 
@@ -218,7 +218,7 @@ def test_printed_numbers_are_rounded():
     """A queue has four decimals in Markdown and in a notebook, and all digits in its frame."""
     rows = [(f"r{k}", unit, "ab"[k * unit % 2]) for unit in (1, 2, 3) for k in range(2 + unit)]
     queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=4, raters=["x", "y", "z"])
-    value = queue.frame["value"].max()
+    value = queue.frame["expected_gain"].max()
     for text in (queue.to_markdown(), queue._repr_html_()):
         assert f"{value:.4f}" in text
         assert f"{value:.6f}" not in text

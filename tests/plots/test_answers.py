@@ -64,10 +64,10 @@ class TestQueue:
     def test_many(self):
         """Many units are steps over their ratings; a line stands where half is reached."""
         found = queued(401)
-        found.frame["value"] = [np.nan] + [1.0] * 100 + [1 / 3] * 300
+        found.frame["expected_gain"] = [np.nan] + [1.0] * 100 + [1 / 3] * 300
         ax = plots.queue(found, ax=fresh())
         steps = ax.patches[-1].get_data()
-        np.testing.assert_array_equal(steps.values, found.frame["value"][1:])
+        np.testing.assert_array_equal(steps.values, found.frame["expected_gain"][1:])
         assert (steps.edges[0], steps.edges[-1]) == (1, 401)
         (line,) = ax.lines
         assert line.get_xdata()[0] == 101

@@ -249,12 +249,12 @@ def watched(n: int) -> Monitor:
 def queued(n: int, *, hostile: bool = False) -> Queue:
     """Return a result such as `next_ratings` returns: n units, the first of them rated once.
 
-    The others were rated twice, and their values fall from 1 to 1 / n.
+    The others were rated twice, and their expected gains fall from 1 to 1 / n.
     """
     units = names(n, "unit", hostile=hostile)
-    frame = pd.DataFrame({"unit": units, "n_ratings": 2, "more": 1, "value": np.arange(n, 0, -1)})
-    frame["value"] = frame["value"] / n
-    frame.loc[0, ["n_ratings", "value"]] = 1, np.nan
+    frame = pd.DataFrame({"unit": units, "n_ratings": 2, "more": 1})
+    frame["expected_gain"] = np.arange(n, 0, -1) / n
+    frame.loc[0, ["n_ratings", "expected_gain"]] = 1, np.nan
     frame["raters"] = names(n, "rater", hostile=hostile)
     return Queue("consensus", n, frame)
 
