@@ -338,7 +338,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_900,
-    "inference": 6_400,
+    "inference": 6_350,
     "large": 4_450,
     "panels": 5_255,
     "plots": 2_350,

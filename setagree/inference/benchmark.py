@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, warn
-from setagree.inference.panel_members import is_number
+from setagree.inference.panel_members import check_threshold
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row
@@ -49,8 +49,6 @@ _ENOUGH = 0.95
 
 _TWO_SIDED = 0.90
 """Level of the two-sided interval whose lower bound has that one-sided confidence."""
-
-_ONE_UNIT = "only one unit has two ratings"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,20 +103,18 @@ class Benchmark(Result):
         return repr(self.agreement)[1:-1]
 
     def _notes(self) -> list[str]:
-        return [f"Verdict: {self.verdict}.{self._rule()} {CAUTION}"]
-
-    def _rule(self) -> str:
+        rule = " It is the best level whose cumulative membership (Gwet's) reaches 95%."
         if not np.isnan(self.at_least):
-            about, drawn = raters_in_words([self.agreement]), self.agreement.drawn
-            about += f", {drawn}" if drawn else ""
-            return (
+            about = raters_in_words([self.agreement])
+            about += f", {drawn}" if (drawn := self.agreement.drawn) else ""
+            rule = (
                 f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95% "
                 f"confidence (score interval, {about}); membership is Gwet's, from the standard "
                 "error."
             )
-        if self.levels["membership"].isna().any():
-            return ""
-        return " It is the best level whose cumulative membership (Gwet's) reaches 95%."
+        elif self.levels["membership"].isna().any():
+            rule = ""
+        return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
 
 
 @overload
@@ -175,27 +171,23 @@ def benchmark(
 
     def judged(row: Agreement) -> Benchmark:
         levels = _memberships(row.estimate, row.standard_error, lows)
+        if np.isnan(row.estimate):
+            return Benchmark(row, name, levels, "undefined", reason=row.reason)
         if not row.standard_error > 0:
-            return Benchmark(row, name, levels, *_no_verdict(row))
+            reason = row.interval_reason
+            join = ". " if row.standard_error == 0 else ", because "
+            return Benchmark(row, name, levels, f"none{join}{reason}", reason=reason)
         if row.best_method == "t":
             reached = levels["cumulative"] >= _ENOUGH - 1e-12
             return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]))
         at_least = row.interval(_TWO_SIDED, method="score")[0]
         if np.isnan(at_least):
-            return Benchmark(row, name, levels, f"none, because {_ONE_UNIT}", reason=_ONE_UNIT)
+            reason = "only one unit has two ratings"
+            return Benchmark(row, name, levels, f"none, because {reason}", reason=reason)
         reached = levels["from"] <= max(at_least, -1.0)
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
-
-
-def _no_verdict(agreement: Agreement) -> tuple[str, float, str | None]:
-    """Return the verdict on a coefficient whose standard error is not above 0, with the reason."""
-    if np.isnan(agreement.estimate):
-        return "undefined", float("nan"), agreement.reason
-    reason = agreement.interval_reason
-    join = ". " if agreement.standard_error == 0 else ", because "
-    return f"none{join}{reason}", float("nan"), reason
 
 
 def _levels(scale: Scale) -> tuple[str, dict[str, float]]:
@@ -374,10 +366,7 @@ def at_least(
         raise OptionError(
             f"{option('level', level)} must be above 0.5: the confidence is one-sided."
         )
-    if not is_number(threshold) or not threshold < 1:
-        raise OptionError(
-            f"{option('threshold', threshold)} must be a number below 1, such as 0.667."
-        )
+    check_threshold(threshold)
 
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1, method=row.best_method)

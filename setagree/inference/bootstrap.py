@@ -34,6 +34,10 @@ from setagree.wording.tables import Column
 Over: TypeAlias = Literal["units", "raters", "both"]
 IntervalMethod: TypeAlias = Literal["percentile", "basic", "BCa"]
 
+_MANY_UNITS, _UNITS_PER_PATTERN = 20_000, 3
+"""Numbers of units, in total and per pattern, from which counts of patterns are drawn: one unit at
+a time is slower."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Resampled):
@@ -86,7 +90,7 @@ class Bootstrap(Resampled):
     @property
     def default_method(self) -> IntervalMethod:
         """BCa (best coverage in simulations) if available, else percentile."""
-        return "BCa" if self._has_bca else "percentile"
+        return "BCa" if self.over == "units" else "percentile"
 
     def interval(
         self, level: float = 0.95, *, method: IntervalMethod | None = None
@@ -176,10 +180,6 @@ class Bootstrap(Resampled):
     def _raters(self) -> str:
         return raters_in_words([self.agreement], self.over)
 
-    @property
-    def _has_bca(self) -> bool:
-        return self.over == "units"
-
     @cached_property
     def _acceleration(self) -> float:
         if is_clustered(self.agreement):
@@ -192,7 +192,7 @@ class Bootstrap(Resampled):
         """Return Phi(z0 + (z0 + z) / (1 - a (z0 + z))); ties count one half in z0."""
         from scipy.special import ndtr, ndtri
 
-        if not self._has_bca:
+        if self.over != "units":
             raise OptionError(f"{option('method', 'BCa')} requires a bootstrap over units.")
         estimate = self.agreement.estimate
         below = (self.defined < estimate - TIE).mean() / 2
@@ -312,11 +312,17 @@ def bootstrap(
     given = as_agreement(agreement, cluster)
     rows = given.rows if isinstance(given, AgreementTable) else (given,)
     refuse_weighted(rows[0], "The bootstrap")
-    resample_all = _over_units if over == "units" else _two_way
     sample, clusters = rows[0].case.sample, ""
     if sample is not None and sample.is_clustered:
         clusters = counted(len(sample.names), "cluster")
-    distributions = resample_all(rows, n_resamples, generator, over)
+    if over == "units":
+        distributions = _over_units(rows, n_resamples, generator)
+    else:
+        seed = generator.integers(2**63)
+        distributions = [
+            two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=over == "both")
+            for row in rows
+        ]
     results = tuple(
         Bootstrap(row, values if row.reason is None else values * np.nan, over, clusters)
         for row, values in zip(rows, distributions, strict=True)
@@ -325,7 +331,7 @@ def bootstrap(
 
 
 def _over_units(
-    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, _: Over
+    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator
 ) -> list[Floats]:
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
@@ -341,8 +347,10 @@ def _over_units(
             return [of(times @ rows_of) for of, rows_of in zip(evaluate, inside, strict=True)]
 
         return over_resamples(of_clusters, n_clusters, n_resamples, generator, width=width)
-    if _repeat(rows):
-        tally = rows[0].tally
+    tally = rows[0].tally
+    many = tally.n_units >= max(_MANY_UNITS, _UNITS_PER_PATTERN * tally.n_patterns)
+    by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
+    if many and by_pattern and not (tally.multiplicity % 1).any():
         blocks = draw_times(tally.multiplicity, tally.keys, n_resamples, generator, width=width)
         found = [[of(times) for of in evaluate] for times in blocks]
         return [np.concatenate(part) for part in zip(*found, strict=True)]
@@ -353,25 +361,3 @@ def _over_units(
         return [of(one) for of, one in zip(evaluate, weights, strict=True)]
 
     return over_resamples(estimates, n, n_resamples, generator, width=width)
-
-
-def _repeat(rows: Sequence[Agreement]) -> bool:
-    """Return whether few patterns have so many units that drawing counts is faster."""
-    tally = rows[0].tally
-    many = tally.n_units >= max(_MANY_UNITS, _UNITS_A_PATTERN * tally.n_patterns)
-    by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
-    return many and by_pattern and not (tally.multiplicity % 1).any()
-
-
-# Numbers of units, in total and per pattern, above which drawing one by one is slower.
-_MANY_UNITS, _UNITS_A_PATTERN = 20_000, 3
-
-
-def _two_way(
-    rows: Sequence[Agreement], n_resamples: int, generator: np.random.Generator, over: Over
-) -> list[Floats]:
-    seed = generator.integers(2**63)
-    return [
-        two_way_replicates(row, n_resamples, np.random.default_rng(seed), units=over == "both")
-        for row in rows
-    ]

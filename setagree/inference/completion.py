@@ -23,11 +23,14 @@ from setagree.study.statuses import STATUSES
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
-_STARTS, _SWEEPS = 8, 50
-"""Random completions that also start a search, and maximum number of sweeps of each."""
+_STARTS = 8
+"""Number of random completions that also start a search."""
 
-_LOOPED, _FEW_SWEEPS = 3_000, 10
-"""Minimum steps that one change counts as, and assumed number of sweeps in the cost."""
+_MAX_SWEEPS, _ASSUMED_SWEEPS = 50, 10
+"""Maximum number of sweeps of a search, and the number that its cost assumes."""
+
+_LOOPED = 3_000
+"""Minimum number of steps that one change counts as."""
 
 _GAIN = 1e-12
 """Minimum gain in Do / De of an accepted change."""
@@ -158,7 +161,7 @@ def completion_bounds(
         check_cost(
             "The distances between all answers", n_bytes=8 * K * (2 * K + 3 * n), instead=instead
         )
-        n_steps = float(n) * (K + _LOOPED) * (_STARTS + 1) * _FEW_SWEEPS
+        n_steps = float(n) * (K + _LOOPED) * (_STARTS + 1) * _ASSUMED_SWEEPS
         check_cost("The search for the completions", n_steps=n_steps, instead=instead)
         D = compared.weights.block(np.arange(K), np.arange(K))
         lowest, highest = _Search(D, units, values, missing).alphas()
@@ -227,7 +230,7 @@ class _Search:
         to_unit, to_all = counts @ D, n @ D
         P = self.others + float((np.einsum("uk,uk->u", to_unit, counts) * self.share).sum())
         Q = float(n @ to_all)
-        for _ in range(_SWEEPS):
+        for _ in range(_MAX_SWEEPS):
             before = answers.copy()
             for m, u in enumerate(self.place):
                 a = answers[m]

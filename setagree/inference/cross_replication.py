@@ -101,18 +101,10 @@ class Joint:
         Codes of the second panel's values are shifted by K, so that equal pairs of counts form one
         pattern.
         """
-        coded = replace(
-            study,
-            values=study.values * 2,
-            value_codes=study.value_codes + study.n_values * in_y.astype(np.int32),
-        )
-        return cls.of_tally(Tally.from_annotations(coded), weights)
-
-    @classmethod
-    def of_tally(cls, tally: Tally, weights: Weights) -> Joint:
-        """Return the panels of a tally with the values of one panel, then those of the other."""
-        second = tally.indices >= weights.n_values
-        values = tally.indices % weights.n_values
+        K = study.n_values
+        codes = study.value_codes + K * in_y.astype(np.int32)
+        tally = Tally.from_annotations(replace(study, values=study.values * 2, value_codes=codes))
+        second, values = tally.indices >= K, tally.indices % K
         x, y = (tally.counts * flags for flags in (~second, second))
         to_x, to_y = (sums_to_others(tally.rows, values, counts, weights) for counts in (x, y))
         n = tally.n_patterns
@@ -123,10 +115,10 @@ class Joint:
         def side(counts: Floats, to_own: Floats) -> Side:
             from scipy import sparse
 
-            matrix = sparse.csr_array((counts, (tally.rows, values)), shape=(n, weights.n_values))
+            matrix = sparse.csr_array((counts, (tally.rows, values)), shape=(n, K))
             return Side(matrix, summed(counts), summed(counts * to_own))
 
-        patterns = _in_order(tally, weights.n_values)
+        patterns = _in_order(tally, K)
         return cls(weights, side(x, to_x), side(y, to_y), summed(x * to_y), patterns)
 
     @property
@@ -147,10 +139,15 @@ class Joint:
         scale = reach(self.weights, (x + y).sum(axis=1)) * mass
         return np.asarray(observed), beyond_rounding(spread, scale) / mass
 
-    def kappas(self, M: Floats) -> Floats:
-        """Return kappa_x = 1 - d_o / d_e for each row of pattern weights, or NaN if d_e is 0."""
-        observed, expected = self.disagreements(M)
-        return one_minus(observed, expected * (M.sum(axis=1) != 1))
+
+def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
+    """Return the pattern of each unit, sorted by the answers of both panels."""
+    assert tally.unit_patterns is not None  # noqa: S101 - units of a study are identified
+    numbers = value_numbers(tally.values)
+    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # codes of the second panel
+    keys = row_keys(numbers, tally.counts, tally.indices, tally.indptr)
+    order = np.argsort(keys[tally.unit_patterns], kind="stable")
+    return np.asarray(tally.unit_patterns[order])
 
 
 def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Flags]:
@@ -171,15 +168,6 @@ def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Fl
     if not rows.any():
         raise DataError("no unit has an answer of both panels.")
     return part_of(study, rows), in_y[rows]
-
-
-def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
-    """Return the pattern of each unit, sorted by the answers of both panels."""
-    patterns = np.arange(tally.n_patterns) if tally.unit_patterns is None else tally.unit_patterns
-    numbers = value_numbers(tally.values)
-    numbers[n_values:] *= np.uint64(0x9E3779B97F4A7C15)  # codes of the second panel
-    keys = row_keys(numbers, tally.counts, tally.indices, tally.indptr)
-    return np.asarray(patterns[np.argsort(keys[patterns], kind="stable")])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -414,7 +402,7 @@ def cross_replication(
         float(observed[0]),
         float(expected[0]),
         len(joint.unit_patterns),
-        (_total(once, joint.x.ratings), _total(once, joint.y.ratings)),
+        (round(float((once @ joint.x.ratings)[0])), round(float((once @ joint.y.ratings)[0]))),
         distribution,
         of_normalised,
         reason,
@@ -423,14 +411,11 @@ def cross_replication(
 
 def _scores(joint: Joint, M: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
     """Return kappa_x, normalised kappa_x and both alphas for each row of pattern weights."""
-    kappas = joint.kappas(M)
+    observed, expected = joint.disagreements(M)
+    kappas = one_minus(observed, expected * (M.sum(axis=1) != 1))
     alphas = (joint.x.alphas(joint.weights, M), joint.y.alphas(joint.weights, M))
     product = np.where((alphas[0] > 0) & (alphas[1] > 0), alphas[0] * alphas[1], np.nan)
     return kappas, np.asarray(kappas / np.sqrt(product)), alphas
-
-
-def _total(once: Floats, ratings: Floats) -> int:
-    return round(float((once @ ratings)[0]))
 
 
 def _two_panels(

@@ -188,11 +188,17 @@ def jackknife(
 
 def _jackknifed(row: Agreement, over: Over) -> Jackknife:
     if over == "raters":
-        return Jackknife(row, over, _without_raters(row))
+        study = known_study(row, "to leave out raters it must be known")
+        raters = pd.Index(study.raters, name="rater")
+        return Jackknife(row, over, pd.Series(without_each_rater(row, study), index=raters))
     refuse_weighted(row, "The jackknife")
     if is_clustered(row):
         return Jackknife(row, "clusters", without_clusters(row))
-    return Jackknife(row, over, _without_units(row))
+    # Over units, of which those of one pattern have one value.
+    units = row.tally.units
+    index = None if units is None else pd.Index(units, name="unit")
+    without = row.sums.without_units()[rows_of_units(row)[0]]
+    return Jackknife(row, over, pd.Series(without, index=index))
 
 
 def acceleration(values: Floats, times: Floats) -> float:
@@ -205,18 +211,3 @@ def acceleration(values: Floats, times: Floats) -> float:
     d = np.where(times > 0, float((times * d).sum()) / n - d, 0)
     spread = float((times * d**2).sum())
     return float((times * d**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
-
-
-def _without_units(agreement: Agreement) -> pd.Series[float]:
-    rows, _ = rows_of_units(agreement)
-    units = agreement.tally.units
-    index = None if units is None else pd.Index(units, name="unit")
-    without = agreement.sums.without_units()
-    return pd.Series(without[rows], index=index)
-
-
-def _without_raters(agreement: Agreement) -> pd.Series[float]:
-    study = known_study(agreement, "to leave out raters it must be known")
-    return pd.Series(
-        without_each_rater(agreement, study), index=pd.Index(study.raters, name="rater")
-    )

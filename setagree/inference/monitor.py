@@ -18,7 +18,7 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.estimated import unit_values
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
-from setagree.inference.panel_members import check_least, is_number, plain_units
+from setagree.inference.panel_members import check_least, check_threshold, plain_units
 from setagree.large.opening import Data, open_study
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
@@ -294,23 +294,28 @@ def monitor(
     'good enough'
     """
     check_level(level)
-    if not is_number(threshold) or not threshold < 1:
-        raise OptionError(
-            f"{option('threshold', threshold)} must be a number below 1, such as 0.667."
-        )
+    check_threshold(threshold)
     planned = _planned(looks, max_units)
-    known, cells = _opened(study, at)
+    if isinstance(at, str) and not isinstance(study, Annotations):
+        known = open_study(study, Reading(unit_columns=[at]))
+    else:
+        known = open_study(study)
+    if not isinstance(known, Annotations):
+        raise DataError(
+            "monitor needs to know which unit is which; a tally does not: build the study in "
+            "memory with Annotations.from_long."
+        )
+    cells = read_column(known, at, "at")
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
-    _doubt_planned(planned, whole.n_pairable_units)
+    _warn_planned(planned, whole.n_pairable_units)
     order = read_times(cells, option("at", at) if isinstance(at, str) else option("at")).ranks
     bound = pocock_bound(planned, level) if planned else 0.0
     rows = []
     for batch, units in _looks(known, as_objects(cells), order, planned):
         part = score_part(whole, known.take(units[known.unit_codes]))
         n = part.n_pairable_units
-        width = bound / sqrt(n) if planned else robbins_factor(n, level)
-        more = bound / sqrt(n + 1) if planned else robbins_factor(n + 1, level)
+        width, more = (bound / sqrt(m) if planned else robbins_factor(m, level) for m in (n, n + 1))
         low, high = _ends(part, width, more, level)
         verdict: Verdict = "go on"
         if low > threshold:
@@ -320,20 +325,6 @@ def monitor(
         rows.append((batch, n, part.estimate, low, high, verdict))
     names = ["at", "n_units", "estimate", "low", "high", "verdict"]
     return Monitor(whole, float(threshold), level, planned, pd.DataFrame(rows, columns=names))
-
-
-def _opened(study: Data, at: OfUnits) -> tuple[Annotations, pd.Series[Any]]:
-    """Return the study, and the batch of each unit."""
-    if isinstance(at, str) and not isinstance(study, Annotations):
-        study = open_study(study, Reading(unit_columns=[at]))
-    else:
-        study = open_study(study)
-    if not isinstance(study, Annotations):
-        raise DataError(
-            "monitor needs to know which unit is which; a tally does not: build the study in "
-            "memory with Annotations.from_long."
-        )
-    return study, read_column(study, at, "at")
 
 
 def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[int, ...]:
@@ -361,7 +352,7 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
     return tuple(map(int, sizes))
 
 
-def _doubt_planned(planned: tuple[int, ...], n_units: int) -> None:
+def _warn_planned(planned: tuple[int, ...], n_units: int) -> None:
     """Warn if a planned look has too few units, or if units follow the last look."""
     if planned and planned[0] < FIRST_LOOK:
         warn(

@@ -280,11 +280,14 @@ def _tested(
             f"{option('scheme', 'within_cluster')} needs {option('cluster')}, what each unit "
             "belongs to."
         )
-    _warn_if_not_drawn_so(agreement, scheme)
-    exact = False
+    sampling = None if agreement.study is None else agreement.study.sampling
+    if sampling is not None and not sampling.is_weighted and scheme != "within_cluster":
+        within = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
+        instead = "" if sampling.cluster is None else within
+        warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
-        distribution = np.full(n_resamples, np.nan)
+        distribution, exact = np.full(n_resamples, np.nan), False
     else:
         shuffler = shuffler_of(agreement, scheme)
         is_table = scheme == "table"
@@ -317,17 +320,6 @@ def null_estimates(
     check_drawing(int(min(n_arrangements, n_resamples)), width)
     estimates = cells.all_estimates() if exact else cells.estimates(n_resamples, generator, track)
     return estimates, exact
-
-
-def _warn_if_not_drawn_so(agreement: Agreement, scheme: Scheme) -> None:
-    """Warn if the test ignores the sampling design."""
-    sampling = None if agreement.study is None else agreement.study.sampling
-    if sampling is None or sampling.is_weighted or scheme == "within_cluster":
-        return
-    instead = ""
-    if sampling.cluster is not None:
-        instead = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
-    warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)
 
 
 def shuffler_of(agreement: Agreement, scheme: str) -> Shuffler:

@@ -74,75 +74,54 @@ class Components:
         return _ratio(u, u + e / m)
 
 
-class PairSums:
-    """Sums of distances over pairs of ratings, with the contribution of each unit and rater.
+def pair_components(
+    study: Annotations, weights: Weights
+) -> tuple[Components, Components, Components]:
+    """Return the components of all ratings, without each unit, and without each rater.
 
-    S is the sum over all ordered pairs of ratings, S_u over those of one unit, S_g over those by
-    one rater.
+    They are those of sums of distances over ordered pairs of ratings: S over all, S_u over pairs of
+    one unit, S_g over pairs by one rater. Without i, its pairs with all ratings are subtracted
+    twice, and those within i added once.
     """
-
-    def __init__(self, study: Annotations, weights: Weights) -> None:
-        self.study = study
-        u, g, v = study.unit_codes, study.rater_codes, study.value_codes
-        totals = np.bincount(v, minlength=weights.n_values).astype(np.float64)
-        self.r = np.bincount(u, minlength=study.n_units).astype(np.float64)
-        self.N_g = np.bincount(g, minlength=study.n_raters).astype(np.float64)
-        self.to_all = weights.distance_dot(totals)[v]
-        shares = spread_within_groups(g, v, n_groups=study.n_raters, weights=weights)
-        self.to_rater = shares * self.N_g[g]
-        order = np.argsort(u, kind="stable")
-        self.to_unit = np.empty(len(v))
-        self.to_unit[order] = sums_to_others(u[order], v[order], np.ones(len(v)), weights)
-
-    def whole(self) -> Components:
-        """Return the components of all ratings."""
-        S, S_u, S_g = (float(x.sum()) for x in (self.to_all, self.to_unit, self.to_rater))
-        r, N_g = self.r, self.N_g
-        return _components(S, S_u, S_g, r.sum(), (r**2).sum(), (N_g**2).sum())
-
-    def without_units(self) -> Components:
-        """Return the components without each unit."""
-        u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_units
-        r, N_g = self.r, self.N_g
-        S_i, q = (np.bincount(u, x, n) for x in (self.to_all, self.to_unit))
+    u, g, v = study.unit_codes, study.rater_codes, study.value_codes
+    n_units, n_raters = study.n_units, study.n_raters
+    totals = np.bincount(v, minlength=weights.n_values).astype(np.float64)
+    r = np.bincount(u, minlength=n_units).astype(np.float64)
+    N_g = np.bincount(g, minlength=n_raters).astype(np.float64)
+    # The sums of each rating's distances to all ratings, to those by its rater, of its unit.
+    to_all = weights.distance_dot(totals)[v]
+    to_rater = spread_within_groups(g, v, n_groups=n_raters, weights=weights) * N_g[g]
+    order = np.argsort(u, kind="stable")
+    to_unit = np.empty(len(v))
+    to_unit[order] = sums_to_others(u[order], v[order], np.ones(len(v)), weights)
+    S, S_u, S_g, N, r2, N2 = (float(x.sum()) for x in (to_all, to_unit, to_rater, r, r**2, N_g**2))
+    all_of_unit, within_unit = (np.bincount(u, x, n_units) for x in (to_all, to_unit))
+    all_of_rater, within_rater = (np.bincount(g, x, n_raters) for x in (to_all, to_rater))
+    return (
+        _components(S, S_u, S_g, N, r2, N2),
         # Each rater has one rating per unit, whose distance from itself is 0.
-        S_g = self.to_rater.sum() - 2 * np.bincount(u, self.to_rater, n)
-        squares = (N_g**2).sum() - np.bincount(u, (2 * N_g - 1)[g], n)
-        return _components(
-            self.to_all.sum() - 2 * S_i + q,
-            self.to_unit.sum() - q,
-            S_g,
-            r.sum() - r,
-            (r**2).sum() - r**2,
-            squares,
-        )
-
-    def without_raters(self) -> Components:
-        """Return the components without each rater."""
-        u, g, n = self.study.unit_codes, self.study.rater_codes, self.study.n_raters
-        r, N_g = self.r, self.N_g
-        S_i, own, q = (np.bincount(g, x, n) for x in (self.to_all, self.to_rater, self.to_unit))
-        squares = (r**2).sum() - np.bincount(g, (2 * r - 1)[u], n)
-        return _components(
-            self.to_all.sum() - 2 * S_i + own,
-            self.to_unit.sum() - 2 * q,
-            self.to_rater.sum() - own,
-            r.sum() - N_g,
-            squares,
-            (N_g**2).sum() - N_g**2,
-        )
+        _components(
+            S - 2 * all_of_unit + within_unit,
+            S_u - within_unit,
+            S_g - 2 * np.bincount(u, to_rater, n_units),
+            N - r,
+            r2 - r**2,
+            N2 - np.bincount(u, (2 * N_g - 1)[g], n_units),
+        ),
+        _components(
+            S - 2 * all_of_rater + within_rater,
+            S_u - 2 * np.bincount(g, to_unit, n_raters),
+            S_g - within_rater,
+            N - N_g,
+            r2 - np.bincount(g, (2 * r - 1)[u], n_raters),
+            N2 - N_g**2,
+        ),
+    )
 
 
-def _components(
-    S: npt.ArrayLike,
-    S_u: npt.ArrayLike,
-    S_g: npt.ArrayLike,
-    N: npt.ArrayLike,
-    r2: npt.ArrayLike,
-    N2: npt.ArrayLike,
-) -> Components:
-    """Return A, B and T from sums over ordered pairs and the squared sizes of units and raters."""
-    S, S_u, S_g, N, r2, N2 = (np.asarray(x, dtype=np.float64) for x in (S, S_u, S_g, N, r2, N2))
+def _components(*sums: npt.ArrayLike) -> Components:
+    """Return A, B and T from S, S_u, S_g, N and the squared sizes of units and of raters."""
+    S, S_u, S_g, N, r2, N2 = (np.asarray(x, dtype=np.float64) for x in sums)
     return Components(
         _ratio(S_u, 2 * (r2 - N)),
         _ratio(S_g, 2 * (N2 - N)),
@@ -304,8 +283,7 @@ class VarianceComponents(Result):
         rows = []
         for label in self.study.labels:
             binary = self.study.with_answers(frozenset({label}).intersection)
-            weights = case_of(binary, "nominal").weights
-            one = PairSums(binary, weights).whole()
+            one, _, _ = pair_components(binary, case_of(binary, "nominal").weights)
             parts = {name: float(x) for name, x in one.by_name.items()}
             total = sum(max(x, 0.0) for x in parts.values())
             shares = {f"{name}_share": max(x, 0.0) / total for name, x in parts.items()}
@@ -420,8 +398,7 @@ def variance_components(
     check_level(level)
     study = known_plain(study, "variance_components")
     compared = case_of(study, distance)
-    sums = PairSums(study, compared.weights)
-    whole = sums.whole()
+    whole, without_unit, without_rater = pair_components(study, compared.weights)
     absent = [
         what
         for what, x in zip(
@@ -433,9 +410,8 @@ def variance_components(
     ]
     if absent:
         raise DataError(f"no two ratings are {absent[0]}, so that variances cannot be told apart.")
-    without = sums.without_units(), sums.without_raters()
-    remark = _remark(compared)
-    return VarianceComponents(study, compared.name, level, whole, *without, remark)
+    remark, name = _remark(compared), compared.name
+    return VarianceComponents(study, name, level, whole, without_unit, without_rater, remark)
 
 
 def _remark(compared: Compared) -> str | None:

@@ -533,7 +533,7 @@ class TestManyUnits:
         agreement = score(noisy_rows(2, units=300, raters=2), name)
         one_by_one = sa.bootstrap(agreement, n_resamples=3000, rng=1)
         monkeypatch.setattr(bootstrap_module, "_MANY_UNITS", 0)
-        monkeypatch.setattr(bootstrap_module, "_UNITS_A_PATTERN", 0)
+        monkeypatch.setattr(bootstrap_module, "_UNITS_PER_PATTERN", 0)
         at_once = sa.bootstrap(agreement, n_resamples=3000, rng=2)
         assert not np.array_equal(at_once.distribution, one_by_one.distribution)
         found = stats.ks_2samp(at_once.distribution, one_by_one.distribution)
