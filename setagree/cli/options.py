@@ -188,7 +188,7 @@ TieRule = Annotated[
 AdjudicateBelow = Annotated[
     float, option(AGREED, "SHARE", "Flag units of less confidence (default: 0).")
 ]
-NEXT = "What to rate next"
+NEXT = "Units to rate next"
 STOP = "When to stop"
 ACCEPT = "Acceptance sampling"
 Budget = Annotated[int, option(NEXT, "N", "Ratings that can be paid for.")]

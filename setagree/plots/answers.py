@@ -85,7 +85,9 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     has_bars = len(frame) <= fitting(ax, limit)
     order = "the most useful" if result.goal == "consensus" else "units with the fewest ratings"
     asked = f"{counted(result.n_asked, 'rating')} of {counted(len(frame), 'unit')}"
-    heading(ax, "What to rate next", f"{asked}, {order} first.", _first(frame, shaded=not has_bars))
+    heading(
+        ax, "Units to rate next", f"{asked}, {order} first.", _first(frame, shaded=not has_bars)
+    )
     if not len(frame):
         return nothing(ax, "No unit needs another rating.")
     return (_queue_bars if has_bars else _queue_curve)(ax, frame)
@@ -244,7 +246,7 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     distance = short_text(distance_name(result.pooled.distance))
     heading(
         ax,
-        "Do raters agree with themselves?",
+        "Agreement of raters with themselves",
         short_text(result.verdict, limit=400),
         f"Alpha of the answers of a rater to the same unit ({distance} distance), "
         f"{level_text(result.level)} intervals; dashes: raters with one another.",

@@ -74,7 +74,7 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     need_columns(frame, ("unit", "disagreement", "share_of_disagreement"), "units")
     ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit) if len(frame) <= limit else 4)
     if not len(frame):
-        heading(ax, "Disagreement unit by unit", measured(frame))
+        heading(ax, "Disagreement per unit", measured(frame))
         return nothing(ax, "No unit has two ratings.")
     if len(frame) > fitting(ax, limit):
         return _unit_curve(ax, costliest_first(frame))
@@ -106,7 +106,7 @@ def half_of(costly: pd.DataFrame) -> tuple[int, str]:
 
 
 def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
-    heading(ax, "Disagreement unit by unit", measured(frame), _held(frame, len(frame)))
+    heading(ax, "Disagreement per unit", measured(frame), _held(frame, len(frame)))
     values = floats(frame, "disagreement")
     y = np.arange(len(values))
     ax.barh(y, np.nan_to_num(values), height=0.7, color=BLUE, alpha=0.6, edgecolor=BLUE)
@@ -128,7 +128,7 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
     if values.sum() > 0.999:
         half, lies = half_of(frame)
         text = f"{lies} in the first {half:,} ({share(half / n)})"
-    title = "Disagreement unit by unit, largest share first"
+    title = "Disagreement per unit, largest share first"
     # The text next to the line does not fit narrow axes.
     above = [f"Dashed: {text}."] if text and is_narrow(ax) else []
     heading(ax, title, measured(frame), *_curve_lines(frame), *above)
@@ -441,7 +441,7 @@ def labels(
     what = "labels with the largest share of the disagreement"
     ax, shown, note = list_axes(frame, ax, limit=limit, by="share_of_disagreement", what=what)
     drawn = f"Dots: Krippendorff's alpha of the label, {level_text(level)} intervals."
-    heading(ax, "Agreement label by label", f"{drawn} Diamonds: Gwet's AC1.", note)
+    heading(ax, "Agreement per label", f"{drawn} Diamonds: Gwet's AC1.", note)
     if not len(frame):
         return nothing(ax, "No label stands in two ratings of a unit.")
     draw_rows(ax, _label_rows(shown))

@@ -82,7 +82,7 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
 
     check_result(test, Known, "null", "permutation_test")
     ax = axes_or_new(ax, height=3.8)
-    heading(ax, "What chance alone gives", *_null_lines(test))
+    heading(ax, "Agreement expected by chance", *_null_lines(test))
     estimate = test.agreement.estimate
     if not len(test.defined) or np.isnan(estimate):
         return nothing(ax, f"undefined: {test.agreement.reason or 'all reshuffles are'}")
@@ -127,14 +127,14 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
     >>> ax = plots.bootstrap(sa.bootstrap(alpha, n_resamples=99, rng=1))
     >>> ax.get_title(loc="left")
-    'How far the agreement could move'
+    'Bootstrap distribution of the agreement'
     """
     from setagree.inference.bootstrap import Bootstrap as Known
 
     check_result(result, Known, "bootstrap", "bootstrap", hint=" Of a table, take one row.")
     low, high = result.interval(level)
     ax = axes_or_new(ax, height=3.8)
-    heading(ax, "How far the agreement could move", _bootstrap_line(result, level))
+    heading(ax, "Bootstrap distribution of the agreement", _bootstrap_line(result, level))
     estimate = result.agreement.estimate
     if not len(result.defined) or np.isnan(estimate):
         return nothing(ax, f"undefined: {result.agreement.reason or 'all resamples are'}")
@@ -426,7 +426,7 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
     ax, shown, note = list_axes(frame, ax, limit=limit, what="first rows")
     heading(
         ax,
-        "Do models agree with themselves?",
+        "Agreement of models with themselves",
         short_text(result.lead, limit=400),
         f"1 - D / De ({short_text(distance_name(result.distance))} distance), "
         f"{level_text(result.level)} intervals; diamond: what stability leaves room for.",
@@ -460,13 +460,13 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
     >>> from setagree import plots
     >>> ax = plots.reliability(sa.variance_components(sa.simulate(100, 6, rng=1)))
     >>> ax.get_title(loc="left")
-    'Where disagreement comes from'
+    'Variance components of the disagreement'
     """
     from setagree.inference.variance_components import VarianceComponents as Known
 
     result = check_result(result, Known, "reliability", "variance_components")
     ax = axes_or_new(ax, height=3.8)
-    heading(ax, "Where disagreement comes from", short_text(result.verdict, limit=300))
+    heading(ax, "Variance components of the disagreement", short_text(result.verdict, limit=300))
     frame = result.by_raters(_RATERS)
     if frame["dependability"].isna().all():
         return nothing(ax, "undefined: no variance to divide")

@@ -142,7 +142,7 @@ def test_undefined(name, rows, reason, pa):
     "name", ["fleiss_kappa", "conger_kappa", "cohen_kappa", "percent_agreement"]
 )
 def test_one_rater(name):
-    """A single rater agrees with nobody."""
+    """A single rater agrees with no other rater."""
     rater = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
     result = Scorer(rater).score(get_coefficient(name), get_distance("masi"))
     assert math.isnan(result.estimate)

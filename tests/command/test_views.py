@@ -130,7 +130,7 @@ class TestDiagnose:
         assert "多标签" * 20 in piped
         heads = piped.partition("LABELS\n")[2].partition("\n")[0]
         assert heads.split()[-6:] == ["Agree", "on", "yes", "Agree", "on", "no"]
-        assert max(map(columns_of, piped.partition("WHAT WAS COUNTED")[0].splitlines())) <= 80
+        assert max(map(columns_of, piped.partition("DATA USED")[0].splitlines())) <= 80
         ok("diagnose", "hostile.csv", *LONG[1:], "-o", "out.txt")
         assert Path("out.txt").read_text(encoding="utf-8") == piped
 
@@ -184,12 +184,12 @@ class TestDiagnose:
         table = sa.alt_test(five(), model="r5")["r5"].humans
         assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
         assert "MAY A MODEL REPLACE A HUMAN?" in printed
-        assert "AGAINST THE CONSENSUS OF THE HUMANS" in printed
+        assert "AGREEMENT WITH THE CONSENSUS OF THE HUMANS" in printed
         assert "RATERS ON A MAP" in printed
         for human, row in table.iterrows():
             assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
         both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
-        assert "MODEL 2 BESIDE EACH HUMAN" in both
+        assert "MODEL 2 COMPARED WITH EACH HUMAN" in both
         assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
         assert "MODEL 1" not in printed
 
@@ -197,7 +197,7 @@ class TestDiagnose:
         """A section that cannot be made says why."""
         printed = ok("diagnose", *LONG, "--model", "r3")
         section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
-        people = "Taken for people: r1 and r2 (all who were not named as models)."
+        people = "Treated as people: r1 and r2 (all who were not named as models)."
         assert " ".join(section.split()).endswith(f"there are only 2 humans. {people}")
 
     def test_unknown_model(self):
@@ -223,7 +223,7 @@ class TestDiagnose:
 
     def test_the_seed_is_drawn_where_none_is_given(self):
         """Without a seed the command still runs."""
-        assert "It is more than chance" in ok("diagnose", *LONG[:-2])
+        assert "Agreement is above chance" in ok("diagnose", *LONG[:-2])
 
 
 class TestReport:
@@ -343,7 +343,9 @@ class TestReport:
         table.to_csv("panels.csv", index=False)
         printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
-        assert "seldom differ this much (p = 0.029)" in printed
+        assert (
+            "The groups differ more than groups of raters formed at random (p = 0.029)" in printed
+        )
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
         assert "so few raters can be dealt" in " ".join(without.split())
 

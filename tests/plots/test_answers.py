@@ -162,7 +162,7 @@ class TestRepeats:
         assert "The 4 raters with the most answers repeated, of 20." in texts(ax)[0]
 
     def test_one_rater(self):
-        """One rater agrees with nobody else: no line is drawn, and the sentence says why."""
+        """One rater agrees with no other rater: no line is drawn, and the sentence says why."""
         rows = [("ann", k, label) for k, label in enumerate("aabb") for _ in range(2)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sa.SetagreeWarning)

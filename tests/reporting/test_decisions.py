@@ -135,4 +135,4 @@ def test_the_report_and_the_command(study, tmp_path, monkeypatch):
         for name in ("python.md", "command.md")
     )
     assert ours == theirs
-    assert "Do models agree with themselves?" in ours
+    assert "Agreement of models with themselves" in ours

@@ -56,7 +56,8 @@ class TestSentences:
         # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
         # leave out noise: 12.2%, or 8.8 of 72.
         assert said["Confusion"] == (
-            "In 100% of the pairs that differ, “noise” is left out (8.2 times what chance gives)."
+            "In 100% of the pairs that differ, “noise” is left out (8.2 times the number "
+            "expected by chance)."
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
@@ -64,11 +65,11 @@ class TestSentences:
         assert "in equal parts in 36 of 72 units (50%); in 36 units all" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
         assert "one set inside the other" in said["Choice"]
-        assert said["Chance"].startswith("It is more than chance")
+        assert said["Chance"].startswith("Agreement is above chance")
         assert "Left out" not in said
 
     def test_a_guesser_stands_out(self):
-        """Who answers by lot agrees with nobody, and leaving out that rater gains most."""
+        """Who answers by lot agrees with no other rater, and leaving out that rater gains most."""
         rng = np.random.default_rng(7)
         truth = rng.integers(4, size=150)
         rows = [
@@ -82,7 +83,10 @@ class TestSentences:
         pairs = sa.by_pair(f.study)
         own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
         ends = f"{number(own.min())} to {number(own.max())}"
-        assert f"“dot” agrees with nobody (alpha with each of 3 others {ends})" in said["Raters"]
+        assert (
+            f"“dot” agrees with no other rater (alpha with each of 3 others {ends})"
+            in said["Raters"]
+        )
         assert said["Raters"].startswith("Without “dot”, alpha would be ")
         tried = len(f.results["changes"]) - 1
         assert said["Change"].startswith(
@@ -224,7 +228,9 @@ class TestSentences:
         f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Units"] == "In all of 4 units the raters agree fully."
-        assert said["Choice"] == "The distance makes no difference: alpha is 1.000 with all."
+        assert (
+            said["Choice"] == "The distance makes no difference: alpha is 1.000 with each of them."
+        )
         assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
 
     def test_singles_are_counted(self):
@@ -403,8 +409,8 @@ class TestSentences:
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.results["chance"].p_value)
         assert plain(chance.say(found)) == (
-            "Chance alone may give as much: 95% of 6 reshuffled studies give 1.000 at most "
-            "(p = 0.333)."
+            "Agreement is not distinguishable from chance: 95% of 6 reshuffled studies have at "
+            "most 1.000 (p = 0.333)."
         )
 
     def test_fewer_reshuffles_say_why(self, monkeypatch):
@@ -415,9 +421,9 @@ class TestSentences:
         monkeypatch.setattr(chance, "_RESHUFFLED", 15_000)
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
         said = plain(chance.say(found))
-        assert "95% of 59 reshuffled studies (not 999, because the study is large) give" in said
+        assert "95% of 59 reshuffled studies (not 999, because the study is large) have" in said
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
-        assert "95% of 59 reshuffled studies give" in plain(chance.say(found))
+        assert "95% of 59 reshuffled studies have" in plain(chance.say(found))
 
     def test_intervals_below_minus_one(self):
         """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
@@ -525,17 +531,17 @@ class TestSentences:
         frame = pd.DataFrame(rows, columns=columns)
         base = "% of the pairs that differ"
         swap = (
-            f"“a” against “b” (50{base}, 1.1 times what chance gives). Most pairs beyond chance: "
-            f"in 30{base}, one rater says “c” and the other says “d” instead (6.0 times what "
-            "chance gives)."
+            f"“a” against “b” (50{base}, 1.1 times the number expected by chance). Most pairs "
+            f"beyond chance: in 30{base}, one rater says “c” and the other says “d” instead (6.0 "
+            "times the number expected by chance)."
         )
         found.results["confusions"] = frame[:2]
         assert plain(confusions.say(found)) == f"The most frequent difference is {swap}"
         found.results["confusions"] = frame
         assert plain(confusions.say(found)) == (
             f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
-            f"about what chance gives). Most pairs beyond chance: in 15{base}, “f” is left out "
-            "(3.0 times what chance gives)."
+            f"about as often as expected by chance). Most pairs beyond chance: "
+            f"in 15{base}, “f” is left out (3.0 times the number expected by chance)."
         )
         found.results["confusions"] = frame.assign(expected=np.nan, lift=np.nan)[:2]
         assert plain(confusions.say(found)) == (
@@ -554,9 +560,9 @@ class TestSentences:
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)
         part = "30% of the pairs that differ"
         assert plain(confusions.say(found)) == (
-            f"One of the 3 labels most often left out is “a” ({part}, 2.0 times what chance gives)."
-            f" Most pairs beyond chance, one of 2: in {part}, “b” is left out (6.0 times what "
-            "chance gives)."
+            f"One of the 3 labels most often left out is “a” ({part}, 2.0 times the number "
+            f"expected by chance). Most pairs beyond chance, one of 2: in {part}, “b” is left out "
+            "(6.0 times the number expected by chance)."
         )
         found.results["confusions"] = found.results["confusions"][1:]
         assert plain(confusions.say(found)).startswith(
@@ -707,7 +713,7 @@ class TestStandouts:
         study = SimpleNamespace(kind="labels", values=())
         for wide, others in (
             ((), "the other labels 0.600 to 0.700."),
-            ((("d", 0.45, -0.1, 0.9, 0.1),), "those known as surely 0.600 to 0.700."),
+            ((("d", 0.45, -0.1, 0.9, 0.1),), "those with intervals as narrow 0.600 to 0.700."),
         ):
             frame = self.labels(*known, *wide)
             said = labels.say(

@@ -78,7 +78,7 @@ def test_half_of_the_disagreement_lies_in_as_many_units(found):
 
 def test_the_bound_of_chance_is_one_number(found):
     """Sentence, picture and `PermutationTest.quantile` have the same 95th percentile."""
-    (said,) = re.findall(r"give (\S+) at most", told(found)["Chance"])
+    (said,) = re.findall(r"have at most (\S+)", told(found)["Chance"])
     assert f"95% are at most {said}" in drawn(section(found, "chance"))
     test = found.results["chance"]
     assert said == number(test.quantile(0.95)) == number(test.to_frame()["null_95"].item())

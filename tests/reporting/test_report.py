@@ -735,7 +735,7 @@ class TestPanels:
             f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
             "itself fully."
         )
-        people = " Taken for people: “r1”, “r2”, “r3” and “r4” (all who were not named as models)."
+        people = " Treated as people: “r1”, “r2”, “r3” and “r4” (all who were not named as models)."
         assert plain(by_id(compared)["models"].lead) == said["Models"] + people
 
     def test_tables(self, compared):
@@ -1081,7 +1081,7 @@ class TestChangesThatCannotBe:
     def test_they_are_said(self, unfollowed):
         """The table shows a dash and the reason, and the finding counts what could be tried."""
         table = by_id(unfollowed)["changes"].table
-        assert table.columns[-1].head == "Why not"
+        assert table.columns[-1].head == "Reason"
         rows = [[plain(shown(x, c.kind)) for x, c in zip(row, table.columns, strict=True)]
                 for row in table.rows]  # fmt: skip
         assert rows[-1][1] == "–"
@@ -1110,7 +1110,7 @@ class TestChangesThatCannotBe:
             "above 0."
         )
         table = by_id(f)["groups"].table
-        assert table.columns[-1].head == "Why not"
+        assert table.columns[-1].head == "Reason"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
         assert by_id(f)["groups"].note.endswith("from dealing the units to the groups anew.")

@@ -334,7 +334,7 @@ class TestBelowChance:
         assert (test.tail("less"), test.p_value) == (0.005, test.tail("greater"))
         assert test.p_value > 0.9
         found = gather(rows, n_resamples=199, rng=1)
-        assert plain(chance.say(found)).startswith("It is below chance: ")
+        assert plain(chance.say(found)).startswith("Agreement is below chance: ")
 
     def test_raters_who_agree(self):
         """Raters who agree are more than chance; the two tails overlap in the ties."""

@@ -1,4 +1,4 @@
-"""What chance gives: the agreement of reshuffled answers."""
+"""Agreement expected by chance: the agreement of reshuffled answers."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def say(f: Findings) -> Sentence:
     often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.asked.n_resamples:
         often += f" (not {f.asked.n_resamples:,}, because the study is large)"
-    stay = f"95% of {often} give {number(test.quantile(0.95))} at most ({p_phrase(p)})"
+    stay = f"95% of {often} have at most {number(test.quantile(0.95))} ({p_phrase(p)})"
     if test.beside_chance == "below chance":
         lower = p_phrase(test.tail("less"))
-        return (f"It is below chance: of {often}, few or none come out as low ({lower}).",)
+        return (f"Agreement is below chance: few or none of {often} are as low ({lower}).",)
     more = test.beside_chance == "more than chance"
-    said = "It is more than chance" if more else "Chance alone may give as much"
+    said = "Agreement is above chance" if more else "Agreement is not distinguishable from chance"
     return (f"{said}: {stay}.",)
 
 
@@ -56,7 +56,14 @@ def show(f: Findings) -> list[Section]:
     if test.exact:
         note = f"These are all arrangements of the answers over raters and units{test.over}."
     return [
-        Section("chance", "What chance gives", lead, None, Picture(partial(null, test), 3.4), note)
+        Section(
+            "chance",
+            "Agreement expected by chance",
+            lead,
+            None,
+            Picture(partial(null, test), 3.4),
+            note,
+        )
     ]
 
 

@@ -213,7 +213,7 @@ def show(f: Findings) -> list[Section]:
         Column("Pairable units", "count", "n_pairable_units"),
         Column("Ratings", "count", "n_ratings"),
         Column("Distinct answers", "count", "n_values"),
-        Column("Why not", "name", "reason"),
+        Column("Reason", "name", "reason"),
     ]
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
@@ -226,7 +226,7 @@ def show(f: Findings) -> list[Section]:
             "the data are computed again here; the table of raters keeps those of the whole study."
         )
     caption = "The coefficient after each change"
-    listing = Listing("changes", "What would a change bring?", caption, "what_if", 20, note)
+    listing = Listing("changes", "Effects of possible changes", caption, "what_if", 20, note)
     return listing.section(f, frame, columns, lead=say(f))
 
 

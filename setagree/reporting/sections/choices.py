@@ -41,7 +41,7 @@ PANEL_DISTANCES = {
     "number": ("nominal", "ordinal", "interval"),
     "category": ("nominal",),
 }
-"""What the headline is compared with: would another choice tell another story?"""
+"""Distances that the headline is compared with."""
 
 
 def find(f: Findings) -> AgreementTable:
@@ -70,11 +70,14 @@ def say(f: Findings) -> Sentence:
     low, high = (f"{number(row.estimate)} with {distance_name(row.distance)}" for row in ends)
     word = f.main.definition.short
     if number(ends[0].estimate) == number(ends[1].estimate):
-        return (f"The distance makes no difference: {word} is {number(f.main.estimate)} with all.",)
+        same_with_all = f"{word} is {number(f.main.estimate)} with each of them"
+        return (f"The distance makes no difference: {same_with_all}.",)
     by_name = {row.distance: row.estimate for row in same}
     nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
     much = "; much of the disagreement is one set inside the other (labels left out or added)"
-    return (f"The distance is a choice: {word} is {low} and {high}{much if nested else ''}.",)
+    return (
+        f"The result depends on the distance: {word} is {low} and {high}{much if nested else ''}.",
+    )
 
 
 def show(f: Findings) -> list[Section]:
@@ -95,12 +98,13 @@ def show(f: Findings) -> list[Section]:
     over = f.main.drawn and f"Of the units: {drawn_of(table.rows, names)}. "
     kind = "Intervals are t intervals; the headline has the score interval. "
     note = (
-        "A distance says how much credit two answers that differ still get; a coefficient says "
-        "what chance is. Percent agreement is not corrected for chance and is there to compare. "
+        "The distance defines the credit for two answers that differ; the coefficient defines the "
+        "agreement expected by chance. Percent agreement is not corrected for chance and is shown "
+        "for comparison. "
         f"{over}{kind if f.main.best_method == 'score' else ''}"
         f"{rough(row.interval(f.level)[0] for row in table)}"
     ).strip()
-    title = "Would another choice tell another story?"
+    title = "Other coefficients and distances"
     # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
     frame: pd.DataFrame = table.to_frame()
     same = frame["coefficient"] == f.main.coefficient
@@ -125,7 +129,7 @@ def method(f: Findings) -> Method | None:
     beside = [one for one in every.values() if one != f.main.definition]
     names = [(coefficient_name(one, [f.distance.name]), one.source) for one in beside]
     listed = enumeration([named(name.replace("Percent", "percent"), x) for name, x in names])
-    said = (f"Beside {f.main.definition.short} the report gives ", *listed)
+    said = (f"In addition to {f.main.definition.short}, the report gives ", *listed)
     others = dict.fromkeys(row.distance for row in table if row.distance != f.main.distance)
     if others:
         known = [named(distance_name(one), get_distance(one).source) for one in others]

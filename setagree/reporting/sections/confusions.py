@@ -30,7 +30,7 @@ _BELOW_CHANCE = 0.95
 
 
 def find(f: Findings) -> pd.DataFrame | None:
-    """Return which labels stand for which; numbers have none."""
+    """Return the confusions of labels, or None for numbers."""
     return None if f.study.kind == "number" else confusions(f.study)
 
 
@@ -89,12 +89,14 @@ def _beside_chance(lift: float, around: str) -> str:
     """Return how many times chance a confusion is, within other words; nothing if unknown."""
     if is_nothing(lift):
         return ""
-    times = f"{lift:.1f} times what chance gives"
-    return around.format("about what chance gives" if f"{lift:.1f}" == "1.0" else times)
+    times = f"{lift:.1f} times the number expected by chance"
+    return around.format(
+        "about as often as expected by chance" if f"{lift:.1f}" == "1.0" else times
+    )
 
 
 def show(f: Findings) -> list[Section]:
-    """Return what stands for what."""
+    """Return the section on confused labels."""
     frame, picture = f.frame("confusions"), None
     if frame is not None:
         if f.main.reason is None:
@@ -112,24 +114,24 @@ def show(f: Findings) -> list[Section]:
         Column("Confusion", "text", "said"),
         Column("Pairs", "count", "pairs"),
         Column("Share of differing pairs", "share", "share", is_part=True),
-        Column("By chance", "count", "expected"),
-        Column("Times chance", "number", "lift"),
+        Column("Expected", "count", "expected"),
+        Column("Ratio to expected", "number", "lift"),
         Column("Relation", "name", "relation"),
     ]
     note = (
         "The counts are of pairs of ratings of one unit. ↔: one rater has only the first label, "
         "the other only the second. Left out: one has the label, the other has nothing that the "
-        "first lacks. A pair can count in several rows. By chance: how many there would be if the "
-        "pairs that differ were pairs of answers drawn at random. The main findings name those "
-        "with most pairs beyond chance (pairs less those by chance), if there are at least "
-        f"{ENOUGH_PAIRS} pairs observed and {ENOUGH_PAIRS} by chance."
+        "first lacks. A pair can count in several rows. Expected: the number if the pairs that "
+        "differ were pairs of answers drawn at random. The main findings name those "
+        "with most pairs beyond chance (pairs less expected pairs), if there are at least "
+        f"{ENOUGH_PAIRS} observed and {ENOUGH_PAIRS} expected pairs."
     )
     if have_degrees(f.study.values):
         note += (
             " Degrees do not count: a pair of answers with the same labels in other degrees "
             "differs and is in no row."
         )
-    caption = "What stands for what, the most frequent first"
+    caption = "Confused labels, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
     return listing.section(f, frame, columns, lead=say(f), picture=picture)
 

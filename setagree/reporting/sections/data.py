@@ -1,4 +1,4 @@
-"""What was counted, what was left out."""
+"""Data used and left out."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def show(f: Findings) -> list[Section]:
     columns = (
         Column("What", "text"),
         Column("Number", "count"),
-        Column("What became of it", "text"),
+        Column("Details", "text"),
     )
     # What only models rated has a row of its own.
     study = replace(f.study, unanswered=f.everyone.unanswered)
     whole = contents(study, f.main, people="Humans" if f.models else "Raters")
     rows = (*whole, *_statuses(f.everyone), *_models(f))
-    caption = "What the study holds, and what was left out"
+    caption = "Contents of the study, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
         caption += f"; of the table only the rows with {f.study.reading.where} were read"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
-    return [Section("data", "What was counted, what was left out", (), table)]
+    return [Section("data", "Data used and left out", (), table)]
 
 
 def _statuses(study: Annotations) -> Iterator[Counted]:
@@ -88,9 +88,9 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
     yield "Units", study.n_units, _spread(study.unit_codes, study.n_units, "rating")
     lone = main.n_units - main.n_pairable_units
     if lone:
-        fate = "used for what chance gives, not for what was observed"
+        fate = "used for the expected agreement, not for the observed one"
         if main.definition.model.weigh == "ratings":
-            fate = "left out: nobody to compare with"
+            fate = "left out: no second rating"
         yield "Units with a single rating", lone, fate
     if n := study.unanswered.size:
         fate = f"left out, of the grid below too: {listing(study.unanswered.tolist())}"

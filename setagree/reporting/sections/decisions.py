@@ -191,7 +191,7 @@ def _facets(found: FacetAgreement) -> Section:
         f"({distance_name(found.distance)}). At most: the mean of what both sides agree with "
         "themselves."
     )
-    return Section("facets", "Do models agree with themselves?", (), table, picture, note)
+    return Section("facets", "Agreement of models with themselves", (), table, picture, note)
 
 
 def method(f: Findings) -> Method | None:

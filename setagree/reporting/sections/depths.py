@@ -21,7 +21,7 @@ from setagree.wording.sentences import Sentence
 _NOTE = (
     "At a depth every label below it is replaced by the one above it there; a root has depth 1. "
     "Inside a branch: the share of the disagreement, all or nothing, that is then gone. A higher "
-    "coefficient at a smaller depth is no better codebook, as it tells less."
+    "coefficient at a smaller depth does not mean a better codebook: its labels distinguish less."
 )
 
 

@@ -149,7 +149,7 @@ def show(f: Findings) -> list[Section]:
         Column("Units", "count", "n_units"),
         Column("Raters", "count", "n_raters"),
         Column("Ratings", "count", "n_ratings"),
-        Column("Why not", "name", "reason"),
+        Column("Reason", "name", "reason"),
     ]
     if not of_raters:
         note += f"{_DEALT if 'dealing' in [*frame.get('tested_by', ())] else ''}."

@@ -65,7 +65,9 @@ def _worst(labels: pd.DataFrame) -> Sentence:
     ends = interval(worst["low"], worst["high"])
     low, high = number(others["alpha"].min()), number(others["alpha"].max())
     rest = low if low == high else f"{low} to {high}"
-    which = "the other labels" if len(others) + 1 == len(labels) else "those known as surely"
+    which = (
+        "the other labels" if len(others) + 1 == len(labels) else "those with intervals as narrow"
+    )
     said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), {which} {rest}."
     return (Name.of(worst["label"]), said)
 

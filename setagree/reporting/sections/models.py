@@ -136,7 +136,7 @@ def say(f: Findings) -> Sentence:
     if not tests:
         return (found.why,) if found.why else ()
     if len(tests) == 1:
-        return test_words(tests[0])
+        return model_verdict(tests[0])
     judged = [test for test in tests if test.reason is None]
     if not judged:
         return (f"No verdict on any of {len(tests):,} models: {tests[0].reason}.",)
@@ -156,7 +156,7 @@ def say(f: Findings) -> Sentence:
     return (*said, ". The best, ", Name.of(judged[0].model), ", ", *_standing(judged[0]))
 
 
-def test_words(test: AltTest) -> Sentence:
+def model_verdict(test: AltTest) -> Sentence:
     """Return the verdict on one model, and how near it comes to the humans."""
     who = Name.of(test.model)
     if test.reason is not None:
@@ -191,14 +191,14 @@ def show(f: Findings) -> Iterator[Section]:
         note = f"{_ADVICE} {_beside(f, found)}"
         yield Section("models", title, (*say(f), *people), _ranking(tests), None, note)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
-            yield _test_section(test, f"model-{place}", f"Model {place} beside each human")
+            yield _test_section(test, f"model-{place}", f"Model {place} compared with each human")
     yield _consensus_section(f, found)
 
 
 def _people(f: Findings) -> Sentence:
     """Return who was taken for people: everybody who was not called a model."""
     people = named(f.study.raters.tolist(), limit=_PEOPLE)
-    return (" Taken for people: ", *people, " (all who were not named as models).")
+    return (" Treated as people: ", *people, " (all who were not named as models).")
 
 
 def _beside(f: Findings, found: ModelFindings) -> str:
@@ -237,26 +237,26 @@ def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Sect
     """Return the humans that a model is compared with; `beside` ends the note of the first."""
     if test.reason is not None:
         note = f"{_skipped(test)} {beside}".strip()
-        return Section(id_, title, test_words(test), None, None, note)
+        return Section(id_, title, model_verdict(test), None, None, note)
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
     frame["wins"] = ["yes" if won else "no" for won in frame["rejected"]]
     columns = [
         Column("Human", "name", "human"),
-        Column("Model as near", "estimate", ("advantage", "low", "high")),
-        Column("Human as near", "number", "human_advantage"),
-        Column("Human less model", "signed", "difference"),
+        Column("Model at least as near", "estimate", ("advantage", "low", "high")),
+        Column("Human at least as near", "number", "human_advantage"),
+        Column("Human minus model", "signed", "difference"),
         Column("Human with the others", "signed", "agreement"),
         Column("p, corrected", "p", "p_adjusted"),
         Column("Model wins", "text", "wins"),
         Column("Units", "count", "n_units"),
     ]
-    caption = "Model and human, each beside the other humans, the human who is best first"
+    caption = "Model and human, each compared with the other humans, the best human first"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="alt_test")
     note = (
-        "As near: the share of the units where the answer is at least as near to the other humans "
-        f"({distance_name(test.distance)}); ties count for both. The model wins where a human who "
-        f"is better by {test.epsilon:g} or more is rejected (t-test; p corrected by Benjamini and "
-        f"Yekutieli). {_skipped(test)}"
+        "At least as near: the share of the units where the answer is at least as near to the "
+        f"other humans ({distance_name(test.distance)}); ties count for both. The model wins if it "
+        f"is rejected that the human is better by {test.epsilon:g} or more (t-test; p corrected by "
+        f"Benjamini and Yekutieli). {_skipped(test)}"
     )
     if id_ == "models":
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
@@ -265,7 +265,7 @@ def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Sect
     height = rows_height(len(test.humans) + 2) + 0.2 * len(test.reservations)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
-    return Section(id_, title, test_words(test), table, picture, " ".join(note.split()))
+    return Section(id_, title, model_verdict(test), table, picture, " ".join(note.split()))
 
 
 def _skipped(test: AltTest) -> str:
@@ -296,7 +296,7 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
     )
     if have_degrees(f.study.values):
         note += " Jaccard and F1 look at which labels were given, not at their degrees."
-    title = "Against the consensus of the humans"
+    title = "Agreement with the consensus of the humans"
     return Section("consensus", title, consensus_words(found.score_table), table, None, note)
 
 

@@ -49,6 +49,5 @@ def _dealt(groups: pd.DataFrame) -> str:
     p, why = row["dealing_p_value"], row["no_test"]
     if pd.isna(p):
         return f" Whether other raters would differ as much cannot be tested: {why}."
-    if p < SURE:
-        return f" Groups of raters formed at random seldom differ this much ({p_phrase(p)})."
-    return f" Groups of raters formed at random may well differ this much ({p_phrase(p)})."
+    than = "differ more than" if p < SURE else "are not distinguishable from"
+    return f" The groups {than} groups of raters formed at random ({p_phrase(p)})."

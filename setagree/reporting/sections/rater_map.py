@@ -102,8 +102,9 @@ def show(f: Findings) -> list[Section]:
     table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
     note = (
         "The closer two raters are, the more they agree beyond chance: how far apart they are is "
-        "the mean distance of their answers divided by what chance gives for the two. Silhouette: "
-        "how much closer a rater is to their own cluster than to the next one, 1 at most."
+        "the mean distance of their answers divided by the one expected by chance for the two. "
+        "Silhouette: how much closer a rater is to their own cluster than to the next one (at "
+        "most 1)."
     )
     if len(found.null):
         note += (

@@ -24,7 +24,7 @@ from setagree.wording.number_format import count, interval, level_text, number, 
 from setagree.wording.sentences import Name, Sentence
 
 _LOW = 0.25
-"""What the middle interval of a rater who agrees with nobody stays below."""
+"""What the middle interval of a rater who agrees with no other rater stays below."""
 
 _OFTEN = 0.05
 """By how much more or less often than the others a rater gives a label that the table names."""
@@ -109,17 +109,17 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
 
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:
-    """Return that a rater agrees with nobody, where all pairs say so."""
+    """Return that a rater agrees with no other rater, where all pairs say so."""
     pairs = pairs_at_chance(f.frame("pairs"), rater)
     if pairs is None:
         return ()
     ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
     alone = f"{f.main.definition.short} with each of {len(pairs):,} others {ends}"
-    return (" ", Name.of(rater), f" agrees with nobody ({alone}).")
+    return (" ", Name.of(rater), f" agrees with no other rater ({alone}).")
 
 
 def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
-    """Return a rater's pairs, if that rater alone agrees with nobody.
+    """Return a rater's pairs, if that rater alone agrees with no other rater.
 
     None of the intervals lies above 0, the middle one ends low, and below where the middle one of
     the others begins.

@@ -63,7 +63,7 @@ def show(f: Findings) -> list[Section]:
     rows = (
         (("Between ", first, " and ", second), (found.estimate, *found.interval(f.level))),
         (
-            ("The same, if each agreed with itself",),
+            ("Normalised by the agreement inside each",),
             (found.normalised, *found.normalised_interval(f.level)),
         ),
         (("Alpha inside ", first), (found.alphas[0], *none)),
@@ -78,9 +78,9 @@ def show(f: Findings) -> list[Section]:
     )
     note = (
         f"kappa_x is 1 where every answer of one panel equals that of the other, and 0 where they "
-        f"agree as chance gives ({distance_name(found.distance)}; "
+        f"agree as expected by chance ({distance_name(found.distance)}; "
         f"{counted(found.n_units, 'unit')} with both panels). Divided by the root of both alphas "
-        "it says how alike the panels would be if each agreed with itself. Intervals: "
+        "it is the agreement of the panels if each agreed fully with itself. Intervals: "
         f"{len(found.distribution):,} resamples of the units."
     )
     why = found.normalised_reason
@@ -88,7 +88,7 @@ def show(f: Findings) -> list[Section]:
         note = f"{note} There is no normalised value where a panel has no alpha above 0."
     lows = (found.interval(f.level)[0], found.normalised_interval(f.level)[0])
     note = f"{note} {rough(lows)}".strip()
-    title = "Do the panels replicate each other?"
+    title = "Agreement between the panels"
     return [Section("replication", title, say(f), table, None, note)]
 
 
