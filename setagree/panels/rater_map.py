@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -17,14 +17,16 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
 from setagree.large.opening import Data
-from setagree.limits import LONG_WORK
+from setagree.limits import LONG_WORK, TIE
 from setagree.panels.consensus import Ballot
+from setagree.panels.members import rater_index
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.number_format import p_phrase
 from setagree.wording.result_base import Result
 from setagree.wording.sentences import Sentence, enumeration, in_message, named
+from setagree.wording.tables import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,6 @@ class Partition:
 
     labels: Codes
     silhouettes: Floats
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return int(self.labels.max())
 
     @property
     def silhouette(self) -> float:
@@ -102,24 +99,21 @@ def linkage_of(D: Floats) -> Floats:
     return np.asarray(linkage(squareform(D, checks=False), "average"))
 
 
-def cut(tree: Floats, D: Floats, n_clusters: int) -> Partition:
-    """Return the partition of a tree into n clusters (fewer if points coincide)."""
-    labels = _labels(tree, n_clusters)
-    return Partition(labels, silhouettes(D, labels))
+def best_cut(tree: Floats, D: Floats, numbers: Sequence[int]) -> Partition:
+    """Return the partition into some number of clusters with the largest mean silhouette.
 
-
-def best_cut(tree: Floats, D: Floats, most: int) -> Partition:
-    """Return the partition into 2, 3, ... clusters with the largest mean silhouette."""
-    finest = _labels(tree, most)
+    A partition has fewer clusters if points coincide.
+    """
+    finest = _labels(tree, max(numbers))
     _, first = np.unique(finest, return_index=True)
-    by_finest, cuts = _sums(D, finest), []
-    for k in range(2, most + 1):
+    by_finest, cuts = cluster_sums(D, finest), []
+    for k in numbers:
         labels = _labels(tree, k)
         # Coarser clusters are unions of the finest ones.
         sums = np.zeros((len(D), labels.max()))
         for own, column in zip(labels[first], by_finest.T, strict=True):
             sums[:, own - 1] += column
-        cuts.append(Partition(labels, _silhouettes(sums, labels)))
+        cuts.append(Partition(labels, silhouettes(sums, labels)))
     return max(cuts, key=lambda partition: partition.silhouette)
 
 
@@ -137,24 +131,19 @@ def _labels(tree: Floats, n_clusters: int) -> Codes:
     return np.asarray(place[codes] + 1)
 
 
-def _sums(D: Floats, labels: Codes) -> Floats:
+def cluster_sums(D: Floats, labels: Codes) -> Floats:
     """Return the summed distance of each point to those of each cluster, of shape (n, clusters)."""
     # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)[1:]
     return np.asarray(np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T)
 
 
-def silhouettes(D: Floats, labels: Codes) -> Floats:
+def silhouettes(sums: Floats, labels: Codes) -> Floats:
     """Return (b - a) / max(a, b) per point, or 0 if it is alone or all distances are 0.
 
     a is the mean distance to the other points of its cluster, b the least mean distance to the
-    points of another cluster (Rousseeuw 1987).
+    points of another cluster (Rousseeuw 1987); `sums` are `cluster_sums`.
     """
-    return _silhouettes(_sums(D, labels), labels)
-
-
-def _silhouettes(sums: Floats, labels: Codes) -> Floats:
-    """Return the silhouettes from the summed distances to each cluster, of shape (n, clusters)."""
     n = len(sums)
     own = labels[:, None] == np.arange(1, labels.max() + 1)
     sizes = own.sum(axis=0)
@@ -185,27 +174,22 @@ _SPARSE = 0.1
 """The share of all answers that raters may give on average for rows of distances to be added up."""
 
 
-@dataclass(frozen=True, eq=False)
 class SharedPairs:
     """The pairs of ratings within units; each pair of raters has those of their shared units."""
 
-    study: Annotations
-    weights: Weights
-
-    @cached_property
-    def _order(self) -> Codes:
-        return np.argsort(self.study.unit_codes, kind="stable")
-
-    @cached_property
-    def n_pairs(self) -> int:
-        """Number of pairs of ratings."""
-        ratings = np.bincount(self.study.unit_codes).astype(np.int64)
-        return int((ratings * (ratings - 1) // 2).sum())
+    def __init__(self, study: Annotations, weights: Weights) -> None:
+        order = np.argsort(study.unit_codes, kind="stable")
+        self.weights, self.n_raters = weights, study.n_raters
+        self.units, self.raters, self.values = (
+            codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
+        )
+        self.ratings = np.bincount(study.unit_codes).astype(np.int64)
+        self.n_pairs = int((self.ratings * (self.ratings - 1) // 2).sum())
 
     @property
     def n_steps(self) -> int:
         """Number of elementary steps per reshuffle."""
-        n, K = self.study.n_raters, self.weights.n_values
+        n, K = self.n_raters, self.weights.n_values
         a_value = _STEPS_A_VALUE if K <= _KEPT_VALUES else _STEPS_BY_OPERATOR
         return self.n_pairs + n * (n + a_value * K)
 
@@ -215,35 +199,33 @@ class SharedPairs:
 
     def _computed(self) -> Iterator[Run]:
         """Yield runs of pairs: two positions in the order by unit, and the distance."""
-        study = self.study
-        values = study.value_codes[self._order]
-        for left, right in neighbours(study.unit_codes[self._order]):
+        for left, right in neighbours(self.units):
             for start in range(0, len(left), PAIRS_AT_ONCE):
                 one, two = (each[start : start + PAIRS_AT_ONCE] for each in (left, right))
-                yield one, two, self.weights.distance_at(values[one], values[two])
-
-    @cached_property
-    def raters(self) -> Codes:
-        """The rater of each answer, in the order by unit."""
-        return np.asarray(self.study.rater_codes[self._order])
+                yield one, two, self.weights.distance_at(self.values[one], self.values[two])
 
     @cached_property
     def counts(self) -> Floats:
         """Number of shared units of each pair of raters, of shape (n_raters, n_raters)."""
-        return self._added(self.raters, distances=False)
+        return self.sums(self.raters, distances=False)
 
     def dealt(self, generator: np.random.Generator) -> Codes:
         """Return `raters` with the answers to each unit permuted among its raters.
 
         The shared units of each pair of raters do not change.
         """
-        study = self.study
-        order = np.lexsort((generator.random(study.n_ratings), study.unit_codes[self._order]))
+        order = np.lexsort((generator.random(len(self.units)), self.units))
         return np.asarray(self.raters[order])
 
-    def sums(self, raters: Codes) -> Floats:
-        """Return the summed distance of each pair of raters, of shape (n_raters, n_raters)."""
-        return self._added(raters, distances=True)
+    def sums(self, raters: Codes, *, distances: bool = True) -> Floats:
+        """Return the summed distance, or the number, of the pairs of ratings of two raters."""
+        n = self.n_raters
+        out = np.zeros(n * n)
+        for left, right, d in self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed():
+            cells = raters[left].astype(np.intp) * n + raters[right]
+            out += np.bincount(cells, d if distances else None, n * n)
+        table = out.reshape(n, n)
+        return np.asarray(table + table.T)
 
     def by_chance(self, raters: Codes) -> Floats:
         """Return the mean distance expected by chance per pair, of shape (n_raters, n_raters).
@@ -253,10 +235,9 @@ class SharedPairs:
         """
         from scipy import sparse
 
-        study, shape = self.study, (self.study.n_raters, self.weights.n_values)
-        paired = np.bincount(study.unit_codes)[study.unit_codes[self._order]] > 1
-        who, values = raters[paired], study.value_codes[self._order][paired]
-        each = 1 / np.bincount(who, minlength=study.n_raters)[who]
+        shape, paired = (self.n_raters, self.weights.n_values), self.ratings[self.units] > 1
+        who, values = raters[paired], self.values[paired]
+        each = 1 / np.bincount(who, minlength=self.n_raters)[who]
         rank, blocks = self._by_frequency
         parts: Any = sparse.coo_array((each, (who, rank[values])), shape=shape).tocsr()
         if not blocks or parts.nnz > _SPARSE * shape[0] * shape[1]:
@@ -277,22 +258,13 @@ class SharedPairs:
         Reshuffles share the rows; they are omitted if there are too many.
         """
         K = self.weights.n_values
-        order = np.argsort(np.bincount(self.study.value_codes, minlength=K), kind="stable")
+        order = np.argsort(np.bincount(self.values, minlength=K), kind="stable")
         blocks, last = [], 0
         while last < K <= _KEPT_VALUES:
             first, last = last, min(K, last + max(_LAST_VALUES, (K - last) // 2))
             block = self.weights.block(order[first:last], order[first:])
             blocks.append((first, last, np.triu(block)))
         return np.argsort(order), blocks
-
-    def _added(self, raters: Codes, *, distances: bool) -> Floats:
-        n = self.study.n_raters
-        out = np.zeros(n * n)
-        for left, right, d in self._kept if self.n_pairs <= _KEPT_PAIRS else self._computed():
-            cells = raters[left].astype(np.intp) * n + raters[right]
-            out += np.bincount(cells, d if distances else None, n * n)
-        table = out.reshape(n, n)
-        return np.asarray(table + table.T)
 
 
 def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
@@ -401,7 +373,7 @@ class RaterMap(Result):
         """(1 + #{silhouettes of reshuffles >= the observed one}) / (B + 1), or NaN."""
         if not len(self.null) or np.isnan(self.silhouette):
             return float("nan")
-        above = int((self.null >= self.silhouette - 1e-12).sum())
+        above = int((self.null >= self.silhouette - TIE).sum())
         return (above + 1) / (len(self.null) + 1)
 
     @property
@@ -453,9 +425,23 @@ class RaterMap(Result):
         verb = "stands" if len(apart) == 1 else "stand"
         return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
 
+    columns = (
+        Column("rater", "name"),
+        Column("cluster", "count"),
+        Column("silhouette", meaning="relative closeness to the own cluster, at most 1"),
+        Column("mean_distance", head="distance to others"),
+        Column("n_ratings", "count", "ratings"),
+    )
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per rater."""
         return self.table.copy()
+
+    def _heading(self) -> str:
+        return self._line()
+
+    def _notes(self) -> list[str]:
+        return [self.verdict]
 
     def __repr__(self) -> str:
         n = int(self.table["cluster"].max())
@@ -542,7 +528,11 @@ def rater_map(
     if n_clusters is not None:
         check_least("n_clusters", n_clusters, 1)
     generator = as_generator(rng)
-    _check_raters(study)
+    if study.n_raters > _MOST_RATERS:
+        raise DataError(
+            f"a map has a distance between any two raters; {study.n_raters:,} raters are too many "
+            f"(the limit is {_MOST_RATERS:,}). Keep those with the most ratings."
+        )
     compared = case_of(study, distance)
     pairs = SharedPairs(study, compared.weights)
     placed = _connected(pairs.counts >= min_shared)
@@ -553,45 +543,28 @@ def rater_map(
         )
     if n_clusters is not None and n_clusters > len(placed):
         raise OptionError(f"n_clusters={n_clusters} is more than the {len(placed)} mapped raters.")
-    chart = _Chart(pairs, min_shared, placed, n_clusters)
-    null = _null(chart, n_resamples if chart.parted else 0, generator)
-    units = unit_camps(study, compared.weights)
-    return _assembled(study, compared.name, chart, null, units)
-
-
-def _check_raters(study: Annotations) -> None:
-    if study.n_raters > _MOST_RATERS:
-        raise DataError(
-            f"a map has a distance between any two raters; {study.n_raters:,} raters are too many "
-            f"(the limit is {_MOST_RATERS:,}). Keep those with the most ratings."
-        )
-
-
-def _null(chart: _Chart, n_resamples: int, generator: np.random.Generator) -> Floats:
-    """Return the mean silhouettes of permuted answers."""
-    pairs = chart.pairs
+    numbers = range(2, min(_MOST_CLUSTERS, len(placed) - 1) + 1) if len(placed) >= 4 else range(0)
+    if n_clusters is not None:
+        numbers = range(n_clusters, n_clusters + 1) if n_clusters > 1 else range(0)
+    chart = _Chart(pairs, min_shared, placed, numbers)
+    n_resamples = n_resamples if numbers else 0
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
     long = n_resamples * pairs.n_steps > LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
     dealt = (chart.disagreement(pairs.dealt(generator)) for _ in rounds)
-    return np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)
+    null = np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)
+    units = unit_camps(study, compared.weights)
+    return _assembled(study, compared.name, chart, null, units)
 
 
 @dataclass(frozen=True, eq=False)
 class _Chart:
-    """Data shared by all permutations; `placed` are the raters who can be placed on the map."""
+    """Data shared by all permutations: the raters on the map, and the numbers of clusters."""
 
     pairs: SharedPairs
     min_shared: int
     placed: Codes
-    n_clusters: int | None
-
-    @property
-    def parted(self) -> bool:
-        """Whether clusters are computed."""
-        if self.n_clusters is not None:
-            return self.n_clusters > 1
-        return len(self.placed) >= 4
+    numbers: range
 
     def means(self, raters: Codes) -> Floats:
         """Return the mean distances of all raters; NaN for too few shared units."""
@@ -621,31 +594,34 @@ class _Chart:
     def clusters(self, disagreement: Floats) -> Partition:
         """Return the clusters of the placed raters."""
         D = self.complete(disagreement)
-        n = len(D)
-        if not self.parted:
-            return Partition(np.ones(n, dtype=np.int64), np.full(n, np.nan))
-        tree = linkage_of(D)
-        if self.n_clusters is not None:
-            return cut(tree, D, self.n_clusters)
-        return best_cut(tree, D, min(_MOST_CLUSTERS, n - 1))
+        if not self.numbers:
+            return Partition(np.ones(len(D), dtype=np.int64), np.full(len(D), np.nan))
+        return best_cut(linkage_of(D), D, self.numbers)
 
 
 def _assembled(
     study: Annotations, distance: str, chart: _Chart, null: Floats, units: pd.DataFrame
 ) -> RaterMap:
-    raters = pd.Index(study.raters, name="rater", dtype=object, tupleize_cols=False)
+    """Return the map with the names of raters."""
+    raters, n = rater_index(study, np.arange(study.n_raters)), study.n_raters
     others = raters.rename("other")
     means, apart = (find(chart.pairs.raters) for find in (chart.means, chart.disagreement))
     D, partition = chart.complete(apart), chart.clusters(apart)
     points, explained = classical_scaling(D)
     bridged = int(np.isnan(means[np.ix_(chart.placed, chart.placed)]).sum() // 2)
+    # Raters who are not placed have the last entry of each column.
+    place = np.full(n, -1)
+    place[chart.placed] = np.arange(len(chart.placed))
+    to_others = np.where(np.eye(n, dtype=bool), np.nan, means)
+    n_others = np.isfinite(to_others).sum(axis=1)
+    sums = np.nansum(to_others, axis=1)
     columns = {
-        "x": _spread(points[:, 0], chart, np.nan),
-        "y": _spread(points[:, 1], chart, np.nan),
-        "cluster": _spread(partition.labels, chart, 0),
-        "silhouette": _spread(partition.silhouettes, chart, np.nan),
-        "mean_distance": _mean_to_others(means),
-        "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
+        "x": np.append(points[:, 0], np.nan)[place],
+        "y": np.append(points[:, 1], np.nan)[place],
+        "cluster": np.append(partition.labels, 0)[place],
+        "silhouette": np.append(partition.silhouettes, np.nan)[place],
+        "mean_distance": np.divide(sums, n_others, out=np.full(n, np.nan), where=n_others > 0),
+        "n_ratings": np.bincount(study.rater_codes, minlength=n),
     }
     return RaterMap(
         distance,
@@ -660,21 +636,6 @@ def _assembled(
         null,
         units,
     )
-
-
-def _spread(each: np.ndarray, chart: _Chart, absent: float) -> np.ndarray:
-    """Return values of the placed raters, extended to all raters."""
-    out = np.full(chart.pairs.study.n_raters, absent, dtype=each.dtype)
-    out[chart.placed] = each
-    return out
-
-
-def _mean_to_others(means: Floats) -> Floats:
-    """Return the mean of the defined distances of each rater to others, or NaN."""
-    known = np.isfinite(means) & ~np.eye(len(means), dtype=bool)
-    n = known.sum(axis=1)
-    out = np.full(len(means), np.nan)
-    return np.asarray(np.divide(np.where(known, means, 0).sum(axis=1), n, out=out, where=n > 0))
 
 
 def _connected(known: np.ndarray) -> Codes:

@@ -18,7 +18,7 @@ from setagree.panels.rater_map import (
     best_cut,
     by_way_of_others,
     classical_scaling,
-    cut,
+    cluster_sums,
     linkage_of,
     rater_map,
     silhouettes,
@@ -199,16 +199,19 @@ class TestGeometry:
         D = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
         labels = np.concatenate([[1, 2], rng.integers(1, 4, size=17), [4]])
         expected = metrics.silhouette_samples(D, labels, metric="precomputed")
-        np.testing.assert_allclose(silhouettes(D, labels), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            silhouettes(cluster_sums(D, labels), labels), expected, atol=1e-12
+        )
 
     def test_cuts(self):
         """Three groups far apart are found as three; clusters are numbered as they appear."""
         points = np.array([5.0, 0.0, 5.1, 9.0, 0.1, 9.1])
         D = np.abs(points[:, None] - points[None])
-        found = best_cut(linkage_of(D), D, 5)
+        found = best_cut(linkage_of(D), D, range(2, 6))
         assert found.labels.tolist() == [1, 2, 1, 3, 2, 3]
-        assert cut(linkage_of(D), D, 2).n_clusters == 2
-        assert cut(linkage_of(np.zeros((4, 4))), np.zeros((4, 4)), 2).silhouette == 0
+        assert best_cut(linkage_of(D), D, [2]).labels.max() == 2
+        zeros = np.zeros((4, 4))
+        assert best_cut(linkage_of(zeros), zeros, [2]).silhouette == 0
 
     @settings(max_examples=60, deadline=None)
     @given(
@@ -242,10 +245,10 @@ class TestGeometry:
         points = np.random.default_rng(seed).integers(0, 4, size=(n, 2)).astype(float)
         D = np.abs(points[:, None] - points[None]).sum(axis=2)
         tree = linkage_of(D)
-        found = best_cut(tree, D, most)
-        each = [cut(tree, D, k) for k in range(2, most + 1)]
+        found = best_cut(tree, D, range(2, most + 1))
+        each = [best_cut(tree, D, [k]) for k in range(2, most + 1)]
         assert found.silhouette == pytest.approx(max(one.silhouette for one in each), abs=1e-12)
-        again = silhouettes(D, found.labels)
+        again = silhouettes(cluster_sums(D, found.labels), found.labels)
         np.testing.assert_allclose(found.silhouettes, again, atol=1e-12)
 
 
