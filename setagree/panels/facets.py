@@ -31,6 +31,7 @@ from setagree.inference.panel_members import (
     flags,
     known_raters,
     part_of,
+    people_of,
     plain_units,
     rater_codes,
 )
@@ -47,7 +48,7 @@ from setagree.wording.result_base import Result
 from setagree.wording.sentences import Name, Sentence, cut, in_message, named, visible
 from setagree.wording.tables import Column
 
-WITH_PEOPLE, PEOPLE = "models with people", "people with one another"
+WITH_PEOPLE, PEOPLE = _PEOPLE = ("models with people", "people with one another")
 ALL = "all"
 
 
@@ -122,8 +123,12 @@ class FacetAgreement(Result):
         who : str
             Value of the column ``who`` for the first kind.
         """
-        rows = [self._row(first, who), self._row(second, ALL)]
-        return self._less(*rows)
+        i, j = self._row(first, who), self._row(second)
+        estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
+        gap = float(estimates[i] - estimates[j])
+        error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
+        half = float((t_quantile(np.minimum(n_units[[i]], n_units[[j]]), self.level) * error)[0])
+        return gap, gap - half, gap + half
 
     @property
     def verdict(self) -> str:
@@ -133,41 +138,25 @@ class FacetAgreement(Result):
     @property
     def verdict_words(self) -> Sentence:
         """The verdict in parts, with the names of raters separate."""
-        if self._all_alike:
-            return _ALL_ALIKE
-        return _joined([*self._stability(), *self._validity(), *self._ceilings()])
+        return self._joined([*self._stability(), *self._validity(), *self._ceilings()])
 
     @property
     def lead(self) -> str:
         """The first sentence about stability, and the first about humans."""
-        if self._all_alike:
-            return in_message(_ALL_ALIKE)
-        return in_message(_joined([self._stability()[0], self._validity()[0]]))
+        return in_message(self._joined([self._stability()[0], self._validity()[0]]))
 
-    @property
-    def _all_alike(self) -> bool:
-        return bool(self.frame["estimate"].isna().all())
+    def _joined(self, sentences: Sequence[Sentence]) -> Sentence:
+        """Return sentences joined by spaces, or why there is no verdict."""
+        if self.frame["estimate"].isna().all():
+            return ("No verdict: all answers are alike, so that chance alone would agree as much.",)
+        return tuple(piece for one in sentences for piece in (" ", *one))[1:]
 
     def _row(self, pairs: str, who: str = ALL) -> int:
-        """Return the position of a row.
-
-        Raises
-        ------
-        KeyError
-            There is no such row.
-        """
+        """Return the position of a row, or raise KeyError."""
         found = np.flatnonzero((self.frame["pairs"] == pairs) & (self.frame["who"] == who))
         if not len(found):
             raise KeyError(f"no row of {pairs!r} and {who!r}.")
         return int(found[0])
-
-    def _less(self, i: int, j: int) -> tuple[float, float, float]:
-        """Return the difference of two rows with its jackknife t interval."""
-        estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
-        gap = float(estimates[i] - estimates[j])
-        error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
-        half = float((t_quantile(np.minimum(n_units[[i]], n_units[[j]]), self.level) * error)[0])
-        return gap, gap - half, gap + half
 
     def _said(self, row: int) -> str:
         """Return the estimate of a row, with its interval if it has one."""
@@ -179,9 +168,8 @@ class FacetAgreement(Result):
 
     def _kinds(self) -> list[int]:
         """Return the rows of all pairs of models, the most similar raters first."""
-        is_all = self.frame["who"] == ALL
-        is_models = ~self.frame["pairs"].isin([WITH_PEOPLE, PEOPLE])
-        return np.flatnonzero(is_all & is_models).tolist()
+        is_models = ~self.frame["pairs"].isin(_PEOPLE)
+        return np.flatnonzero((self.frame["who"] == ALL) & is_models).tolist()
 
     def _stability(self) -> list[Sentence]:
         """Return sentences on the agreement of models over runs, prompts and models."""
@@ -223,7 +211,7 @@ class FacetAgreement(Result):
         said = (f"Models agree with people by {self._said(row)}{self._room(row)}.",)
         if PEOPLE not in pairs:
             return [said]
-        gap, low, high = self._less(row, self._row(PEOPLE))
+        gap, low, high = self.difference(WITH_PEOPLE, PEOPLE)
         own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
         if not (low > 0 or high < 0):
             return [said, (f"{own}; these data do not tell the two apart.",)]
@@ -254,8 +242,8 @@ class FacetAgreement(Result):
         return [(name, f"{said}, {limit}.{rest}")]
 
     def __repr__(self) -> str:
-        kinds = self._kinds()
-        shown = [*kinds, *(k for k in range(len(self.frame)) if self._is_with_people(k))]
+        is_all, with_people = self.frame["who"] == ALL, self.frame["pairs"].isin(_PEOPLE)
+        shown = [*self._kinds(), *np.flatnonzero(is_all & with_people).tolist()]
         said = ", ".join(
             f"{self.frame['pairs'][row]} {four(self.frame['estimate'][row])}" for row in shown
         )
@@ -263,20 +251,6 @@ class FacetAgreement(Result):
             f"<FacetAgreement [{self.distance}]: {said}; {counted(self.study.n_units, 'unit')}, "
             f"{counted(self.study.n_raters, 'rater')}>"
         )
-
-    def _is_with_people(self, row: int) -> bool:
-        one = self.frame.loc[row]
-        return bool(one["pairs"] in (WITH_PEOPLE, PEOPLE) and one["who"] == ALL)
-
-
-_ALL_ALIKE: Sentence = (
-    "No verdict: all answers are alike, so that chance alone would agree as much.",
-)
-
-
-def _joined(sentences: Sequence[Sentence]) -> Sentence:
-    """Return sentences joined by spaces."""
-    return tuple(piece for one in sentences for piece in (" ", *one))[1:]
 
 
 def _with(pairs: str) -> str:
@@ -361,9 +335,13 @@ class Kinds:
     @property
     def names(self) -> list[str]:
         """The kinds of pairs, in the order of the first rows."""
-        k = len(self.facets)
-        models = [_kind(self.facets, depth) for depth in range(k, -1, -1)]
-        return [*models, WITH_PEOPLE, PEOPLE]
+        found = []
+        for depth in range(len(self.facets), -1, -1):
+            same, (other, *_) = self.facets[:depth], [*self.facets[depth:], ""]
+            joined = " and ".join(filter(None, [", ".join(same[:-1]), *same[-1:]]))
+            parts = [f"same {joined}" if same else "", f"other {other}" if other else ""]
+            found.append(", ".join(filter(None, parts)))
+        return [*found, WITH_PEOPLE, PEOPLE]
 
     @property
     def rows(self) -> list[tuple[int, str, str]]:
@@ -400,14 +378,6 @@ class Kinds:
         own = (n_models == 2) & (row == k - self.depth) & (self.depth > 0)
         more = np.where(own, k + 3 + of_model, np.where(n_models == 1, k + 3 + G + of_model, -1))
         return row, more
-
-
-def _kind(facets: list[str], depth: int) -> str:
-    """Return the name of pairs that share only the first facets."""
-    *most, last = facets[:depth] or [""]
-    same = f"same {', '.join(most)}{' and ' if most else ''}{last}" if depth else ""
-    other = f"other {facets[depth]}" if depth < len(facets) else ""
-    return ", ".join(filter(None, [same, other]))
 
 
 class PairTable:
@@ -562,7 +532,12 @@ def facet_agreement(
     7  people with one another     all     0.533      NaN    NaN
     """
     check_level(level)
-    names = _facet_names(facets)
+    check_list("facets", facets, "columns of raters")
+    names = [*facets]
+    if not names or len({*names}) < len(names) or not all(isinstance(x, str) for x in names):
+        raise OptionError(
+            f"{option('facets', names)} must name columns of raters, each once: model, prompt, run."
+        )
     reading = rater_reading(study, names, model)
     study = plain_units(known_raters(study, "facet_agreement", reading), "facet_agreement")
     if model is not None:
@@ -598,17 +573,6 @@ def rater_reading(study: Data, facets: list[str], model: object) -> Reading | No
     return None if is_built or elsewhere else Reading(rater_columns=facets)
 
 
-def _facet_names(facets: Sequence[str]) -> list[str]:
-    """Return the facets, checked to be distinct."""
-    check_list("facets", facets, "columns of raters")
-    names = [*facets]
-    if not names or len({*names}) < len(names) or not all(isinstance(x, str) for x in names):
-        raise OptionError(
-            f"{option('facets', names)} must name columns of raters, each once: model, prompt, run."
-        )
-    return names
-
-
 def _sides(
     study: Annotations, names: list[str], model: object, humans: Sequence[object] | None
 ) -> tuple[Flags, Flags]:
@@ -630,12 +594,8 @@ def _sides(
     if not said[people].any(axis=1).all():
         people &= ~said.any(axis=1)  # other models are not humans
     if humans is not None:
-        people = flags(study.n_raters, rater_codes(study, humans, "human"))
-        if model is None:
-            is_model &= ~people
-        elif (people & is_model).any():
-            both = listing(study.raters[people & is_model].tolist())
-            raise OptionError(f"{both} cannot be a model and a human at once.")
+        people = people_of(study, humans, () if model is None else np.flatnonzero(is_model))
+        is_model &= ~people
     if not is_model.any():
         raise DataError(f"no rater has a {names[0]}, so that none is a model.")
     lacking = np.argwhere(is_model[:, None] & ~said)
@@ -674,7 +634,10 @@ def _table(
     estimates, without = whole[rows], each[:, rows]
     why = [*map(_why_no_interval, estimates, n_units)]
     errors = np.where([one is None for one in why], jackknife_error(without), np.nan)
-    low, high = _ends(estimates, errors, n_units, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # log(D / De) +- t SE(D / De) / (D / De), with 1 - estimate = D / De
+        factor = np.exp(t_quantile(n_units, level) * errors / (1 - estimates))
+        low, high = 1 - (1 - estimates) * factor, 1 - (1 - estimates) / factor
     lost, losses = room[rows] - estimates, rooms[:, rows] - without
     half = t_quantile(n_units, level) * jackknife_error(losses)
     columns = {
@@ -701,10 +664,3 @@ def _why_no_interval(estimate: float, n_units: int) -> str | None:
     if n_units < 2:
         return "one unit"
     return "all of these pairs are alike" if estimate >= 1 - ROUNDING else None
-
-
-def _ends(estimates: Floats, errors: Floats, n_units: Codes, level: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the intervals of 1 - D / De: t for the logarithm of D / De."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.exp(t_quantile(n_units, level) * errors / (1 - estimates))
-        return 1 - (1 - estimates) * factor, 1 - (1 - estimates) / factor
