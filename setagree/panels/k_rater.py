@@ -33,6 +33,7 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
+from setagree.wording.tables import Column
 
 _RATINGS_AT_ONCE = 300_000
 """Number of ratings whose panels are aggregated together."""
@@ -45,12 +46,8 @@ _FEW_VALUES = 1_000
 class Split:
     """One random split of the raters of each unit into two panels.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (2, n_units, k)
-        The ratings of the two panels of each unit, as positions in the study.
-    times : ndarray of shape (n_units,)
-        Number of draws of each unit if units are resampled.
+    `rows` are the ratings of the two panels of each unit, (2, n_units, k), `times` the number of
+    draws of each unit if units are resampled.
     """
 
     rows: Codes
@@ -92,7 +89,7 @@ def split_alphas(
     """
     n, S = study.n_units, len(splits)
     together = rule.named(study) == "label_majority"
-    values, codes = (_decided if together else _decided_apart)(splits, study, rule)
+    values, codes = _decided(splits, study, rule, together=together)
     both = (codes >= 0).all(axis=1)
     if not both.any():
         return np.array([[np.nan] * S, [np.nan] * S, [1.0] * S])
@@ -116,39 +113,29 @@ def split_alphas(
 
 
 def _decided(
-    splits: Sequence[Split], study: Annotations, rule: Rule
+    splits: Sequence[Split], study: Annotations, rule: Rule, *, together: bool
 ) -> tuple[tuple[Any, ...], Codes]:
-    """Return the aggregated answers of all panels, and codes of shape (n_splits, 2, n_units).
+    """Return the aggregated answers of all panels, and their codes, (n_splits, 2, n_units), or -1.
 
-    Code -1 means no answer.
+    Panels are decided one by one for distances that depend on the data.
     """
-    kept = np.stack([split.rows for split in splits])
-    n_panels, n, k = 2 * len(splits), *kept.shape[2:]
-    panels = replace(
-        study,
-        units=np.empty(n_panels * n, dtype=object),
-        unit_codes=np.repeat(np.arange(n_panels * n), k),
-        rater_codes=study.rater_codes[kept.ravel()],
-        value_codes=study.value_codes[kept.ravel()],
-    )
-    decision = rule.decide(panels)
-    return decision.values, decision.codes.reshape(len(splits), 2, n)
-
-
-def _decided_apart(
-    splits: Sequence[Split], study: Annotations, rule: Rule
-) -> tuple[tuple[Any, ...], Codes]:
-    """Return the aggregated answers panel by panel, for distances that depend on the data."""
+    n, k = splits[0].rows.shape[1:]
+    rows = np.stack([split.rows for split in splits]).reshape(-1, n * k)
     values: dict[Any, int] = {}
-    sides = []
-    for split in splits:
-        for rows in split.rows:
-            mine = np.zeros(study.n_ratings, dtype=bool)
-            mine[rows] = True
-            decision = rule.decide(part_of(study, mine))
-            codes = [values.setdefault(value, len(values)) for value in decision.values]
-            sides.append(np.array([*codes, -1])[decision.codes])
-    return tuple(values), np.stack(sides).reshape(len(splits), 2, study.n_units)
+    found = []
+    for block in rows.reshape(1, -1) if together else rows:
+        n_units = len(block) // k
+        panels = replace(
+            study,
+            units=np.empty(n_units, dtype=object),
+            unit_codes=np.repeat(np.arange(n_units), k),
+            rater_codes=study.rater_codes[block],
+            value_codes=study.value_codes[block],
+        )
+        decision = rule.decide(panels if together else panels.with_used_values())
+        codes = [values.setdefault(value, len(values)) for value in decision.values]
+        found.append(np.array([*codes, -1])[decision.codes])
+    return tuple(values), np.concatenate(found).reshape(len(splits), 2, n)
 
 
 Aggregation: TypeAlias = Literal["label_majority", "medoid"]
@@ -196,6 +183,22 @@ class KRaterReliability(Replicated):
     distribution: Floats
     reason: str | None
     share_left_out: float = 0.0
+
+    columns = (
+        Column("k", "count"),
+        Column("method", "text"),
+        Column("distance", "text"),
+        Column("estimate"),
+        Column(("low", "high"), "interval"),
+        Column("single", head="single answers"),
+        Column("n_units", "count", "units"),
+        Column("n_undefined", "count", "undefined splits"),
+    )
+
+    def _notes(self) -> list[str]:
+        left_out = f"{self.share_left_out:.0%} of the units are left out of a split."
+        why = self.interval_reason
+        return [f"No interval: {why}." if why else "", left_out if self.share_left_out else ""]
 
     @property
     def n_undefined(self) -> int:
@@ -309,7 +312,13 @@ def k_rater_reliability(
     )
     rule = Rule(method, None, ties, found if by_medoid else None)
     named = rule.named(study)
-    enough = _with_ratings(study, 2 * k)
+    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
+    if ratings.max() < 2 * k:
+        raise DataError(
+            f"k={k} needs units with {2 * k} ratings, for two panels without a rater in common; "
+            f"the largest unit has {ratings.max()}, which allows k={ratings.max() // 2} at most."
+        )
+    enough = part_of(study, (ratings >= 2 * k)[study.unit_codes])
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
     blocks = drawn_splits(enough, k, n_splits, generator)
     drawn = [split_alphas(some, enough, rule, found) for some in blocks]
@@ -317,7 +326,15 @@ def k_rater_reliability(
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
     single = Scorer(enough).score(krippendorff_alpha, found).estimate
-    _warn_undefined(reason, len(splits) - len(defined), len(splits))
+    if n_undefined := len(splits) - len(defined):
+        said = f"undefined (nan), because {reason}."
+        if reason is None:
+            said = (
+                f"alpha is undefined in {n_undefined:,} of {len(splits):,} splits, where the "
+                "agreed answers leave no disagreement to correct for or too few units; the "
+                "estimate is the mean of the others."
+            )
+        warn(f"k-rater reliability: {said}", UndefinedAgreementWarning)
     return KRaterReliability(
         k,
         named,
@@ -333,19 +350,6 @@ def k_rater_reliability(
     )
 
 
-def _warn_undefined(reason: str | None, n_undefined: int, n_splits: int) -> None:
-    """Warn if alpha is undefined for splits, or if splits leave out units."""
-    said = f"undefined (nan), because {reason}."
-    if reason is None:
-        said = (
-            f"alpha is undefined in {n_undefined:,} of {n_splits:,} splits, where the agreed "
-            "answers leave no disagreement to correct for or too few units; the estimate is the "
-            "mean of the others."
-        )
-    if n_undefined:
-        warn(f"k-rater reliability: {said}", UndefinedAgreementWarning)
-
-
 def spearman_brown(reliability: float, k: int) -> float:
     """Return k a / (1 + (k - 1) a), the reliability of the mean of k parallel measurements.
 
@@ -353,16 +357,3 @@ def spearman_brown(reliability: float, k: int) -> float:
     """
     below = 1 + (k - 1) * reliability
     return k * reliability / below if below > 0 else float("nan")
-
-
-def _with_ratings(study: Annotations, least: int) -> Annotations:
-    """Return the study of the units with enough ratings."""
-    ratings = np.bincount(study.unit_codes, minlength=study.n_units)
-    rows = (ratings >= least)[study.unit_codes]
-    if not rows.any():
-        raise DataError(
-            f"k={least // 2} needs units with {least} ratings, for two panels without a rater in "
-            f"common; the largest unit has {ratings.max()}, which allows "
-            f"k={ratings.max() // 2} at most."
-        )
-    return part_of(study, rows)

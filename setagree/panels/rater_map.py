@@ -16,8 +16,9 @@ from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
+from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data
-from setagree.limits import LONG_WORK, TIE
+from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Ballot
 from setagree.panels.members import rater_index
 from setagree.progress import track
@@ -371,10 +372,7 @@ class RaterMap(Result):
     @property
     def p_value(self) -> float:
         """(1 + #{silhouettes of reshuffles >= the observed one}) / (B + 1), or NaN."""
-        if not len(self.null) or np.isnan(self.silhouette):
-            return float("nan")
-        above = int((self.null >= self.silhouette - TIE).sum())
-        return (above + 1) / (len(self.null) + 1)
+        return share_reached(self.null - self.silhouette, exact=False)
 
     @property
     def camps(self) -> list[list[object]]:
