@@ -65,25 +65,12 @@ _BITS = 64
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One answer per unit.
+    """One answer per unit: its position in the distinct `values`, or -1, with its confidence.
 
-    Attributes
-    ----------
-    values : tuple
-        The distinct answers.
-    codes : ndarray of shape (n_units,)
-        Positions in `values`; -1 without an answer.
-    confidence : ndarray of shape (n_units,)
-        In [0, 1]; NaN without an answer.
-    tied : ndarray of bool, shape (n_units,)
-        Whether a label, or a whole answer, is tied.
-    undecided : ndarray of bool, shape (n_units,)
-        Whether neither a label nor "no label" has a majority.
-    rates : ndarray of shape (n_rows, 4) or None
-        Rater, label, and the probabilities that the rater gives the label if it is true, and does
-        not if it is not.
-    n_unconverged : int
-        Number of labels whose error rates had not converged.
+    `tied` flags units with a tied label or answer, `undecided` those where neither a label nor "no
+    label" has a majority. `rates` has a row per rater and label: both, and the probabilities that
+    the rater gives the label if it is true, and does not if it is not; those of `n_unconverged`
+    labels had not converged.
     """
 
     values: tuple[Any, ...]
@@ -131,38 +118,27 @@ class Ballot:
     @cached_property
     def votes(self) -> tuple[Codes, Codes, Floats]:
         """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
-        study, L = self.study, max(1, len(self.geometry.labels))
-        if study.n_units * L <= _DENSE * int(self.geometry.sizes[study.value_codes].sum()):
-            table = self._table.ravel()
-            found = np.flatnonzero(table > 0)
-            counts = table[found]
+        study, geometry, L = self.study, self.geometry, max(1, len(self.geometry.labels))
+        n, r = study.n_units, int(self.ratings[0])
+        is_dense = n * L <= _DENSE * int(geometry.sizes[study.value_codes].sum())
+        is_regular = study.n_ratings == r * n
+        if is_dense and is_regular and (study.unit_codes == np.repeat(np.arange(n), r)).all():
+            flags = geometry.flags.toarray().astype(np.int32)
+            rows = study.value_codes.reshape(n, r).T
+            table = np.asarray(sum(flags.take(row, axis=0) for row in rows)).ravel()
         else:
-            found, counts = np.unique(self._memberships, return_counts=True)
+            # The cells of the units x labels table, one for each label of each answer.
+            cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
+            cells *= L
+            cells += geometry.indices[entries_of(geometry.indptr, study.value_codes)]
+            table = np.bincount(cells, minlength=n * L) if is_dense else np.zeros(0)
+        found = np.flatnonzero(table > 0)  # faster than of numbers
+        counts = table[found]
+        if not is_dense:
+            found, counts = np.unique(cells, return_counts=True)
         units = found // L  # faster than divmod
         labels = (found - units * L).astype(np.intp)
         return units.astype(np.intp), labels, counts.astype(np.float64)
-
-    @property
-    def _memberships(self) -> Codes:
-        """The cells of the units x labels table for each label of each answer."""
-        study, geometry = self.study, self.geometry
-        cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
-        cells *= max(1, len(geometry.labels))
-        return cells + geometry.indices[entries_of(geometry.indptr, study.value_codes)]
-
-    @property
-    def _table(self) -> Codes:
-        """Number of raters per unit and label, of shape (n_units, n_labels)."""
-        study = self.study
-        shape, r = (study.n_units, max(1, len(self.geometry.labels))), int(self.ratings[0])
-        regular = study.n_ratings == r * study.n_units
-        if not regular or (study.unit_codes != np.repeat(np.arange(study.n_units), r)).any():
-            return np.bincount(
-                self._memberships.astype(np.intp), minlength=shape[0] * shape[1]
-            ).reshape(shape)
-        flags = self.geometry.flags.toarray().astype(np.int32)
-        rows = study.value_codes.reshape(-1, r).T
-        return np.asarray(sum(flags.take(row, axis=0) for row in rows))
 
 
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -171,19 +147,19 @@ def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     A unit is undecided if no label is taken and at most half of its raters gave the empty set. The
     confidence is the smallest share of raters behind any of the decisions.
     """
-    units, _, counts = ballot.votes
-    n = ballot.study.n_units
+    (units, labels, counts), n = ballot.votes, ballot.study.n_units
     share = counts / ballot.ratings[units]
     tied = (2 * counts == ballot.ratings[units]) & (threshold == 0.5)
     taken = (share >= threshold - _ROUNDING) & ~tied
-    undecided = _without(units, taken, n) & (2 * ballot.empty <= ballot.ratings)
+    undecided = (np.bincount(units, taken, n) == 0) & (2 * ballot.empty <= ballot.ratings)
     if ties == "plurality":
         # The answer is "no label" if that has more votes than any label.
         most = np.maximum(-_least(units, -counts, n), ballot.empty)
         taken |= tied | (undecided[units] & (counts == most[units]))
     confidence = np.minimum(_least(units, np.where(taken, share, 1 - share), n), 1)
     any_tied = np.bincount(units, tied, n) > 0
-    return _of_labels(ballot, taken, confidence, any_tied, undecided, ties)
+    codes, values = code_sets(units[taken], labels[taken], n, ballot.geometry.labels)
+    return Decision(values, codes, confidence, any_tied, undecided)
 
 
 def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -214,10 +190,10 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
         which = np.full(study.n_raters, l)
         rates.append(np.column_stack([np.arange(len(which)), which, *fit.rates[::-1]]))
         unconverged += not fit.converged
-    undecided = _without(units, taken, study.n_units) & (ballot.empty == 0)
-    decision = _of_labels(ballot, taken, np.exp(logs), tied, undecided, ties)
-    table = np.concatenate(rates) if rates else np.zeros((0, 4))
-    return replace(decision, rates=table, n_unconverged=unconverged)
+    undecided = (np.bincount(units, taken, study.n_units) == 0) & (ballot.empty == 0)
+    names, table = ballot.geometry.labels, np.concatenate([np.zeros((0, 4)), *rates])
+    codes, values = code_sets(units[taken], labels[taken], study.n_units, names)
+    return Decision(values, codes, np.exp(logs), tied, undecided, table, unconverged)
 
 
 def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
@@ -236,8 +212,9 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
     likely = p >= -_least(units, -p, study.n_units)[units] - _ROUNDING
     codes, tied = _best(ballot, likely, ties)
     confidence = fit.posterior[np.arange(study.n_units), codes]
-    decision = _of_answers(ballot, codes, confidence, tied, ties)
-    return replace(decision, n_unconverged=int(not fit.converged))
+    return Decision(
+        study.values, codes, confidence, tied, np.zeros_like(tied), None, int(not fit.converged)
+    )
 
 
 def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
@@ -251,19 +228,16 @@ def medoid(ballot: Ballot, weights: Weights, ties: Ties) -> Decision:
     least = _least(units, sums, ballot.study.n_units)
     codes, tied = _best(ballot, sums <= least[units] * (1 + _IN_SUMS), ties)
     confidence = 1 - least / ballot.ratings / weights.max_distance
-    return _of_answers(ballot, codes, confidence, tied, ties)
+    return Decision(ballot.study.values, codes, confidence, tied, np.zeros_like(tied))
 
 
 def unanimous(ballot: Ballot) -> Decision:
     """Return the answer that all raters of each unit gave, or no answer."""
     units, values, _ = ballot.cells
     n = ballot.study.n_units
-    alone = np.bincount(units, minlength=n) == 1
-    codes = np.full(n, -1)
-    codes[units] = values
-    codes[~alone] = -1
-    confidence = np.where(alone, 1.0, np.nan)
-    none = np.zeros(n, dtype=bool)
+    codes, none = np.full(n, -1), np.zeros(n, dtype=bool)
+    codes[units] = np.where(np.bincount(units, minlength=n)[units] == 1, values, -1)
+    confidence = np.where(codes >= 0, 1.0, np.nan)
     return Decision(ballot.study.values, codes, confidence, none, none)
 
 
@@ -289,32 +263,6 @@ def code_sets(
     ends = np.searchsorted(units, [first, first + 1])
     sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
     return codes, tuple(sets)
-
-
-def _of_labels(
-    ballot: Ballot, taken: Flags, confidence: Floats, tied: Flags, undecided: Flags, ties: Ties
-) -> Decision:
-    """Return the sets of the taken labels; no answer if undecided and the rule is "missing"."""
-    units, labels, _ = ballot.votes
-    n, names = ballot.study.n_units, ballot.geometry.labels
-    codes, values = code_sets(units[taken], labels[taken], n, names)
-    gone = undecided & (ties == "missing")
-    codes, confidence = np.where(gone, -1, codes), np.where(gone, np.nan, confidence)
-    return Decision(values, codes, confidence, tied, undecided)
-
-
-def _of_answers(
-    ballot: Ballot, codes: Codes, confidence: Floats, tied: Flags, ties: Ties
-) -> Decision:
-    """Return the decision between whole answers; no answer for ties if the rule is "missing"."""
-    gone = tied & (ties == "missing")
-    codes, confidence = np.where(gone, -1, codes), np.where(gone, np.nan, confidence)
-    return Decision(ballot.study.values, codes, confidence, tied, np.zeros_like(tied))
-
-
-def _without(units: Codes, taken: Flags, n_units: int) -> Flags:
-    """Return flags of the units without a taken label."""
-    return np.asarray(np.bincount(units, taken, n_units) == 0)
 
 
 def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
@@ -526,19 +474,27 @@ class Rule:
 
     def decide(self, study: Annotations) -> Decision:
         """Return one answer per unit of a study."""
-        method, ballot = self.named(study), Ballot(study)
+        method, ballot, by_label = self.named(study), Ballot(study), True
         threshold = 0.5 if self.threshold is None else self.threshold
-        match method:
-            case "label_majority":
-                return label_majority(ballot, threshold, self.ties)
-            case "medoid":
-                weights = case_of(study, self.distance).weights
-                return medoid(ballot, weights, self.ties)
-            case "unanimous":
-                return unanimous(ballot)
-        if study.kind == "labels":
-            return label_dawid_skene(ballot, threshold, self.ties)
-        return value_dawid_skene(ballot, self.ties)
+        if method == "label_majority":
+            decision = label_majority(ballot, threshold, self.ties)
+        elif method == "dawid_skene" and study.kind == "labels":
+            decision = label_dawid_skene(ballot, threshold, self.ties)
+        else:
+            by_label = False
+            if method == "dawid_skene":
+                decision = value_dawid_skene(ballot, self.ties)
+            elif method == "medoid":
+                decision = medoid(ballot, case_of(study, self.distance).weights, self.ties)
+            else:
+                decision = unanimous(ballot)
+        gone = (decision.undecided if by_label else decision.tied) & (self.ties == "missing")
+        codes, confidence = decision.codes, decision.confidence
+        return replace(
+            decision,
+            codes=np.where(gone, -1, codes),
+            confidence=np.where(gone, np.nan, confidence),
+        )
 
 
 @public

@@ -22,6 +22,7 @@ from setagree.study.degrees import doubt_degrees
 from setagree.wording.label_sets import display_labels, sorted_labels
 from setagree.wording.number_format import number
 from setagree.wording.result_base import Result
+from setagree.wording.tables import Column
 
 _STILL, _MOST_SWEEPS = 0.001, 100
 """Change at which the sweeps stop, and maximum number of sweeps, as published."""
@@ -201,6 +202,22 @@ class CrowdTruth(Result):
     n_sweeps: int
     converged: bool
     empty: str
+
+    max_rows = 40
+    columns = (
+        Column("what", "text"),
+        Column("name", "name"),
+        Column("quality"),
+        Column("quality_initial", head="initial quality"),
+        Column("n_ratings", "count", "ratings"),
+    )
+
+    def _to_print(self) -> pd.DataFrame:
+        frame = self.to_frame()
+        return pd.concat([frame[frame["what"] != "unit"], frame[frame["what"] == "unit"]])
+
+    def _heading(self) -> str:
+        return self._line()
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows: `what` is unit, rater or label, and `name` which; units come first."""

@@ -264,6 +264,16 @@ class PanelScores(Result):
     level: float
     table: pd.DataFrame
 
+    columns = (
+        Column("rater", "name"),
+        Column("n_units", "count", "units"),
+        Column("score"),
+        Column(("low", "high"), "interval"),
+        Column("ceiling", meaning="the score of the best answer to each unit"),
+        Column("share", meaning="the score over the ceiling"),
+        Column(("share_low", "share_high"), "interval", "of the share"),
+    )
+
     @property
     def reasons(self) -> list[str | None]:
         """Reason for NaN in each row, or None."""
@@ -278,6 +288,9 @@ class PanelScores(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per rater."""
         return self.table.copy()
+
+    def _heading(self) -> str:
+        return f"Against the answers of the others [{self.distance}]:"
 
     def __repr__(self) -> str:
         known = self.table["ceiling"].dropna()
