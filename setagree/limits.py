@@ -13,3 +13,24 @@ a sum changes them by no more."""
 
 MAX_PLANNED_UNITS = 100_000_000
 """Largest number of units that a plan returns: a study of more is a mistake in its goal."""
+
+LONG_DRAWING = 200_000_000
+"""Units to draw, which take about as long as `LONG_WORK`: drawing is ten times as fast."""
+
+BLOCK_ENTRIES = 4_000_000
+"""Numbers of an array that is computed block by block: 32 MB."""
+
+MAX_RESHUFFLED = 200_000_000
+"""Ratings of a tally above which they are not listed for a reshuffle: 5 GB."""
+
+MAX_TABLE_CELLS = 50_000_000
+"""Cells of a table of units and raters above which it is not reshuffled: 400 MB."""
+
+MAX_MERGED_DISTANCES = 4_000_000
+"""Distances in the lists of blocks from which they are merged: 64 MB."""
+
+MAX_LOOKS = 100
+"""Looks at a stream with a time for every unit: more cannot be told apart in a plot."""
+
+MAX_CHECKED = 1_000_000
+"""Answers of a delivery to check: a plan of more is a mistake in its error rates."""

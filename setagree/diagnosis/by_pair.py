@@ -46,9 +46,8 @@ from setagree.errors import (
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.panel_members import Codes, known_raters
 from setagree.inference.permutation import SURE
-from setagree.inference.resampling import ENTRIES_AT_ONCE
 from setagree.large.opening import Data
-from setagree.limits import TIE
+from setagree.limits import BLOCK_ENTRIES, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -423,7 +422,7 @@ class Dealing:
         check_drawing(min(n_orders, n), len(self.one))
         drawn = (generator.permutation(self.of_rater) for _ in range(n))
         dealt = arrangements([self.of_rater]) if exact else drawn
-        rows = max(1, ENTRIES_AT_ONCE // max(len(self.one), 1))
+        rows = max(1, BLOCK_ENTRIES // max(len(self.one), 1))
         reached = 0
         for block in _blocks(dealt, rows):
             gaps = self.gaps(block)

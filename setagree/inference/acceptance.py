@@ -11,10 +11,9 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import check_least, is_number
+from setagree.limits import MAX_CHECKED
 from setagree.wording.number_format import four, number
 from setagree.wording.result_base import Result
-
-_MOST = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,17 +169,22 @@ def acceptance_plan(
         raise OptionError(
             f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."
         )
-    most = bisect_right(range(_MOST), consumer_risk, key=lambda c: _accepted(_MOST, c, bad)) - 1
+    most = (
+        bisect_right(
+            range(MAX_CHECKED), consumer_risk, key=lambda c: _accepted(MAX_CHECKED, c, bad)
+        )
+        - 1
+    )
     # If a million answers cannot distinguish the rates, skip the search over smaller numbers.
-    if _accepted(_MOST, most, good) >= 1 - producer_risk:
+    if _accepted(MAX_CHECKED, most, good) >= 1 - producer_risk:
         n = 0
         for c in range(most + 1):
             n = _fewest(c, bad, consumer_risk, more_than=n)
             if _accepted(n, c, good) >= 1 - producer_risk:
                 return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
     raise OptionError(
-        f"{option('good', good)} and {option('bad', bad)} are too near: {_MOST:,} answers do not "
-        "tell them apart."
+        f"{option('good', good)} and {option('bad', bad)} are too near: {MAX_CHECKED:,} answers do "
+        "not distinguish them."
     )
 
 

@@ -25,7 +25,7 @@ from setagree.inference.permutation import (
     share_reached,
 )
 from setagree.large.opening import Data, open_study
-from setagree.limits import LONG_WORK, TIE
+from setagree.limits import LONG_WORK, MAX_MERGED_DISTANCES, TIE
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -35,9 +35,6 @@ from setagree.study.tally import Tally
 from setagree.wording.number_format import four, p_phrase, share
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
-
-_MERGED_AT = 4_000_000
-"""Number of distances in the lists of blocks from which they are merged; 64 MB."""
 
 _ROW_BYTES = 120
 """Memory that each distinct distance takes while the lists are merged."""
@@ -94,7 +91,7 @@ def _distinct_distances(tally: Tally, weights: Weights) -> Floats:
             times = np.triu(times, 1) if columns is rows else times
             parts.append(_merged(weights.block(rows, columns).ravel(), times.ravel()))
             size += parts[-1].shape[1]
-            if size > _MERGED_AT:
+            if size > MAX_MERGED_DISTANCES:
                 parts, size = [_merged(*np.hstack(parts))], 0
                 n_bytes = _ROW_BYTES * parts[0].shape[1]
                 check_cost("The list of distinct distances", n_bytes=n_bytes, instead=instead)

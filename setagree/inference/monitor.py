@@ -20,6 +20,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
 from setagree.inference.panel_members import check_least, check_threshold, plain_units
 from setagree.large.opening import Data, open_study
+from setagree.limits import MAX_LOOKS
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
 from setagree.scoring.scorer import score_part
@@ -101,9 +102,6 @@ def _stays(c: float, times: Floats) -> float:
 
 FIRST_LOOK = 30
 """Pairable units below which the anytime-valid interval did not keep its level in simulations."""
-
-_LOOKS = 100
-"""Maximum number of looks at a stream with a time for every unit."""
 
 Verdict: TypeAlias = Literal["go on", "good enough", "stop and retrain"]
 
@@ -383,8 +381,8 @@ def _looks(
     else:
         last = np.flatnonzero(np.diff(order[sequence], append=-1))
         ends = last[seen[last] >= FIRST_LOOK].tolist()
-        if len(ends) > _LOOKS:
-            ends = [ends[k] for k in np.linspace(0, len(ends) - 1, _LOOKS).round().astype(int)]
+        if len(ends) > MAX_LOOKS:
+            ends = [ends[k] for k in np.linspace(0, len(ends) - 1, MAX_LOOKS).round().astype(int)]
     for end in ends:
         units = np.zeros(study.n_units, dtype=bool)
         units[sequence[: end + 1]] = True

@@ -19,7 +19,7 @@ from setagree.inference.panel_members import known_study
 from setagree.inference.resampling import Resampled
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data
-from setagree.limits import TIE
+from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable
@@ -33,13 +33,6 @@ Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 SURE = 0.05
 """One-sided p up to which agreement is called more, or less, than expected by chance."""
-
-_RATINGS_LIMIT = 200_000_000
-"""Number of ratings above which those of a tally are not listed."""
-
-_TABLE_LIMIT = 50_000_000
-"""Number of cells above which a table is not permuted (400 MB)."""
-
 
 _MOVED = {
     "pooled": "all answers over all raters and units",
@@ -348,10 +341,10 @@ def _table_cells(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     """Return the unit, rater and value of each cell of the units x raters table; K if missing."""
     study = known_study(agreement, f"{option('scheme', 'table')} needs to know")
     n_cells = study.n_units * study.n_raters
-    if n_cells > _TABLE_LIMIT:
+    if n_cells > MAX_TABLE_CELLS:
         raise DataError(
             f"{option('scheme', 'table')} would move {n_cells:,} cells; the limit is "
-            f"{_TABLE_LIMIT:,}."
+            f"{MAX_TABLE_CELLS:,}."
         )
     value = np.full(n_cells, agreement.weights.n_values)
     value[study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes] = (
@@ -372,9 +365,9 @@ def ratings_of(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     counts, times = tally.counts.astype(np.intp), tally.multiplicity.astype(np.intp)
     if (counts != tally.counts).any() or (times != tally.multiplicity).any():
         raise DataError("counts that are fractions cannot be reshuffled.")
-    if tally.n_ratings > _RATINGS_LIMIT:
+    if tally.n_ratings > MAX_RESHUFFLED:
         raise DataError(
-            f"a reshuffle would move {tally.n_ratings:,} answers; the limit is {_RATINGS_LIMIT:,}."
+            f"a reshuffle would move {tally.n_ratings:,} answers; the limit is {MAX_RESHUFFLED:,}."
         )
     patterns = np.repeat(np.arange(tally.n_patterns), times)
     if tally.given is not None:

@@ -11,14 +11,10 @@ import numpy.typing as npt
 
 from setagree.checks import check_drawing
 from setagree.coefficients.chance import Floats
+from setagree.limits import BLOCK_ENTRIES, LONG_DRAWING
 from setagree.progress import track
 from setagree.scoring.results import ABOUT
 from setagree.wording.result_base import Result
-
-ENTRIES_AT_ONCE = 4_000_000
-"""Entries of a block of draws; 32 MB."""
-
-_LONG_WORK = 200_000_000
 
 _FEW_UNITS = 20
 """Number of units per drawn row up to which drawing units one by one is faster."""
@@ -53,9 +49,9 @@ def draw_units(
     `width` is the cost of a draw in addition to the units: the number of values it is summed over.
     """
     check_drawing(n_resamples, max(n_units, width))
-    at_once = max(1, ENTRIES_AT_ONCE // max(n_units, width))
+    at_once = max(1, BLOCK_ENTRIES // max(n_units, width))
     starts = range(0, n_resamples, at_once)
-    long = n_resamples * max(n_units, width) > _LONG_WORK
+    long = n_resamples * max(n_units, width) > LONG_DRAWING
     for start in track(starts, total=n_resamples, at_once=at_once, what="resamples", long=long):
         yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
 
@@ -80,9 +76,9 @@ def draw_times(
     light, heavy = order[few], order[~few]
     units = np.repeat(np.arange(len(light)), times[light].astype(np.intp))
     shares = np.append(times[heavy], len(units)) / n
-    at_once = max(1, ENTRIES_AT_ONCE // max(len(times), width))
+    at_once = max(1, BLOCK_ENTRIES // max(len(times), width))
     starts = range(0, n_resamples, at_once)
-    long = n_resamples * max(len(times), width) > _LONG_WORK
+    long = n_resamples * max(len(times), width) > LONG_DRAWING
     for start in track(starts, total=len(starts), what="resamples", long=long):
         b = min(at_once, n_resamples - start)
         out = np.empty((b, len(times)))

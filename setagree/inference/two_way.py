@@ -27,8 +27,7 @@ from setagree.coefficients.within_units import (
 )
 from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.panel_members import known_study
-from setagree.inference.resampling import ENTRIES_AT_ONCE
-from setagree.limits import LONG_WORK
+from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
@@ -46,7 +45,7 @@ def two_way_replicates(
     sample = agreement.case.sample
     groups = np.arange(study.n_units) if sample is None else sample.groups
     assert groups is not None  # noqa: S101 - weights without clusters were refused
-    at_once = max(1, ENTRIES_AT_ONCE // two_way.width)
+    at_once = max(1, BLOCK_ENTRIES // two_way.width)
     starts = range(0, n_resamples, at_once)
     long = n_resamples * study.n_ratings > LONG_WORK
     parts = []

@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
+from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.results import Agreement
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.sampling import Sample
@@ -105,9 +106,6 @@ def _identifiers(agreement: Agreement) -> pd.Index[Any]:
     return index
 
 
-_ROWS_AT_ONCE = 2_000_000
-
-
 def is_clustered(agreement: Agreement) -> bool:
     """Return whether the units of an agreement were drawn in clusters."""
     sample = agreement.case.sample
@@ -156,7 +154,7 @@ def without_clusters(agreement: Agreement) -> pd.Series[float]:
     assert sample is not None  # noqa: S101 - it has clusters
     evaluate = agreement.sums.reweighted
     whole = np.asarray(inside.sum(axis=0), dtype=np.float64)
-    at_once = max(1, _ROWS_AT_ONCE // n_rows)
+    at_once = max(1, BLOCK_ENTRIES // n_rows)
     starts = range(0, n, at_once)
     parts = [evaluate(whole - inside[start : start + at_once].toarray()) for start in starts]
     index = pd.Index(sample.names, name="cluster", tupleize_cols=False)

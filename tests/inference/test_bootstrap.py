@@ -178,7 +178,7 @@ class TestDraws:
 
     def test_blocks_stay_below_the_limit(self, monkeypatch):
         """No block has more entries than the limit, unless one draw alone has."""
-        monkeypatch.setattr(resampling, "ENTRIES_AT_ONCE", 60)
+        monkeypatch.setattr(resampling, "BLOCK_ENTRIES", 60)
         blocks = list(draw_units(10, 20, np.random.default_rng(1)))
         assert [block.shape for block in blocks] == [(6, 10)] * 3 + [(2, 10)]
         wide = list(draw_units(10, 3, np.random.default_rng(1), width=100))
@@ -198,7 +198,7 @@ class TestDraws:
         """The same seed gives the same numbers, whatever the size of the blocks."""
         agreement = score(fitting(name, HARD), name, "overlap")
         whole = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
-        monkeypatch.setattr(resampling, "ENTRIES_AT_ONCE", 30)
+        monkeypatch.setattr(resampling, "BLOCK_ENTRIES", 30)
         parts = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-14)
         generator = np.random.default_rng(7)

@@ -257,7 +257,7 @@ class TestWhatStays:
 
     def test_a_table_too_large(self, monkeypatch):
         """A table that would not fit is refused with its size."""
-        monkeypatch.setattr(permutation, "_TABLE_LIMIT", 32)
+        monkeypatch.setattr(permutation, "MAX_TABLE_CELLS", 32)
         with pytest.raises(DataError, match="would move 33 cells; the limit is 32"):
             sa.permutation_test(sa.krippendorff_alpha(annotations(T1)), scheme="table")
 
