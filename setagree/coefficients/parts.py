@@ -18,7 +18,6 @@ f nu) + d² sum nu²; the units that the part itself changes are then corrected 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -42,6 +41,7 @@ from setagree.coefficients.sums import (
     is_undefined,
     root,
     slopes,
+    undefined_reasons,
 )
 from setagree.credit.base import sums_to_others
 from setagree.credit.within_groups import distinct_keys
@@ -87,18 +87,6 @@ class Estimates(NamedTuple):
     observed: Floats
     counted: Floats
     undefined: npt.NDArray[np.object_]
-
-
-class _Urns(NamedTuple):
-    """z_bk, the amount that each part adds to the urn per value, sorted by part and value."""
-
-    parts: Codes
-    values: Codes
-    z: Floats
-
-    def dot(self, x: Floats, n_parts: int) -> Floats:
-        """Return z_b' x of each part, for x of shape (K,)."""
-        return _added(self.parts, self.z * x[self.values], n_parts)
 
 
 def are_known(model: Model) -> bool:
@@ -174,39 +162,39 @@ class Parts:
         the part has more than half of the units, or leaves fewer than two pairable ones, or digits
         cancelled.
         """
-        whole, near, gone, n = self.whole, self._chance[1], self.sums, self.n_parts
-        share = whole.of_patterns[1]
-        to_urn = self._total(share * whole.to_urn)
-        left = whole.left(gone, to_urn, self._total(near))
+        whole, near, S, z = self.whole, self._chance[1], self.sums, self._coded[0]
+        to_urn = z @ whole.to_values
+        left = whole.left(S, to_urn, self._total(near))
         estimate, lost = whole.of_left(left)
-        values = _LinearisedValues(whole)
-        crossed = np.zeros((n, 4))
-        if isinstance(self.model, Urn):
-            crossed = np.stack([self._urns.dot(x, n) for x in values.crossed.T], axis=1)
+        values, n = _LinearisedValues(whole), float(whole.sums.n)
+        # The nu_ib of a small part count as equal; their sum is z' F X.
+        nu = _NuSums(z @ values.crossed, to_urn**2 / max(n, 1))
+        for some in self._blocks(np.flatnonzero((S.n > _SMALL * n) & (not self.model.fixed))):
+            nu.square[some] = values.squared_nu(whole.spread(z[some].toarray().T))
         # A unit has the linearised value 0 in the study without its part.
         change = _Change(np.arange(len(near)), self.of_row, near, 0.0)
-        nu = _NuSums(crossed, self._squared_near(to_urn))
         squares, _ = values.squares(values.slopes(left), nu, change)
-        left_n, n_pairable = left.sums.n, self.n_pairable.sum() - self.n_pairable
-        lost |= (left_n < gone.n) | (n_pairable < 2)
-        reasons = np.full(n, None)
-        observed = left.sums.O / left.sums.M
-        return Estimates(estimate, root(squares), observed, left_n, reasons), lost
+        n_pairable = self.n_pairable.sum() - self.n_pairable
+        lost |= (left.sums.n < S.n) | (n_pairable < 2)
+        observed, reasons = left.sums.O / left.sums.M, np.full(self.n_parts, None)
+        return Estimates(estimate, root(squares), observed, left.sums.n, reasons), lost
 
     @cached_property
-    def _coded(self) -> tuple[_Urns, Codes, Floats]:
-        """The urns, and the entry of them that each stored count adds share_i c_ik to."""
+    def _coded(self) -> tuple[Any, Codes, Floats]:
+        """z_b, and the entry of z and the amount share_i c_ik that each stored count adds.
+
+        z_b is what a part adds to the urn per value: a sparse array of shape (n_parts, K).
+        """
+        from scipy import sparse
+
         tally, K = self.case.tally, self.case.weights.n_values
         each = tally.counts * self.whole.of_patterns[1][tally.rows]
         keys = self.of_row.astype(np.int64)[tally.rows] * K + tally.indices
         distinct, entry = distinct_keys(keys, self.n_parts * K)
         parts = distinct // K  # much faster than divmod
-        values, z = (distinct - parts * K).astype(np.intp), _added(entry, each, len(distinct))
-        return _Urns(parts.astype(np.intp), values, z), entry, each
-
-    @property
-    def _urns(self) -> _Urns:
-        return self._coded[0]
+        ends = np.searchsorted(parts, np.arange(self.n_parts + 1))
+        z = (_added(entry, each, len(distinct)), (distinct - parts * K).astype(np.intp), ends)
+        return sparse.csr_array(z, (self.n_parts, K)), entry, each
 
     @cached_property
     def _chance(self) -> tuple[Floats, Floats]:
@@ -219,69 +207,42 @@ class Parts:
             case UrnOfEachRater():
                 return self.model.in_parts(self.case, self.of_row, self.n_parts)
             case Redrawn():
-                columns = self._columns(np.arange(self.n_parts))
-                y = np.concatenate([self.model.chance(self.case, z) for _, z in columns])
+                blocks = self._blocks(np.arange(self.n_parts))
+                z = (self._coded[0][some].toarray().T for some in blocks)
+                y = np.concatenate([self.model.chance(self.case, each) for each in z])
                 return y, np.full(len(self.of_row), np.nan)  # no closed form of a unit is known
             case Urn():
-                urns, entry, each = self._coded
-                spread = self.model.spread_in_groups(self.case, *urns)
+                z, entry, each = self._coded
+                spread, form = _urn_forms(self.whole, self.model, z)
                 near = _added(self.case.tally.rows, each * spread[entry], len(self.of_row))
                 pairs = self.sums.P**2 - self.sums.own
-                form = _added(urns.parts, urns.z * spread, self.n_parts)
                 return form / np.where(pairs > 0, pairs, np.nan), near
         raise TypeError(f"the parts of {self.model!r} are not computed together")
 
     def _undefined_reasons(self, y: Floats) -> npt.NDArray[np.object_]:
         """Return the reason for each estimate of NaN, or None; see `estimate`."""
-        n_pairable = self.n_pairable
         enough = y > NOTHING * self._reach / self.case.weights.max_distance
         bad = is_undefined(self.model, self.sums) | ~enough
-        out = np.full(self.n_parts, None)
-        out[bad] = "no chance disagreement"
-        out[bad & (n_pairable == 1)] = "one unit"
-        out[bad & (np.bincount(self._urns.parts, minlength=self.n_parts) == 1)] = "one value"
-        out[bad & (n_pairable == 0)] = "no pairable unit"
-        return out
+        n_values = np.diff(self._coded[0].indptr)
+        return np.asarray(np.where(bad, undefined_reasons(self.n_pairable, n_values), None))
 
     @property
     def _reach(self) -> Floats:
         """The largest distance of each part from one value in use to another; see `reach`."""
-        used = np.flatnonzero(self._urns.z)
-        part, value = self._urns.parts[used], self._urns.values[used]
+        z, out = self._coded[0], np.zeros(self.n_parts)
+        used = np.flatnonzero(z.data)
+        part, value = _parts_of(z)[used], z.indices[used].astype(np.intp)
         start = np.flatnonzero(np.diff(part, prepend=-1))
         first = np.repeat(value[start], np.diff(start, append=len(part)))
-        out = np.zeros(self.n_parts)
         if len(start):
             d = self.case.weights.distance_at(first, value)
             out[part[start]] = np.maximum.reduceat(d, start)
         return np.where(out > 0, out, self.case.weights.max_distance)
 
-    def _squared_near(self, to_urn: Floats) -> Floats:
-        """Return sum_i nu_ib² over all units, nu_ib = share_i c_i' F z_b; their sum is z' F X.
-
-        For a part that is small compared with the study, all nu_ib count as equal.
-        """
-        n = float(self.whole.sums.n)
-        out = to_urn**2 / max(n, 1)
-        large = np.flatnonzero((self.sums.n > _SMALL * n) & (not self.model.fixed))
-        for some, z in self._columns(large, len(self.of_row)):
-            near = self.whole.counts @ self.whole.spread(z)
-            out[some] = np.einsum("up,up->p", near, near)
-        return out
-
-    def _columns(self, parts: Codes, width: int = 1) -> Iterator[tuple[Codes, Floats]]:
-        """Yield some of the parts and their urns, of shape (K, n), in bounded memory."""
-        urns, K = self._urns, self.case.weights.n_values
-        block_size = max(1, _BLOCK_CELLS // max(K, width))
-        for start in range(0, len(parts), block_size):
-            some = parts[start : start + block_size]
-            place = np.full(self.n_parts, -1)
-            place[some] = np.arange(len(some))
-            column = place[urns.parts]
-            kept = np.flatnonzero(column >= 0)
-            z = np.zeros((K, len(some)))
-            z[urns.values[kept], column[kept]] = urns.z[kept]
-            yield some, z
+    def _blocks(self, parts: Codes) -> list[Codes]:
+        """Return the parts in blocks whose arrays of units, or of values, are of bounded size."""
+        width = max(self.case.weights.n_values, len(self.of_row))
+        return np.split(parts, np.arange(0, len(parts), max(1, _BLOCK_CELLS // width))[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,25 +339,15 @@ class Absences:
         counts = np.bincount(self.study.rater_codes, minlength=self.study.n_raters)
         return order, np.concatenate([[0], np.cumsum(counts)])
 
-    def _ratings(self, weights: Floats | None = None) -> Any:
-        """Return the frequency or weight of each stored count by rater, as a sparse array."""
-        from scipy import sparse
-
-        order, ends = self._by_rater
-        w = np.ones(len(order)) if weights is None else weights[self.study.unit_codes[order]]
-        shape = self.study.n_raters, self.whole.case.tally.counts.size
-        return sparse.csr_array((w, self._entries[order], ends), shape)
-
     @cached_property
     def _gone(self) -> Sums:
         """Contribution of each rater to the sums."""
-        rows, (before, _) = self.whole.case.tally.rows, self.whole.of_patterns
-        moved = [x[rows] - rest for x, rest in zip(before, self._after[0], strict=True)]
-        if not self.whole.case.is_weighted:
-            return Sums(*(self._ratings() @ np.stack(moved, axis=1)).T)
-        w, v = self.whole.unit_weights
-        by_weight = (self._ratings(each) for each in (None, w, w, v, w**2))
-        return Sums(*(ratings @ x for ratings, x in zip(by_weight, moved, strict=True)))
+        study, rows, before = self.study, self.whole.case.tally.rows, self.whole.of_patterns[0]
+        pairs = zip(before, self._after[0], strict=True)
+        moved = Sums(*((x[rows] - rest)[self._entries] for x, rest in pairs))
+        if self.whole.case.is_weighted:
+            moved = moved.weighted(*(w[study.unit_codes] for w in self.whole.unit_weights))
+        return Sums(*(_added(study.rater_codes, x, study.n_raters) for x in moved))
 
     @cached_property
     def _urn(self) -> Any:
@@ -407,17 +358,17 @@ class Absences:
         from scipy import sparse
 
         whole, after, tally = self.whole, self._after[1], self.whole.case.tally
-        ratings = self._ratings(whole.unit_weights[1] if whole.case.is_weighted else None)
-        at, data, ends = ratings.indices, ratings.data, ratings.indptr
-        R, K = self.study.n_raters, whole.case.weights.n_values
-        z = sparse.csr_array((data * after[at], tally.indices[at], ends.copy()), (R, K))
+        (order, ends), K = self._by_rater, whole.case.weights.n_values
+        at, w, R = self._entries[order], np.ones(len(order)), self.study.n_raters
+        if whole.case.is_weighted:
+            w = whole.unit_weights[1][self.study.unit_codes[order]]
+        z = sparse.csr_array((w * after[at], tally.indices[at], ends.copy()), (R, K))
         # s c - s' c = (1 - s' / s) (s c), of the units in which a rating less changes share_i
         before = whole.of_patterns[1][tally.rows]
         moved = np.where(before != after, 1 - after / np.where(before > 0, before, 1), 0.0)
         if moved.any():
-            units = sparse.csr_array(
-                (data * moved[at], tally.rows[at], ends.copy()), (R, tally.n_patterns)
-            )
+            shape = R, tally.n_patterns
+            units = sparse.csr_array((w * moved[at], tally.rows[at], ends.copy()), shape)
             units.eliminate_zeros()
             check_cost(
                 "Leaving out each rater",
@@ -431,15 +382,11 @@ class Absences:
     @cached_property
     def _left(self) -> Left:
         """The study without each rater, for a Fixed or Urn model."""
-        model, none = self.whole.model, np.zeros(self.study.n_raters)
-        if not isinstance(model, Urn):
-            return self.whole.left(self._gone, none, none)
-        z = self._urn
-        raters = np.repeat(np.arange(len(none)), np.diff(z.indptr))
-        values = z.indices.astype(np.intp)
-        spread = model.spread_in_groups(self.whole.case, raters, values, z.data)
-        own_form = _added(raters, z.data * spread, len(none))
-        return self.whole.left(self._gone, z @ self.whole.to_values, own_form)
+        whole, none = self.whole, np.zeros(self.study.n_raters)
+        if not isinstance(whole.model, Urn):
+            return whole.left(self._gone, none, none)
+        own_form = _urn_forms(whole, whole.model, self._urn)[1]
+        return whole.left(self._gone, self._urn @ whole.to_values, own_form)
 
     @property
     def _is_dense(self) -> bool:
@@ -460,16 +407,15 @@ class Absences:
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
         study. Only for a Fixed or Urn model.
         """
-        values, K = _LinearisedValues(self.whole), self.whole.case.weights.n_values
+        values, (R, K) = _LinearisedValues(self.whole), self._urn.shape
         dense = self.whole.spread(np.eye(K)) if self._is_dense else None
         squared = None if dense is None else dense @ (values.products @ dense)
         tally, (order, ends) = self.whole.case.tally, self._by_rater
-        sizes = np.diff(tally.indptr)[tally.rows[self._entries]]
         n_cells = K if dense is not None else K + tally.n_patterns
-        cells = n_cells + np.bincount(self.study.rater_codes, sizes, self.study.n_raters)
-        bounds = np.flatnonzero(np.diff(np.cumsum(cells) // _BLOCK_CELLS)) + 1
+        n_cells += int(np.diff(tally.indptr)[tally.rows[self._entries]].sum()) // R
+        starts = range(0, R, max(1, _BLOCK_CELLS // n_cells))
         blocks = []
-        for start, stop in pairwise([0, *bounds.tolist(), self.study.n_raters]):
+        for start, stop in pairwise([*starts, R]):
             mine = order[ends[start] : ends[stop]]
             blocks.append(self._deviations(values, dense, squared, slice(start, stop), mine))
         own, change, lost = np.concatenate(blocks, axis=1)
@@ -486,18 +432,13 @@ class Absences:
         """Return `deviations` of some raters, whose ratings are `mine`, of shape (3, n)."""
         z, left, whole = self._urn[some], self._left, self.whole
         F_z = z @ dense if dense is not None else whole.spread(z.toarray().T).T  # (n, K)
+        # sum nu² = z' F (sum s² c c') F z
+        square = values.squared_nu(F_z.T) if squared is None else (z * (z @ squared)).sum(axis=1)
         entry, who = self._entries[mine], self.study.rater_codes[mine] - some.start
         at, v = whole.case.tally.rows[entry], self.study.value_codes[mine]
-        # nu_ib = s_i c_i' F z_b: of all units, or its sums and that of the units of each rater
-        every_nu: Floats | _NuSums
-        if squared is None:
-            every_nu = products = np.asarray(whole.counts @ F_z.T)
-            nu = products[at, who]
-        else:
-            every_nu = _NuSums(z @ values.crossed, z.multiply(z @ squared).sum(axis=1))
-            counts = whole.counts[at]
-            row = np.repeat(np.arange(len(at)), np.diff(counts.indptr))
-            nu = _added(row, counts.data * F_z[who[row], counts.indices], len(at))
+        counts = whole.counts[at]
+        row = np.repeat(np.arange(len(at)), np.diff(counts.indptr))
+        nu = _added(row, counts.data * F_z[who[row], counts.indices], len(at))
         # s'_i (c_i - e_v)' F (X - z_b)
         before, after = whole.of_patterns[1][at], self._after[1][entry]
         ratio = after / np.where(before > 0, before, 1)
@@ -506,10 +447,10 @@ class Absences:
         slopes_b = values.slopes(
             Left(Sums(*(x[some] for x in left.sums)), left.form[some], left.y[some])
         )
-        psi = np.einsum("ij,ij->i", f, slopes_b[who])
-        change = _Change(at, who, nu, psi)
-        own, lost = values.squares(slopes_b, every_nu, change)
-        gap, _ = values.squares(slopes_b, every_nu, change, minus=values.of_whole)
+        change = _Change(at, who, nu, np.einsum("ij,ij->i", f, slopes_b[who]))
+        sums = _NuSums(z @ values.crossed, square)
+        own, lost = values.squares(slopes_b, sums, change)
+        gap, _ = values.squares(slopes_b, sums, change, minus=values.of_whole)
         return np.stack([root(own), root(gap), lost])
 
 
@@ -566,6 +507,10 @@ class _LinearisedValues:
         counts = self.whole.counts
         return counts.T @ counts.multiply(self.times[:, None]).tocsr()
 
+    def squared_nu(self, F_z: Floats) -> Floats:
+        """Return sum_i nu_ib², nu_ib = share_i c_i' F z_b, of parts with F z_b of shape (K, B)."""
+        return np.asarray(self.times @ (self.whole.counts @ F_z) ** 2)
+
     def centred(self, f: Sums, near: Floats) -> Floats:
         """Return f_i from the features of units."""
         return np.stack(
@@ -584,26 +529,32 @@ class _LinearisedValues:
         return v / np.sqrt(n * (n - 1))[:, None]
 
     def squares(
-        self, v: Floats, nu: Floats | _NuSums, change: _Change, *, minus: Floats | None = None
+        self, v: Floats, nu: _NuSums, change: _Change, *, minus: Floats | float = 0.0
     ) -> tuple[Floats, Flags]:
         """Return sum_i psi_ib² of the remaining units, and whether its digits cancelled.
 
-        With u as `minus`, sum_i (psi_ib - u . f_i)². `nu` is nu_ib of shape (n_rows, B), or its
-        sums.
+        With u as `minus`, sum_i (psi_ib - u . f_i)².
         """
-        rows, parts, of_changed, psi = change
-        u = np.zeros(4) if minus is None else minus
-        w, d, f = v - u, v[:, 3], self.f[rows]
-        if isinstance(nu, _NuSums):
-            everywhere = np.einsum("bi,ij,bj->b", w, self.squared, w) + d**2 * nu.square
-            everywhere -= 2 * d * (nu.crossed * w).sum(axis=1)
-        else:
-            everywhere = self.times @ (self.f @ w.T - d * nu) ** 2
-        before = np.einsum("ij,ij->i", f, w[parts]) - d[parts] * of_changed
-        changed = _added(parts, (psi - f @ u) ** 2 - before**2, len(v))
-        level = (w**2 * np.diag(self.squared)).max(axis=1)
-        out = np.maximum(everywhere + changed, 0.0)
-        return out, out <= _SQUARES_TOL * level
+        w, d, f = v - minus, v[:, 3], self.f[change.rows]
+        # sum_i (w . f_i - d nu_i)² = w' (sum f f') w - 2 d w . (sum f nu) + d² sum nu²
+        everywhere = np.einsum("bi,ij,bj->b", w, self.squared, w) + d**2 * nu.square
+        everywhere -= 2 * d * (nu.crossed * w).sum(axis=1)
+        before = np.einsum("ij,ij->i", f, w[change.parts]) - d[change.parts] * change.nu
+        psi = change.psi - f @ np.broadcast_to(minus, 4)
+        out = np.maximum(everywhere + _added(change.parts, psi**2 - before**2, len(v)), 0.0)
+        return out, out <= _SQUARES_TOL * (w**2 * np.diag(self.squared)).max(axis=1)
+
+
+def _parts_of(z: Any) -> Codes:
+    """Return the part of each entry of the urns z."""
+    return np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+
+
+def _urn_forms(whole: UnitSums, model: Urn, z: Any) -> tuple[Floats, Floats]:
+    """Return F z_b at each entry of the urns z, and z_b' F z_b of each part."""
+    parts = _parts_of(z)
+    spread = model.spread_in_groups(whole.case, parts, z.indices.astype(np.intp), z.data)
+    return spread, _added(parts, z.data * spread, z.shape[0])
 
 
 def _added(codes: Codes, each: Floats, n: int) -> Floats:

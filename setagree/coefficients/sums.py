@@ -244,17 +244,17 @@ def _stratified(case: Case, strata: Codes, S: Sums, x_i: Floats) -> tuple[Floats
     return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
 
 
+def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
+    """Return why studies of so many pairable units and values have no estimate, as an array."""
+    reasons = {"no pairable unit": n_pairable == 0, "one value": n_values == 1}
+    reasons["one unit"] = n_pairable == 1
+    return np.select([*reasons.values()], [*reasons], "no chance disagreement").astype(object)
+
+
 def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
     """Return an estimate of NaN that keeps the parts that are defined."""
-    tally, d_max = case.tally, case.weights.max_distance
-    why: Undefined = "no chance disagreement"
-    if not tally.n_pairable_units:
-        why = "no pairable unit"
-    elif len(np.unique(tally.indices)) == 1:
-        why = "one value"
-    elif tally.n_pairable_units == 1:
-        why = "one unit"
-    none = np.zeros(0)
+    tally, d_max, none = case.tally, case.weights.max_distance, np.zeros(0)
+    why = undefined_reasons(tally.n_pairable_units, len(np.unique(tally.indices))).item()
     agreements = (1 - observed / d_max, 1 - expected / d_max)
     return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
 
