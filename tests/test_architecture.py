@@ -332,7 +332,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 3_950,
-    "coefficients": 3_000,
+    "coefficients": 2_850,
     "credit": 2_500,
     "diagnosis": 3_900,
     "distances": 2_500,

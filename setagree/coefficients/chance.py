@@ -6,8 +6,7 @@ All computations use disagreement as a share of d_max: x = 1 - pa and y = 1 - pe
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -223,24 +222,27 @@ def pairable_totals(tally: Tally, mass: Floats) -> Floats:
     return tally.value_totals(mass * tally.pairable)
 
 
-def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
-    """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings.
+def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
+    """Yield all pairs of different values of one pattern, as positions of its stored counts.
 
     Entry i of the counts is paired with entry i + 1, then i + 2, ... while both are in one
-    pattern. Blocks of patterns are processed in turn, so that memory stays bounded.
+    pattern. Blocks of entries are processed in turn, so that memory stays bounded.
     """
-    out = np.zeros(tally.n_patterns)
-    bounds = np.searchsorted(tally.indptr, np.arange(0, len(tally.indices), PAIRS_AT_ONCE))
-    for first, last in itertools.pairwise([*bounds.tolist(), tally.n_patterns]):
-        left = np.arange(tally.indptr[first], tally.indptr[last])
-        shift = 1
-        while left.size:
-            left = left[left + shift < tally.indptr[tally.rows[left] + 1]]
-            right = left + shift
-            d = weights.distance_at(tally.indices[left], tally.indices[right])
-            pairs = 2 * tally.counts[left] * tally.counts[right] * d
-            out[first:last] += np.bincount(tally.rows[left] - first, pairs, last - first)
+    for first in range(0, len(tally.indices), PAIRS_AT_ONCE):
+        left, shift = np.arange(first, min(first + PAIRS_AT_ONCE, len(tally.indices))), 1
+        while (left := left[left + shift < tally.indptr[tally.rows[left] + 1]]).size:
+            yield left, left + shift
             shift += 1
+
+
+def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
+    """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
+    out = np.zeros(tally.n_patterns)
+    for left, right in value_pairs(tally):
+        d = weights.distance_at(tally.indices[left], tally.indices[right])
+        first, last = tally.rows[left[0]], tally.rows[left[-1]] + 1
+        pairs = 2 * tally.counts[left] * tally.counts[right] * d
+        out[first:last] += np.bincount(tally.rows[left] - first, pairs, last - first)
     return out
 
 

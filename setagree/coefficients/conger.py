@@ -21,10 +21,7 @@ from setagree.credit.within_groups import spread_within_groups
 
 @dataclass(frozen=True)
 class UrnOfEachRater(Model):
-    """An urn for each rater, with that rater's own shares p_g (Conger 1980; two raters: Cohen).
-
-    pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of raters.
-    """
+    """An urn for each rater, with that rater's own shares p_g (Conger 1980; two raters: Cohen)."""
 
     asks_who: ClassVar[bool] = True
 

@@ -96,6 +96,8 @@ class Estimated:
         # 1992, ch. 10). c = (m - p) / (m - 1) for m units of the domain, the share p of
         # the units drawn: 1 for a whole sample; of one stratum c makes Var the variance of the
         # domain's own units times 1 - n / N.
+        if not len(self.deviations):
+            return float("nan")
         (strata, _, n_strata), u, n = self._strata, self.deviations, self.n_drawn
         own, m = np.bincount(strata, minlength=n_strata), float(len(u))
         means = self.stratum_sums / np.maximum(own, 1)

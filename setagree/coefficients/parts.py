@@ -45,14 +45,12 @@ from setagree.coefficients.sums import (
 )
 from setagree.credit.base import sums_to_others
 from setagree.credit.within_groups import distinct_keys
+from setagree.limits import BLOCK_ENTRIES
 from setagree.study.annotations import Annotations
 
 _SMALL = 1.3e-4
 """Share of the units up to which the distances of all units to the urn of a part count as equal;
 the standard error of the others changes by less than 1e-12 of itself."""
-
-_BLOCK_CELLS = 4_000_000
-"""Entries of a dense block; 32 MB."""
 
 _MAX_DENSE_VALUES = 2_000
 """Distinct values up to which arrays of values x values are made; 32 MB each."""
@@ -242,7 +240,7 @@ class Parts:
     def _blocks(self, parts: Codes) -> list[Codes]:
         """Return the parts in blocks whose arrays of units, or of values, are of bounded size."""
         width = max(self.case.weights.n_values, len(self.of_row))
-        return np.split(parts, np.arange(0, len(parts), max(1, _BLOCK_CELLS // width))[1:])
+        return np.split(parts, np.arange(0, len(parts), max(1, BLOCK_ENTRIES // width))[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,37 +268,49 @@ class Absences:
         TypeError
             The chance model does not define what it gives without a rater.
         """
-        match self.whole.model:
-            case UrnOfEachRater() as model:
-                y, gone = model.without_raters(self.whole.case), self._gone
-                left = Left(self.whole.sums.minus(gone), y, y)
-                out, lost = self.whole.of_left(left)
-                # Weights from the sizes of strata change if a unit is left without ratings.
-                return out, lost | ((gone.n > 0) & (self.whole.case.rated.strata is not None))
-            case Redrawn() as model:
-                return self._redrawn(model)
-            case Fixed() | Urn():
-                return self.whole.of_left(self._left)
-        raise TypeError(f"{self.whole.model!r} is not a model whose raters can be left out")
+        out, lost = self.whole.of_left(self._left)
+        if (
+            isinstance(self.whole.model, UrnOfEachRater)
+            and self.whole.case.rated.strata is not None
+        ):
+            # Weights from the sizes of strata change if a unit is left without ratings.
+            lost |= self._gone.n > 0
+        return out, lost
 
-    def _redrawn(self, model: Redrawn) -> tuple[Floats, Flags]:
-        """Return the estimates if labels are redrawn, once for raters of the same answers."""
-        case, bounds, gone = self.whole.case, self._urn.indptr, self._gone
+    @cached_property
+    def _left(self) -> Left:
+        """The study without each rater."""
+        whole, none = self.whole, np.zeros(self.study.n_raters)
+        match whole.model:
+            case Fixed():
+                return whole.left(self._gone, none, none)
+            case Urn() as model:
+                own_form = _urn_forms(whole, model, self._urn)[1]
+                return whole.left(self._gone, self._urn @ whole.to_values, own_form)
+            case UrnOfEachRater() as model:
+                y = model.without_raters(whole.case)
+            case Redrawn() as model:
+                y = self._redrawn(model)
+            case _:
+                raise TypeError(f"{whole.model!r} is not a model whose raters can be left out")
+        return Left(whole.sums.minus(self._gone), y, y)
+
+    def _redrawn(self, model: Redrawn) -> Floats:
+        """Return y without each rater if labels are redrawn, once for raters of equal answers."""
+        case, z, y = self.whole.case, self._urn, np.full(self.study.n_raters, np.nan)
         alike: dict[tuple[bytes, bytes], list[int]] = {}
-        for g in np.flatnonzero(self.whole.sums.n - gone.n > 1).tolist():
-            mine = slice(bounds[g], bounds[g + 1])
-            answers = self._urn.indices[mine].tobytes(), self._urn.data[mine].tobytes()
+        for g in np.flatnonzero(self.whole.sums.n - self._gone.n > 1).tolist():
+            mine = slice(z.indptr[g], z.indptr[g + 1])
+            answers = z.indices[mine].tobytes(), z.data[mine].tobytes()
             alike.setdefault(answers, []).append(g)
         check_cost(
             "mv_alpha without each rater",
             n_steps=len(alike) * redrawn_steps(case.tally.values),
             instead="Krippendorff's alpha passes, or fewer raters.",
         )
-        y = np.full(self.study.n_raters, np.nan)
         for raters in alike.values():
-            z = self._urn[[raters[0]]].toarray()[0]
-            y[raters] = model.chance(case, (self.whole.urn - z)[:, None])
-        return self.whole.of_left(Left(self.whole.sums.minus(gone), y, y))
+            y[raters] = model.chance(case, (self.whole.urn - z[[raters[0]]].toarray()[0])[:, None])
+        return y
 
     @cached_property
     def _entries(self) -> Codes:
@@ -379,15 +389,6 @@ class Absences:
         z.sum_duplicates()  # which sorts, too
         return z
 
-    @cached_property
-    def _left(self) -> Left:
-        """The study without each rater, for a Fixed or Urn model."""
-        whole, none = self.whole, np.zeros(self.study.n_raters)
-        if not isinstance(whole.model, Urn):
-            return whole.left(self._gone, none, none)
-        own_form = _urn_forms(whole, whole.model, self._urn)[1]
-        return whole.left(self._gone, self._urn @ whole.to_values, own_form)
-
     @property
     def _is_dense(self) -> bool:
         """Whether F, and F (sum_i s_i² c_i c_i') F, are made as arrays of shape (K, K)."""
@@ -413,7 +414,7 @@ class Absences:
         tally, (order, ends) = self.whole.case.tally, self._by_rater
         n_cells = K if dense is not None else K + tally.n_patterns
         n_cells += int(np.diff(tally.indptr)[tally.rows[self._entries]].sum()) // R
-        starts = range(0, R, max(1, _BLOCK_CELLS // n_cells))
+        starts = range(0, R, max(1, BLOCK_ENTRIES // n_cells))
         blocks = []
         for start, stop in pairwise([*starts, R]):
             mine = order[ends[start] : ends[stop]]

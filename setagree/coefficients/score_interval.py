@@ -68,21 +68,16 @@ def score_ends(case: Case, model: Model, level: float) -> tuple[float, float]:
     p = min(1.0, found.Do / found.s)
     k = (z * z + 4 * p * (1 - p) * (t * t - z * z)) / n
     A = 1 - k * found.B
-    upper = _larger_root(2 * th + k * sig, A, th)
+    # The larger root of A x² - (2 th + k sig) x + th² = 0, and the lower one from a shifted th.
+    b = 2 * th + k * sig
+    upper = (b + np.sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A) if A > 1e-9 else np.inf
     disagreements = n * found.Do / found.s
     moved = th - _PSEUDO * sig / (n * np.sqrt(disagreements)) if disagreements > 0 else 0.0
     lower = 0.0
     if moved > 0:
         b = 2 * moved + k * sig
         lower = 2 * moved**2 / (b + np.sqrt(max(0.0, b * b - 4 * A * moved**2)))
-    return 1 - upper, float(1 - lower)
-
-
-def _larger_root(b: float, A: float, th: float) -> float:
-    """Return the larger root x of A x² - b x + th² = 0, or infinity if there is none."""
-    if A <= 1e-9:
-        return float("inf")
-    return float((b + np.sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A))
+    return float(1 - upper), float(1 - lower)
 
 
 def moments(case: Case, model: Model) -> Moments | None:

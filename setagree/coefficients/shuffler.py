@@ -1,4 +1,8 @@
-"""Coefficients of studies whose answers are permuted."""
+"""Coefficients of studies whose answers are permuted, and disagreement within large units.
+
+A unit of r ratings has r (r - 1) / 2 pairs. A short list of them is fastest. A unit with thousands
+of ratings has millions of pairs but few distinct values, so its values are counted instead.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, lgamma
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Codes, Floats
+from setagree.coefficients.chance import Case, Codes, Floats, pattern_disagreement
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.sums import Flags, Sums, coefficient, features
-from setagree.coefficients.within_units import CountedUnits, dense_distances, lists_pairs
-from setagree.credit.base import DenseWeights, Weights
+from setagree.credit.base import DenseWeights, Weights, neighbours
 from setagree.study.tally import Tally
 
 Tables: TypeAlias = Iterable[tuple[slice, Codes]]
@@ -34,6 +37,16 @@ _MAX_SLICES = 2_000
 
 _PROGRESS_BLOCKS = 1_000
 """Blocks from which a progress bar is shown at once, not after two seconds."""
+
+PAIRS_LISTED = 4_000_000
+"""Maximum number of listed pairs of ratings: about 250 MB."""
+
+_FEW_PAIRS = 50_000
+_DENSE_VALUES = 1_500
+_CELLS_AT_ONCE = 1_000_000
+_CELLS_A_PAIR = 32
+_CELLS_A_LOOKUP = 200
+"""Multiply-adds in the time of one pair look-up: in a dense matrix, or by its operator."""
 
 
 class Cells:
@@ -70,6 +83,7 @@ class Cells:
         self.units = np.argsort(sizes, kind="stable")
         self.sizes = sizes[self.units]
         self.place = np.argsort(self.units)[self.unit]  # of each cell's unit in this order
+        self._by_unit = np.argsort(self.place, kind="stable")
 
     # -- permutations
 
@@ -147,14 +161,10 @@ class Cells:
         return n_slices <= _MAX_SLICES and is_short
 
     @cached_property
-    def _by_unit(self) -> Codes:
-        """Cells unit by unit, in the order of `units`."""
-        return np.argsort(self.place, kind="stable")
-
-    @cached_property
     def _tables(self) -> list[tuple[slice, Codes]]:
         """Units of each size r, and their cells as a table of shape (r, n_units_of_r)."""
-        tables, first_unit, first = [], 0, 0
+        tables: list[tuple[slice, Codes]] = []
+        first_unit = first = 0
         for r, n in zip(*np.unique(self.sizes, return_counts=True), strict=True):
             cells = self._by_unit[first : first + r * n].reshape(n, r).T
             tables.append((slice(first_unit, first_unit + n), np.ascontiguousarray(cells)))
@@ -177,8 +187,8 @@ class Cells:
             value = V.take(self._by_unit, axis=1)
             rated = value < self.n_values
             ones = np.ones(int(rated.sum()))
-            counts = CountedUnits(self.sizes, self.tally, self.weights, self.dense)
-            q = counts.disagreement(unit[rated], value[rated], ones, B * n)
+            counted = Counted(self.sizes, self.tally, self.weights, self.dense)
+            q = counted_disagreement(counted, unit[rated], value[rated], ones, B * n)
             return q.reshape(B, n) / self.weights.max_distance
         q = np.zeros((B, n))
         for units, k, l in pairs_of(tables):
@@ -188,9 +198,8 @@ class Cells:
     def _distances(self, k: Codes, l: Codes) -> Floats:
         """Return d / d_max of pairs of answers. It is 0 if one of them is missing."""
         if self._bordered is not None:
-            return np.asarray(
-                self._bordered.take((k * (self.n_values + 1) + l).astype(np.intp, copy=False))
-            )
+            at = (k * (self.n_values + 1) + l).astype(np.intp, copy=False)
+            return np.asarray(self._bordered.take(at))
         out, rated = np.zeros(k.shape), (k < self.n_values) & (l < self.n_values)
         out[rated] = self.weights.distance_at(k[rated], l[rated]) / self.weights.max_distance
         return out
@@ -327,6 +336,67 @@ def summed(codes: Codes, each: Floats | Flags, n: int) -> Floats:
     cells = (codes + n * np.arange(B)[:, None]).ravel()
     sums = np.bincount(cells, np.broadcast_to(each, codes.shape).ravel(), n * B)
     return sums.astype(np.float64, copy=False).reshape(B, n)
+
+
+def lists_pairs(r: Floats | Codes, n_values: int, most: int | None = None) -> bool:
+    """Return whether the pairs of units of r ratings are few enough to be listed.
+
+    They are if counts of the values, with n_units x K² work, would not be faster.
+    """
+    pairs = float((r * (r - 1)).sum()) / 2
+    quick = pairs <= _FEW_PAIRS or _CELLS_A_PAIR * pairs <= len(r) * n_values**2
+    return quick and pairs <= (PAIRS_LISTED if most is None else most)
+
+
+def rating_pairs(unit: Codes) -> tuple[Codes, Codes]:
+    """Return the positions of the two ratings of every pair of ratings of one unit."""
+    order = np.argsort(unit, kind="stable")
+    found = [(order[left], order[right]) for left, right in neighbours(unit[order])]
+    lefts, rights = zip((order[:0], order[:0]), *found, strict=True)
+    return np.concatenate(lefts), np.concatenate(rights)
+
+
+def dense_distances(weights: Weights) -> Floats | None:
+    """Return all K x K distances as one row, or None if there are too many."""
+    K = weights.n_values
+    if K > _DENSE_VALUES:
+        return None
+    k, l = np.divmod(np.arange(K * K), K)
+    return weights.distance_at(k, l)
+
+
+class Counted(NamedTuple):
+    """Units whose values are counted: their ratings, and the K x K distances, if these are few."""
+
+    r: Floats | Codes
+    tally: Tally
+    weights: Weights
+    dense: Floats | None
+
+
+def counted_disagreement(
+    units: Counted, unit: Codes, value: Codes, each: Floats, n_units: int
+) -> Floats:
+    """Return t_i' D t_i of each unit, t_ik the summed weight of its ratings of value k.
+
+    The units ascend; there may be several copies of all of them.
+    """
+    from scipy import sparse
+
+    weights, K, out = units.weights, units.weights.n_values, np.zeros(n_units)
+    lookups = float((np.minimum(units.r, K) ** 2).sum()) / 2
+    if units.dense is None or len(units.r) * K**2 > _CELLS_A_LOOKUP * lookups:
+        c = sparse.coo_array((each, (unit, value)), shape=(n_units, K)).tocsr()
+        c.sum_duplicates()
+        counts = (c.indptr.astype(np.intp), c.indices, c.data, np.ones(n_units))
+        return pattern_disagreement(Tally(units.tally.kind, weights.values, *counts), weights)
+    D, starts = units.dense.reshape(K, K), range(0, n_units, max(1, _CELLS_AT_ONCE // K))
+    for first, last in itertools.pairwise([*starts, n_units]):
+        here = slice(*np.searchsorted(unit, (first, last)))
+        cells = (unit[here] - first) * K + value[here]
+        t = np.bincount(cells, each[here], (last - first) * K).reshape(-1, K)
+        out[first:last] = np.einsum("uk,uk->u", t @ D, t)
+    return out
 
 
 def pairs_of(tables: Tables) -> Iterator[tuple[slice, Codes, Codes]]:

@@ -40,14 +40,12 @@ from setagree.coefficients.chance import (
 )
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_minus
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.limits import BLOCK_ENTRIES
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 CANCELLATION_TOL = 1e-6
 """Share of a sum below which a difference from it is recomputed, because its digits cancelled."""
-
-_BLOCK_CELLS = 2_000_000
-"""Weights of rows that are evaluated together; 16 MB."""
 
 
 class Sums(NamedTuple):
@@ -147,19 +145,12 @@ def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
     return one_minus(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)
 
 
-class Slopes(NamedTuple):
-    """The linearised value of a unit is a + b M_i + c O_i + d share_i c_i' F X."""
-
-    a: Floats | float
-    b: Floats | float
-    c: Floats | float
-    d: Floats | float
-
-
 def slopes(
     model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
-) -> Slopes:
-    """Return the slopes of linearised values in the features of a unit (Gwet 2014, ch. 2 to 5).
+) -> tuple[Floats | float, Floats, Floats, Floats]:
+    """Return a, b, c, d of the linearised values a + b M_i + c O_i + d share_i c_i' F X.
+
+    Gwet (2014, ch. 2 to 5).
 
     Units, where n / n' = P / M is the share of rated over pairable units and y_i that of the unit:
     kappa*_i = (n / n') (M_i - O_i / y) + 2 (x / y) (y_i - y) / y,    y_i = share_i c_i' F X / P.
@@ -168,25 +159,16 @@ def slopes(
     M_i: 1 + [(M_i / rbar - 1) x' - O_i / rbar] / y' - 2 (x / y') (M_i / rbar) (1 - y_i / y'),
     where M_i y_i = share_i c_i' F X / N.
 
-    Parameters
-    ----------
-    rbar : float or ndarray
-        rbar, the mean of M_i over pairable units.
-    varies : bool
-        Whether y depends on the answers.
+    `varies` states whether y depends on the answers.
     """
     x = sums.O / sums.M
     if model.weigh == "units":
         shift = 2 * x / y if varies else 0.0 * y
         ratio = sums.P / sums.M
-        return Slopes(-shift, ratio, -ratio / y, shift / (y * sums.P))
+        return -shift, ratio, -ratio / y, shift / (y * sums.P)
     small = (1 - sums.own / sums.M**2) * y
-    return Slopes(
-        1 - x / y,
-        (x / y - 2 * x / small) / rbar,
-        -1 / (rbar * small),
-        2 * x / (small**2 * rbar * sums.M),
-    )
+    of_M, of_O = (x / y - 2 * x / small) / rbar, -1 / (rbar * small)
+    return 1 - x / y, of_M, of_O, 2 * x / (small**2 * rbar * sums.M)
 
 
 def estimate(case: Case, model: Model) -> Estimate:
@@ -399,7 +381,7 @@ class UnitSums:
     def _recomputed(self, rows: Codes) -> Floats:
         """Return the coefficient without one unit of some rows, each from the units left."""
         out = np.empty(len(rows))
-        block_size = max(1, _BLOCK_CELLS // len(self.times))
+        block_size = max(1, BLOCK_ENTRIES // len(self.times))
         for start in range(0, len(rows), block_size):
             block = rows[start : start + block_size]
             times = np.tile(self.times, (len(block), 1))

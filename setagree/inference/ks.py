@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_cost, public
-from setagree.coefficients.chance import ROUNDING, Codes, Floats
+from setagree.coefficients.chance import ROUNDING, Codes, Floats, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
-from setagree.coefficients.within_units import value_pairs
 from setagree.credit.base import Weights, chunks
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike

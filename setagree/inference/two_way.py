@@ -18,13 +18,14 @@ from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.chance_models import Fixed, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.sums import Sums, coefficient, features
-from setagree.coefficients.within_units import (
-    CountedUnits,
+from setagree.coefficients.shuffler import (
+    Counted,
+    counted_disagreement,
     dense_distances,
     lists_pairs,
     rating_pairs,
 )
+from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.panel_members import known_study
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
@@ -124,7 +125,8 @@ class TwoWay:
             return np.asarray(_sums(u, n, d) @ (2 * w[g] * w[h]))
         u, g, v = self._by_unit
         units = (u + n * np.arange(B)[:, None]).ravel()
-        q = self._units.disagreement(units, np.tile(v, B), w[g].T.ravel(), n * B)
+        each = w[g].T.ravel()
+        q = counted_disagreement(self._units, units, np.tile(v, B), each, n * B)
         return np.asarray(q.reshape(B, n).T / self.agreement.weights.max_distance)
 
     @cached_property
@@ -168,9 +170,9 @@ class TwoWay:
         return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
 
     @cached_property
-    def _units(self) -> CountedUnits:
+    def _units(self) -> Counted:
         weights = self.agreement.weights
-        return CountedUnits(self._ratings, self.agreement.tally, weights, dense_distances(weights))
+        return Counted(self._ratings, self.agreement.tally, weights, dense_distances(weights))
 
 
 def _sums(codes: npt.NDArray[Any], n: int, each: Floats | None = None) -> Any:

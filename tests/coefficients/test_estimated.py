@@ -63,3 +63,12 @@ def test_a_mean_of_parts_without_common_units():
     expected = sum(one.standard_error**2 for one in results) / 4
     assert mean_of(parts).variance == pytest.approx(expected, rel=1e-12)
     assert mean_of(parts).degrees_of_freedom == STUDY.n_units - 1
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
+def test_no_spread_of_nothing():
+    """A weighted sample without an estimate has no standard error, nor has it without a rater."""
+    study = sa.simulate(1, 3, n_labels=5, rng=8).sampled(sampling_weight={"u1": 1.7})
+    alpha = sa.krippendorff_alpha(study)
+    assert np.isnan(estimated(alpha.case, alpha.parts).standard_error)
+    assert sa.by_rater(study)["change_standard_error"].isna().all()

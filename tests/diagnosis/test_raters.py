@@ -207,7 +207,7 @@ class TestByManyRaters:
         each = quietly(sa.by_rater, study, distance=distance)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(parts_module, "_MAX_DENSE_VALUES", 0)
-            patch.setattr(parts_module, "_BLOCK_CELLS", 40)
+            patch.setattr(parts_module, "BLOCK_ENTRIES", 40)
             at_once = quietly(sa.by_rater, study, distance=distance)
         one, two = (
             frame.set_index("rater").sort_index(key=lambda k: k.map(str))

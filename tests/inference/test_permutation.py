@@ -34,7 +34,6 @@ from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
 from setagree.coefficients import shuffler as shuffling
-from setagree.coefficients import within_units
 from setagree.coefficients.chance_models import Model
 from setagree.coefficients.shuffler import Shuffler, arrangements
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
@@ -212,7 +211,7 @@ class TestEveryReshuffle:
         """Beyond some number of values distances are looked up pair by pair; nothing changes."""
         alpha = score(HARD, "krippendorff_alpha")
         table = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
-        monkeypatch.setattr(within_units, "_DENSE_VALUES", 2)
+        monkeypatch.setattr(shuffling, "_DENSE_VALUES", 2)
         pairs = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
         np.testing.assert_allclose(pairs, table, rtol=0, atol=1e-14)
 

@@ -9,7 +9,7 @@ from inference_support import HARD, PAIRS, estimates, fitting, noisy_rows, score
 from measuring import peak
 
 import setagree as sa
-from setagree.coefficients import within_units
+from setagree.coefficients import shuffler as shuffling
 from setagree.inference import two_way
 from setagree.inference.permutation import shuffler_of
 
@@ -23,13 +23,13 @@ CROWD = pd.DataFrame({"a": [9000, 4000, 8000], "b": [1000, 6000, 2000]})
 @pytest.fixture
 def no_list(monkeypatch):
     """Let nothing be few enough for a list of pairs."""
-    monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
+    monkeypatch.setattr(shuffling, "PAIRS_LISTED", 0)
 
 
 def roads(monkeypatch, road):
     """Count the values of the units by a matrix, or meet the distinct ones pair by pair."""
-    monkeypatch.setattr(within_units, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
-    monkeypatch.setattr(within_units, "_CELLS_AT_ONCE", 20)
+    monkeypatch.setattr(shuffling, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
+    monkeypatch.setattr(shuffling, "_CELLS_AT_ONCE", 20)
 
 
 every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])
@@ -66,7 +66,7 @@ class TestManyRatings:
         """Counted or listed, the same seed gives the same reshuffles."""
         alpha = score(noisy_rows(1, units=12, raters=5, missing=0.2), "krippendorff_alpha")
         listed = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
-        monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
+        monkeypatch.setattr(shuffling, "PAIRS_LISTED", 0)
         roads(monkeypatch, road)
         counted = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
         np.testing.assert_allclose(counted, listed, rtol=0, atol=1e-13)
@@ -82,7 +82,7 @@ class TestManyRatings:
         m = rng.integers(3, size=(agreement.n_units, 10)).astype(float)
         w = rng.integers(3, size=(agreement.n_raters, 10)).astype(float)
         expected = loaded.estimates(m, w)
-        monkeypatch.setattr(within_units, "PAIRS_LISTED", 0)
+        monkeypatch.setattr(shuffling, "PAIRS_LISTED", 0)
         roads(monkeypatch, road)
         actual = counted.estimates(m, w)
         assert actual.tolist() == pytest.approx(expected.tolist(), abs=1e-12, nan_ok=True)
@@ -91,10 +91,10 @@ class TestManyRatings:
     def test_when_pairs_are_listed(self):
         """Few pairs are; so are many where counts of very many values would take longer."""
         r = np.full(1000, 3.0)
-        assert within_units.lists_pairs(r, 2)
-        assert within_units.lists_pairs(np.full(100, 60.0), 1000)
-        assert not within_units.lists_pairs(np.full(100, 60.0), 5)
-        assert not within_units.lists_pairs(np.full(3, 10_000.0), 50_000)
+        assert shuffling.lists_pairs(r, 2)
+        assert shuffling.lists_pairs(np.full(100, 60.0), 1000)
+        assert not shuffling.lists_pairs(np.full(100, 60.0), 5)
+        assert not shuffling.lists_pairs(np.full(3, 10_000.0), 50_000)
 
     def test_memory_of_reshuffles(self):
         """Ten thousand ratings a unit take no list of 150 million pairs.
