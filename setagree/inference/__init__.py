@@ -1,1 +1,1 @@
-"""How sure are we: intervals, null distributions, comparisons, planning."""
+"""Inference: intervals, null distributions, comparisons, plans."""

@@ -373,8 +373,8 @@ def at_least(
         found = AtLeast(row, float(threshold), level, low, high)
         if found.holds and row.best_method == "t":
             warn(
-                f"That {_name(row)} is at least {threshold:g} rests on its t interval, which "
-                "promises too much where agreement is high: in simulated studies it said so of up "
+                f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "
+                "too narrow if agreement is high: in simulated studies it gave this verdict for up "
                 "to 13% that were no better than the threshold, instead of 5%.",
                 SetagreeWarning,
             )

@@ -335,7 +335,7 @@ def _over_units(
 ) -> list[Floats]:
     n_units = {row.n_units for row in rows}
     if len(n_units) != 1:
-        raise DataError("the rows of a table must stand on the same units.")
+        raise DataError("the rows of a table must have the same units.")
     evaluate = [row.sums.reweighted for row in rows]
     width, n = max(row.n_values for row in rows), n_units.pop()
     if is_clustered(rows[0]):

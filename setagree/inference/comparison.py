@@ -185,7 +185,7 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
         if alike:
             warn(
                 f"no unit is shared, so that the studies are taken as independent, but {alike}; "
-                f"spell them alike if they are the same, or say {option('design', 'independent')}.",
+                f"spell them alike if they are the same, or use {option('design', 'independent')}.",
                 SimilarLabelsWarning,
             )
         _doubt_shared_clusters(agreements)
@@ -195,14 +195,14 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
     if len(counts) > _LISTED_STUDIES:
         sizes = f"the {min(counts):,} to {max(counts):,} units in each of {len(counts):,} studies"
     n_in_all = len(frozenset.intersection(*known))
-    shared = f"{option('design', 'shared_units')} (only those, scored anew), 'same_units'"
+    shared = f"{option('design', 'shared_units')} (only those, recomputed), 'same_units'"
     first = shared if n_in_all else option("design", "same_units")
     apart = (
         "" if n_in_all else f" Or compare two at a time, with {option('design', 'shared_units')}."
     )
     raise DataError(
         f"the studies share some units and not others: of {sizes}, {n_in_all:,} are in all; "
-        f"say {first} (all: units with the same name are the same things) or "
+        f"use {first} (all: units with the same name are the same things) or "
         f"'independent' (names are alike by chance).{apart}"
         + (f" Besides, {alike}." if alike else "")
     )
@@ -222,7 +222,7 @@ def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
         warn(
             "no unit is shared, so that the studies are taken as independent, but "
             f"{counted(len(shared), 'cluster')} {have} in more than one of them "
-            f"({listing(shared, limit=2)}); say {option('design', 'same_units')} if clusters of "
+            f"({listing(shared, limit=2)}); use {option('design', 'same_units')} if clusters of "
             f"one name are the same, or {option('design', 'independent')} if not.",
             SimilarLabelsWarning,
         )
@@ -266,7 +266,7 @@ def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
     known = [frozenset(one.tolist()) for one in units if one is not None]
     if len(known) < len(units):
         raise DataError(
-            "some units have no identifiers and cannot be matched; say "
+            "some units have no identifiers and cannot be matched; use "
             f"{option('design', 'independent')} if the studies share no unit."
         )
     return known
@@ -275,12 +275,14 @@ def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
 def distance_of(agreement: Agreement) -> Distance:
     """Return the distance of an agreement."""
     if agreement.case.distance is None:
-        raise TypeError("this agreement does not know its distance")
+        raise TypeError("this agreement has no distance")
     return agreement.case.distance
 
 
 def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
-    study = known_study(agreement, f"{option('design', 'shared_units')} scores anew and must know")
+    study = known_study(
+        agreement, f"{option('design', 'shared_units')} recomputes and needs to know"
+    )
     distance = distance_of(agreement)
     kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
     part = study.take(kept[study.unit_codes])
@@ -460,7 +462,7 @@ class Comparison(Result):
         if not many:
             return "No unit is shared; clusters are matched by their names"
         if self.design == "shared_units":
-            return f"Only the {number} units that all studies share, scored anew"
+            return f"Only the {number} units that all studies share, recomputed"
         return f"The same units, matched by their names ({number} shared)"
 
 
@@ -548,7 +550,7 @@ def compare(
     for one in itertools.chain(*families):
         if method == "linearised" and one.reason is None and not one.parts.influence.size:
             raise OptionError(
-                f"{one.coefficient} has no linearised values; say {option('method', 'bootstrap')}."
+                f"{one.coefficient} has no linearised values; use {option('method', 'bootstrap')}."
             )
     if design is None:
         design = design_of(families[0])
@@ -607,8 +609,8 @@ def _families(given: Sequence[Agreement | AgreementTable]) -> list[list[Agreemen
         families = [[*tables[0]]]
     elif len(tables) < len(given) or len({frozenset(one.by_name) for one in tables}) > 1:
         raise DataError(
-            "a table is compared with tables of the same coefficients and distances; beside "
-            "anything else pass one row: table[name, distance]."
+            "a table is compared with tables of the same coefficients and distances; to "
+            "compare it with anything else, pass one row: table[name, distance]."
         )
     else:
         families = [[table[name] for table in tables] for name in tables[0].by_name]

@@ -425,7 +425,7 @@ def _two_panels(
     if not isinstance(panels, Mapping) or not 1 <= len(panels) <= 2:
         raise OptionError(
             "panels= maps two names to lists of raters, such as {'experts': ['ann'], 'crowd': "
-            "['bob', 'cem']}; one name alone stands against everybody else."
+            "['bob', 'cem']}; with one name, all other raters are the second panel."
         )
     names = [*panels]
     members = []

@@ -223,7 +223,7 @@ class Plan(Result):
         )
         is_room_asked = self.goals.assurance is not None or self.goals.power is not None
         return (
-            f"A pilot of {counted(self.pilot_units, 'unit')} says little: its {pilot.coefficient} "
+            f"A pilot of {counted(self.pilot_units, 'unit')} shows little: its {pilot.coefficient} "
             f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g}% interval), and "
             "the spread of units that this plan rests on is as uncertain."
             f"{'' if is_room_asked else room}"

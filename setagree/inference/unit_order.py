@@ -181,8 +181,8 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
     kinds = {sample is not None and sample.is_clustered for sample in samples}
     if len(kinds) > 1:
         raise DataError(
-            f"some of the agreements have clusters and others none; say {option('cluster')} of all "
-            "of them."
+            f"some of the agreements have clusters and others none; give {option('cluster')} to "
+            "all of them."
         )
     first = next((sample for sample in samples if sample is not None), None)
     if first is None or all(sample is first for sample in samples):
@@ -201,7 +201,7 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
             if True not in kinds:
                 raise DataError(
                     "a unit is drawn from one stratum, or population, of one size; the studies "
-                    "that are compared say different ones of the same units. Say the same of both."
+                    "that are compared give different ones for the same units. Give both the same."
                 )
             raise DataError(
                 f"a unit is in one cluster, and one is in {shorten(before[moved][0])} in one "

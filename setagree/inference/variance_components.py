@@ -321,7 +321,7 @@ class VarianceComponents(Result):
         ends = "is not known" if np.isnan(low) else f"is {interval(low, high)}"
         return (
             f"{where}. Whether raters differ more from unit to unit or by habits of their own "
-            f"cannot be told: the {level_text(self.level)} interval of the difference {ends}."
+            f"is not decided: the {level_text(self.level)} interval of the difference {ends}."
         )
 
     def _notes(self) -> list[str]:
@@ -409,7 +409,9 @@ def variance_components(
         if np.isnan(x)
     ]
     if absent:
-        raise DataError(f"no two ratings are {absent[0]}, so that variances cannot be told apart.")
+        raise DataError(
+            f"no two ratings are {absent[0]}, so that the variances cannot be separated."
+        )
     remark, name = _remark(compared), compared.name
     return VarianceComponents(study, name, level, whole, without_unit, without_rater, remark)
 

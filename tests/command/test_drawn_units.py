@@ -87,7 +87,7 @@ def test_rounds_that_share_clusters(study):
     words = ("compare", *CLUSTERED, "--group", "half")
     result = invoke(*words)
     assert "12 clusters have units in more than one of them" in result.stderr
-    assert "say --design 'same_units' if clusters of one name are the same" in result.stderr
+    assert "use --design 'same_units' if clusters of one name are the same" in result.stderr
     half = {unit: int(str(unit)[1:]) % 2 for unit in study.units}
     frame = sa.by_group(study, half)
     row = rows(*words, "--design", "same_units")[0]

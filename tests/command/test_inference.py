@@ -494,7 +494,7 @@ class TestCompare:
         Path("less.csv").write_text("\n".join(SMALL.splitlines()[:5]) + "\n")
         Path("other.csv").write_text(SMALL.replace("1,b,x", "1,b,y"))
         sentence = refusal("compare", "other.csv", "less.csv")
-        assert "of 3 and 2 units, 2 are in all; say --design 'shared_units'" in sentence
+        assert "of 3 and 2 units, 2 are in all; use --design 'shared_units'" in sentence
         Path("cut.csv").write_text("\n".join(Path("other.csv").read_text().splitlines()[:5]) + "\n")
         row = rows("compare", "other.csv", "less.csv", "--design", "shared_units")[0]
         expected = rows("compare", "cut.csv", "less.csv")[0]
@@ -502,7 +502,7 @@ class TestCompare:
             assert row[name] == expected[name]
         assert (row["n_shared"], row["design"]) == (2, "shared_units")
         text = " ".join(ok("compare", "other.csv", "less.csv", "--design", "shared_units").split())
-        assert "Only the 2 units that all studies share, scored anew" in text
+        assert "Only the 2 units that all studies share, recomputed" in text
         text = " ".join(ok("compare", "cut.csv", "less.csv").split())
         assert "matched by their names (2 shared)" in text
         words = ["other.csv", "less.csv", "cut.csv", "--design", "same_units"]

@@ -433,7 +433,7 @@ class TestTables:
     def test_rows_of_several_studies_are_refused(self):
         """A table put together from studies with other units cannot be resampled as one."""
         one, two = (score(rows, "fleiss_kappa") for rows in (HARD, T1))
-        with pytest.raises(DataError, match="rows of a table must stand on the same units"):
+        with pytest.raises(DataError, match="rows of a table must have the same units"):
             sa.bootstrap(sa.AgreementTable((one, two), 0.95, 0), n_resamples=5)
 
 

@@ -319,7 +319,7 @@ class TestComparing:
         half = np.arange(study.n_units) % 2
         frame = sa.by_group(study, dict(zip(study.units, half.tolist(), strict=True)))
         one, two = (sa.krippendorff_alpha(study.take(half[study.unit_codes] == h)) for h in (0, 1))
-        said = r"12 clusters have units in more than one of them \('d0', 'd1' and 10 more\); say"
+        said = r"12 clusters have units in more than one of them \('d0', 'd1' and 10 more\); use"
         with pytest.warns(SimilarLabelsWarning, match=said):
             assert sa.compare(one, two).design == "independent"
         found = sa.compare(one, two, design="same_units")

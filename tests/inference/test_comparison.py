@@ -207,7 +207,7 @@ class TestSameUnits:
             for how, distance in ((one, "masi"), (two, "nominal"))
         ]
         for pair in (alphas, alphas[::-1]):
-            with pytest.raises(DataError, match="say different ones of the same units"):
+            with pytest.raises(DataError, match="give different ones for the same units"):
                 sa.compare(*pair)
 
     def test_the_same_thing_twice(self):
@@ -224,7 +224,7 @@ class TestWhichUnits:
         """Units 0-29 and 10-39: neither the same nor others, unless you say so."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
-        with pytest.raises(DataError, match="of 30 and 30 units, 20 are in all; say design="):
+        with pytest.raises(DataError, match="of 30 and 30 units, 20 are in all; use design="):
             sa.compare(a, b)
         same = sa.compare(a, b, design="same_units")
         psi = [
@@ -283,7 +283,7 @@ class TestWhichUnits:
         table = pd.DataFrame({"a": [2, 0, 1], "b": [1, 3, 2]}, index=["u0", "u1", "u2"])
         tally = sa.Tally.from_counts(table)
         a, b = sa.fleiss_kappa(tally), sa.fleiss_kappa(part(ROWS, range(1, 9)))
-        with pytest.raises(DataError, match="must know who gave what"):
+        with pytest.raises(DataError, match="needs to know who gave what"):
             sa.compare(a, b, design="shared_units")
 
     def test_undefined_on_the_shared_units(self):
@@ -408,7 +408,7 @@ class TestWhichUnits:
         one = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1], "b": [0, 2, 1]}))
         alpha = sa.krippendorff_alpha(one)
         nameless = sa.krippendorff_alpha(replace(one, units=None, indptr=one.indptr.copy()))
-        with pytest.raises(DataError, match="have no identifiers and cannot be matched; say"):
+        with pytest.raises(DataError, match="have no identifiers and cannot be matched; use"):
             sa.compare(alpha, nameless, method=method)
         with pytest.raises(DataError, match="matched by their identifiers, and some have none"):
             sa.compare(alpha, nameless, design="same_units", method=method)
@@ -494,7 +494,7 @@ class TestBootstrap:
         """mv-alpha has no linearised values; its difference is had by resampling."""
         mv, alpha = score(ROWS, "mv_alpha"), score(ROWS, "krippendorff_alpha")
         with pytest.raises(
-            OptionError, match="mv_alpha has no linearised values; say method='boot"
+            OptionError, match="mv_alpha has no linearised values; use method='boot"
         ):
             sa.compare(mv, alpha)
         result = sa.compare(mv, alpha, method="bootstrap", n_resamples=99, rng=1)

@@ -216,11 +216,11 @@ class TestPower:
         said = flat(planned(few, half_width=0.1))
         low, high = re.search(r"may be anywhere from (.*) to (.*) \(95%", said).groups()
         assert float(low) < few.estimate < float(high)
-        assert "A pilot of 12 units says little" in said
+        assert "A pilot of 12 units shows little" in said
         assert "assurance=0.8 leaves room" in said
         assert "leaves room" not in flat(planned(few, half_width=0.1, assurance=0.8))
         assert "leaves room" not in flat(planned(few, power=0.8))
-        assert "says little" not in flat(planned(PILOT, half_width=0.1))
+        assert "shows little" not in flat(planned(PILOT, half_width=0.1))
 
     @pytest.mark.parametrize("n", [15, 60, 500])
     @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])
