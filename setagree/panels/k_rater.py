@@ -190,15 +190,15 @@ class KRaterReliability(Replicated):
         Column("distance", "text"),
         Column("estimate"),
         Column(("low", "high"), "interval"),
-        Column("single", head="single answers"),
+        Column("single", meaning="alpha of the single answers"),
         Column("n_units", "count", "units"),
-        Column("n_undefined", "count", "undefined splits"),
+        Column("n_undefined", "count", "undefined", "splits whose alpha is undefined"),
     )
 
     def _notes(self) -> list[str]:
-        left_out = f"{self.share_left_out:.0%} of the units are left out of a split."
-        why = self.interval_reason
-        return [f"No interval: {why}." if why else "", left_out if self.share_left_out else ""]
+        why, share = self.interval_reason, self.share_left_out
+        basis = f"No interval: {why}." if why else f"The interval is about {self.about}."
+        return [basis, f"{share:.0%} of the units are left out of a split." if share else ""]
 
     @property
     def n_undefined(self) -> int:

@@ -1,0 +1,81 @@
+"""Results of panels print the table of their base, with its heading and notes."""
+
+from __future__ import annotations
+
+from small_studies import annotations, text
+
+import setagree as sa
+
+STUDY = sa.simulate(40, 4, rng=1)
+
+
+def parts_of(result):
+    """Return the paragraphs of a printed result."""
+    return str(result).split("\n\n")
+
+
+def test_rater_map():
+    """A row per rater below the one-line repr, and the verdict."""
+    found = sa.rater_map(STUDY, n_resamples=9, rng=1)
+    heading, table, verdict, _ = parts_of(found)
+    assert heading == repr(found)[1:-1]
+    heads, *rows = table.splitlines()
+    assert heads.split() == [
+        "rater",
+        "cluster",
+        "silhouette",
+        "distance",
+        "to",
+        "others",
+        "ratings",
+    ]
+    for line, (rater, row) in zip(rows, found.table.iterrows(), strict=True):
+        assert line.split()[:3] == [rater, f"{row['cluster']:.0f}", f"{row['silhouette']:.4f}"]
+    assert " ".join(verdict.split()) == found.verdict
+
+
+def test_k_raters():
+    """One row with the interval, and what it is about, or why there is none."""
+    found = sa.k_rater_reliability(STUDY, k=2, n_splits=20, rng=1)
+    table, note = parts_of(found)[:2]
+    low, high = found.interval()
+    assert f"{found.estimate:.4f}  {low:.4f}, {high:.4f}" in table
+    assert note == "The interval is about these raters."
+    rows = [[*row[:2], None] for row in text("a a a / b b b / c c c")]
+    alone = sa.k_rater_reliability(annotations(rows), k=1, n_splits=5, rng=1)
+    assert parts_of(alone)[1] == "No interval: all resamples came out alike."
+
+
+def test_units_left_out_of_splits():
+    """The share of units that a split leaves out is in a note."""
+    study = annotations(text("a b a b / a a a a / b b b b / a a b b"))
+    found = sa.k_rater_reliability(study, k=2, ties="missing", n_splits=20, rng=1)
+    share = f"{found.share_left_out:.0%} of the units are left out of a split."
+    assert 0 < found.share_left_out < 1
+    assert share in parts_of(found)
+
+
+def test_panel_scores():
+    """A row per rater with both intervals."""
+    found = sa.score_against_panel(STUDY, level=0.9)
+    heading, table, note = parts_of(found)
+    assert heading == "Against the answers of the others [masi]:"
+    heads, *rows = table.splitlines()
+    assert "90% interval" in heads
+    assert [row.split()[0] for row in rows] == STUDY.raters.tolist()
+    row = found.table.iloc[0]
+    assert f"{row['share_low']:.4f}, {row['share_high']:.4f}" in rows[0]
+    assert note.startswith("ceiling: the score of the best answer to each unit.")
+
+
+def test_crowdtruth():
+    """Raters and labels before the units, of which the first are printed."""
+    found = sa.crowdtruth(STUDY)
+    heading, table, rest = parts_of(found)
+    assert heading == repr(found)[1:-1]
+    kinds = [line.split()[0] for line in table.splitlines()[1:]]
+    assert kinds == sorted(kinds, key=["rater", "label", "unit"].index)
+    assert len(kinds) == found.max_rows
+    assert (
+        rest.startswith(f"{len(found.to_frame()) - 40} more rows;") or len(found.to_frame()) <= 40
+    )
