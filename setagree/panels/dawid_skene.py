@@ -14,25 +14,16 @@ from setagree.coefficients.chance import Floats
 from setagree.errors import option, python_or_command
 from setagree.inference.panel_members import Codes, Flags
 from setagree.study.annotations import Annotations
+from setagree.study.codes import entries_of
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Estimates of the EM algorithm.
+    """Estimates of the EM algorithm, and whether each probability changed within the tolerance.
 
-    Attributes
-    ----------
-    posterior : ndarray of shape (n_units, n_classes)
-        T_ij, the probability that the true answer of unit i is j.
-    marginals : ndarray of shape (n_classes,)
-        p_j, the frequencies of the true answers.
-    error_rates : ndarray of shape (n_raters, n_classes, n_classes)
-        pi_kjl, the probability that rater k answers l if j is true; NaN if the rater has no unit
-        that may be j.
-    n_iterations : int
-        Number of iterations of both steps.
-    converged : bool
-        Whether the last change of every probability was within the tolerance.
+    T_ij of shape (n_units, n_classes) is the probability that the true answer of unit i is j, p_j
+    the frequency of j, and pi_kjl the probability that rater k answers l if j is true; NaN if the
+    rater has no unit that may be j.
     """
 
     posterior: Floats
@@ -70,9 +61,7 @@ class Responses:
         for j in range(n_classes):
             counts = np.bincount(cells, T[self.units, j], n_raters * n_classes)
             rates[:, j, :] = counts.reshape(n_raters, n_classes)
-        seen = rates.sum(axis=2, keepdims=True)
-        out = np.full(rates.shape, np.nan)
-        return np.asarray(np.divide(rates, seen, out=out, where=seen > 0))
+        return _normalised(rates, axis=2)
 
     def posterior(self, marginals: Floats, rates: Floats) -> Floats:
         """Return T_ij, in proportion to p_j prod_k prod_l pi_kjl ** n_kil (2.5)."""
@@ -88,6 +77,12 @@ class Responses:
         logs -= logs.max(axis=1, keepdims=True)
         odds = np.exp(logs)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def _normalised(rates: Floats, axis: int) -> Floats:
+    """Return rates over their sum along an axis, or NaN if that is 0."""
+    seen = rates.sum(axis=axis, keepdims=True)
+    return np.asarray(np.divide(rates, seen, out=np.full(rates.shape, np.nan), where=seen > 0))
 
 
 def dawid_skene(
@@ -141,16 +136,9 @@ def panels_of(study: Annotations) -> tuple[Codes, Any]:
 class Question:
     """Some labels, the units with them, and the panels of the units without them.
 
-    Attributes
-    ----------
-    labels : ndarray of int, shape (B,)
-    rows : ndarray of int, shape (n_rows,)
-        The position in `labels` of each pair of a label and a unit with it.
-    entries : ndarray of int, shape (3, n_entries)
-        The row, the rater, and the answer (0 or 1) of each rating of such a unit.
-    panels : sparse array of shape (P, R)
-    times : ndarray of shape (P, B)
-        Number of units of each panel without each label.
+    `rows` has the position in `labels` of each pair of a label and a unit with it, `entries` of
+    shape (3, n_entries) the row, the rater and the answer (0 or 1) of each rating of such a unit,
+    `times` of shape (P, B) the number of units of each of P panels without each of B labels.
     """
 
     labels: Codes
@@ -191,13 +179,10 @@ class Question:
 
     def shares(self) -> tuple[Floats, Floats]:
         """Return the shares of no and yes: of the rows, (2, n_rows), and of the panels."""
-        row, _, answer = self.entries
-        n = np.bincount(row, minlength=len(self.rows))
-        yes = np.bincount(row, answer, len(self.rows)) / np.maximum(n, 1)
-        no = np.bincount(row, 1 - answer, len(self.rows)) / np.maximum(n, 1)
-        return np.stack([no, yes]), np.stack(
-            [np.ones(self.times.shape), np.zeros(self.times.shape)]
-        )
+        (row, _, answer), P = self.entries, self.times.shape
+        n = np.bincount(row)
+        shares = [np.bincount(row, each, len(self.rows)) / n for each in (1 - answer, answer)]
+        return np.stack(shares), np.stack([np.ones(P), np.zeros(P)])
 
     def rates(self, T: Floats, S: Floats) -> Floats:
         """Return pi_jlkb = P(rater k answers l to label b | true answer j); (2, 2, R, B)."""
@@ -205,9 +190,7 @@ class Question:
         rates = np.stack([(self.asked.T @ T[j]).reshape(2, R, B) for j in (0, 1)])
         for j in (0, 1):
             rates[j, 0] += self.panels.T @ (self.times * S[j])
-        seen = rates.sum(axis=1, keepdims=True)
-        out = np.full(rates.shape, np.nan)
-        return np.asarray(np.divide(rates, seen, out=out, where=seen > 0))
+        return _normalised(rates, axis=1)
 
     def posterior(self, marginals: Floats, rates: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of no and yes, of the rows and of the panels."""
@@ -229,17 +212,10 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class LabelFit:
-    """Estimates of the algorithm for one label.
+    """Estimates for one label: its probability in each unit with it, and in those of each panel.
 
-    Attributes
-    ----------
-    named : ndarray
-        The probability of the label in each unit with it, in the order of the units.
-    panels : ndarray of shape (P,)
-        The probability in the units of each panel without it.
-    rates : ndarray of shape (2, R)
-        Probability that each rater omits the label if it is false, and gives it if it is true.
-    converged : bool
+    `rates` of shape (2, R) are the probabilities that each rater omits the label if it is false,
+    and gives it if it is true.
     """
 
     named: Floats
@@ -253,17 +229,12 @@ def label_fits(
 ) -> Iterator[LabelFit]:
     """Yield the fit of each label, computed in blocks.
 
-    Parameters
-    ----------
-    flags : sparse array of shape (K, L)
-        Flags of the labels in each value.
-    named : pair of int arrays
-        Label and unit of each pair that was given, sorted by label, then unit.
-    panel, panels
-        As `panels_of` returns them.
+    `flags` of shape (K, L) are those of the labels in each value, `named` the label and unit of
+    each pair that was given, sorted by both, `panel` and `panels` what `panels_of` returns.
     """
     order = np.argsort(study.unit_codes, kind="stable")
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
+    starts = np.append(0, np.cumsum(sizes))
     n_labels, entries = flags.shape[1], float(sizes[named[1]].sum())
     _check_steps(_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries))
     spent = 0.0
@@ -274,8 +245,7 @@ def label_fits(
         some = slice(*np.searchsorted(named[0], (first, labels[-1] + 1)))
         rows, units = named[0][some] - first, named[1][some]
         row = np.repeat(np.arange(len(rows)), sizes[units])
-        starts = np.cumsum(sizes)[units] - np.cumsum(sizes[units])
-        at = order[np.arange(len(row)) + starts[row]]
+        at = order[entries_of(starts, units)]
         answer = flags[:, labels].tocsr()[study.value_codes[at], rows[row]]
         times = np.bincount(panel, minlength=panels.shape[0])[:, None] - np.zeros(len(labels))
         np.subtract.at(times, (panel[units], rows), 1.0)

@@ -33,7 +33,7 @@ from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes, have_degrees
+from setagree.study.codes import Codes, entries_of, have_degrees
 from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
@@ -420,12 +420,8 @@ class BestSubsets:
 
     Labels of a pattern that are members of the same answers are interchangeable: the credit of a
     subset depends only on its number of labels of each such class. Patterns with classes of the
-    same sizes have the same best subset, which is computed once.
-
-    Attributes
-    ----------
-    beat_others : bool
-        Whether an answer with labels that the pattern does not have is never better.
+    same sizes have the same best subset, which is computed once. `beat_others` is whether an answer
+    with labels that the pattern does not have is never better.
     """
 
     def __init__(self, study: Annotations, compared: Compared) -> None:
@@ -471,8 +467,7 @@ class BestSubsets:
         sets, L = self._sets, max(len(self._sets.labels), 1)
         n = sets.sizes[tally.indices]
         entry = np.repeat(np.arange(len(n)), n)
-        first = sets.indptr[tally.indices] - (np.cumsum(n) - n)
-        label = sets.indices[first[entry] + np.arange(len(entry))]
+        label = sets.indices[entries_of(sets.indptr, tally.indices)]
         # Each pair of a pattern and one of its labels, and its members, as bits.
         pairs, pair = np.unique(tally.rows[entry] * L + label, return_inverse=True)
         common = np.bincount(entry, np.bincount(pair)[pair] ** 2, minlength=len(n))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
@@ -28,7 +27,6 @@ from setagree.inference.panel_members import known_plain
 from setagree.large.opening import Data
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes
 from setagree.study.labels import is_missing
 from setagree.wording.label_sets import Label
 
@@ -63,7 +61,14 @@ class PanelScorer:
         y : object
             Ignored: the study has the answers of the panel.
         """
-        return self.score(_unit_ids(X, self.units), model.predict(X))
+        if self.units is not None:
+            return self.score([*self.units(X)], model.predict(X))
+        if isinstance(X, pd.DataFrame | pd.Series):
+            return self.score([*X.index], model.predict(X))
+        raise DataError(
+            f"{a_type(X)} has no index of units; use {option('units')}, a function from X to the "
+            "unit of each row."
+        )
 
     def score(self, units: Sequence[Any], predictions: Any) -> float:
         """Return the agreement of answers to units with the panel."""
@@ -76,7 +81,33 @@ class PanelScorer:
                 f"none of the {counted(len(places), 'predicted unit')} (first: "
                 f"{listing(model.units[:3].tolist())}) is among those of the panel."
             )
-        return self._agreement(model, places)
+        # The answers of the model and of the raters to the units of both, as codes of all values.
+        study = self.study
+        values = {v: k for k, v in enumerate(dict.fromkeys([*study.values, *model.values]))}
+        merged = np.array([values[value] for value in model.values])
+        answers, known = np.full(study.n_units, -1, dtype=np.intp), places[model.unit_codes] >= 0
+        answers[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
+        rated = np.flatnonzero(answers[study.unit_codes] >= 0)
+        unit, human = study.unit_codes[rated], study.value_codes[rated]
+        n_human = np.bincount(unit, minlength=study.n_units)
+        used = n_human > 0
+        of_human = np.bincount(human, minlength=len(values)).astype(float)
+        of_model = np.bincount(answers[used], minlength=len(values)).astype(float)
+        builder = WeightBuilder(tuple(values), study.kind, of_human + of_model, order=study.order)
+        weights = builder.build(self.distance)
+        # kappa_x = 1 - d_o / d_e (Wong et al. 2021), of a panel and one more rater
+        share = (n_human[unit] + 1) / n_human[unit]
+        d = weights.distance_at(human, answers[unit])
+        observed = float((share * d).sum()) / float((n_human[used] + 1).sum())
+        chance = float(of_human @ weights.distance_dot(of_model))
+        expected = chance / (of_human.sum() * of_model.sum())
+        if not expected:
+            warn(
+                "the score is undefined (nan), because model and panel used one value only.",
+                UndefinedAgreementWarning,
+            )
+            return float("nan")
+        return float(1 - observed / expected)
 
     def _coded(self, units: Sequence[Any], predictions: Any) -> Annotations:
         if len(units) != len(set(units)):
@@ -88,44 +119,11 @@ class PanelScorer:
             flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
             cube = np.asarray(flags)[None]
             return Annotations.from_indicators(cube, labels=self.labels, units=units)
-        said = zip(units, predictions, strict=True)
-        rows = [("model", unit, answer) for unit, answer in said if not is_missing(answer)]
+        pairs = zip(units, predictions, strict=True)
+        rows = [("model", unit, answer) for unit, answer in pairs if not is_missing(answer)]
         return Annotations.from_triples(
             rows, kind=self.study.kind, blank="empty" if self.study.kind == "labels" else None
         )
-
-    def _agreement(self, model: Annotations, places: npt.NDArray[np.intp]) -> float:
-        """Return kappa_x of the ratings of the panel and of the model, on the units of both."""
-        values = {v: k for k, v in enumerate(dict.fromkeys([*self.study.values, *model.values]))}
-        merged = np.array([values[value] for value in model.values])
-        said = np.full(self.study.n_units, -1, dtype=np.intp)
-        known = places[model.unit_codes] >= 0
-        said[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
-        rated = np.flatnonzero(said[self.study.unit_codes] >= 0)
-        return self._kappa(said, rated, tuple(values))
-
-    def _kappa(self, said: npt.NDArray[np.intp], rated: Codes, values: tuple[Any, ...]) -> float:
-        """Return 1 - d_o / d_e (Wong et al. 2021) for a panel and one more rater."""
-        units, human = self.study.unit_codes[rated], self.study.value_codes[rated]
-        n_human = np.bincount(units, minlength=self.study.n_units)
-        used = n_human > 0
-        of_human = np.bincount(human, minlength=len(values)).astype(float)
-        of_model = np.bincount(said[used], minlength=len(values)).astype(float)
-        given, kind, order = of_human + of_model, self.study.kind, self.study.order
-        builder = WeightBuilder(values, kind, given, order=order)
-        weights = builder.build(self.distance)
-        apart = weights.distance_at(human, said[units])
-        share = (n_human[units] + 1) / n_human[units]
-        observed = float((share * apart).sum()) / float((n_human[used] + 1).sum())
-        chance = float(of_human @ weights.distance_dot(of_model))
-        expected = chance / (of_human.sum() * of_model.sum())
-        if not expected:
-            warn(
-                "the score is undefined (nan), because model and panel used one value only.",
-                UndefinedAgreementWarning,
-            )
-            return float("nan")
-        return float(1 - observed / expected)
 
 
 @public
@@ -190,14 +188,3 @@ def panel_scorer(
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
     return PanelScorer(study, found, units, names)
-
-
-def _unit_ids(X: Any, units: UnitsOf | None) -> Sequence[Any]:
-    if units is not None:
-        return list(units(X))
-    if isinstance(X, pd.DataFrame | pd.Series):
-        return list(X.index)
-    raise DataError(
-        f"{a_type(X)} has no index of units; say {option('units')}, a function from X to the unit "
-        "of each row."
-    )

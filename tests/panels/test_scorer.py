@@ -302,7 +302,7 @@ class TestScorer:
 
     def test_no_index(self):
         """An X without an index needs units=; what is no study is no panel."""
-        with pytest.raises(DataError, match="a list has no index of units; say units="):
+        with pytest.raises(DataError, match="a list has no index of units; use units="):
             sa.panel_scorer(STUDY)(Model(["joy"]), [[1]])
         with pytest.raises(DataError, match="Expected a table, got a list"):
             sa.panel_scorer([1])
