@@ -340,11 +340,18 @@ class AltTestTable(ResultPerModel[AltTest]):
         ``power`` is that of `AltTest.power`; ``units_for_80`` is the number of units for a power of
         0.8.
         """
-        names = ("model", "distance", "epsilon", "winning_rate", "average_advantage_probability")
-        rows = [{name: getattr(row, name) for name in (*names, "passes")} for row in self.rows]
-        n_humans = [len(row.humans) for row in self.rows]
-        return pd.DataFrame(rows).assign(
-            n_humans=n_humans,
+        names = [
+            "model",
+            "distance",
+            "epsilon",
+            "winning_rate",
+            "average_advantage_probability",
+            "passes",
+        ]
+        return pd.DataFrame(
+            {name: [getattr(row, name) for row in self.rows] for name in names}
+        ).assign(
+            n_humans=[len(row.humans) for row in self.rows],
             n_units=[row.n_units for row in self.rows],
             power=[row.power() for row in self.rows],
             units_for_80=pd.array([row.units_for() for row in self.rows], dtype="Int64"),
@@ -385,13 +392,8 @@ ROUNDING = 1e-12
 class Contest:
     """Humans and distances shared by the tests of all models of a study.
 
-    Attributes
-    ----------
-    people : ndarray of bool, shape (n_raters,)
-        Flags of the humans; units have at least `min_humans` of them.
-    bounded : bool
-        Whether 1 is the largest possible distance. If not, mean distances are compared, and tie if
-        they differ by rounding only.
+    `people` are flags of the humans; units have at least `min_humans` of them. If 1 is not the
+    largest possible distance, mean distances are compared, and tie if they differ by rounding only.
     """
 
     study: Annotations
@@ -416,6 +418,13 @@ class Contest:
         return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
 
     @cached_property
+    def _places(self) -> tuple[Codes, Codes]:
+        """Start of the unit of each of these answers, and its number of answers."""
+        units, _, _ = self._answers
+        sizes = np.bincount(units, minlength=self.study.n_units)
+        return (np.cumsum(sizes) - sizes)[units], sizes[units]
+
+    @cached_property
     def _to_humans(self) -> Floats:
         """S(j) of each of these answers."""
         _, _, values = self._answers
@@ -426,9 +435,7 @@ class Contest:
 
         Summed human by human, in their order, as in the authors' program.
         """
-        units, _, values = self._answers
-        sizes = np.bincount(units, minlength=self.study.n_units)
-        start, size = (np.cumsum(sizes) - sizes)[units], sizes[units]
+        (_, _, values), (start, size) = self._answers, self._places
         left, out, place = np.arange(len(values)), np.zeros(len(values)), 0
         while left.size:
             others = left[start[left] + place != left]

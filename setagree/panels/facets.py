@@ -286,21 +286,9 @@ class Kinds:
 
     The rows are the k + 1 kinds of pairs of models, the most similar first; models with humans;
     humans with one another; then for each group of models its own pairs, and those with humans.
-
-    Attributes
-    ----------
-    facets : list of str
-        The k facets.
-    is_model : ndarray of bool, shape (n_raters,)
-        Flags of the models.
-    prefix : ndarray of int, shape (n_raters, k)
-        Codes of the values of the first facets, equal for raters who share them.
-    depth : int
-        Number of facets that a group of models shares; 0 if each model is its own group.
-    group : ndarray of int, shape (n_raters,)
-        The group of each model; -1, the last group, for humans.
-    groups : list of str
-        Names of the groups.
+    `prefix` of shape (n_raters, k) has codes that are equal for raters who share the first facets.
+    Models of a `group` share `depth` facets, or are groups of their own if that is 0; the group of
+    humans is -1, the last.
     """
 
     facets: list[str]

@@ -32,14 +32,10 @@ from setagree.wording.tables import Column
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition of points into clusters.
+    """A partition of points into clusters, numbered from 1 in the order of their first points.
 
-    Attributes
-    ----------
-    labels : ndarray of int, shape (n,)
-        The cluster of each point, from 1, in the order of their first points.
-    silhouettes : ndarray of shape (n,)
-        Relative closeness of each point to its own cluster compared with the next one, in [-1, 1].
+    The silhouette of a point is its closeness to its own cluster relative to the next one, in [-1,
+    1].
     """
 
     labels: Codes
