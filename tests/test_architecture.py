@@ -340,7 +340,7 @@ BUDGET = {
     "files": 1_900,
     "inference": 6_350,
     "large": 4_450,
-    "panels": 5_147,
+    "panels": 5_090,
     "plots": 2_350,
     "reporting": 4_450,
     "scoring": 2_350,
