@@ -341,7 +341,7 @@ BUDGET = {
     "inference": 6_350,
     "large": 4_450,
     "panels": 5_090,
-    "plots": 2_350,
+    "plots": 2_500,
     "reporting": 4_450,
     "scoring": 2_350,
     "study": 8_100,

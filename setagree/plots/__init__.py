@@ -1,20 +1,28 @@
-"""Results as pictures; each function takes a result and ``ax=None``, and returns the Axes.
+"""Plots of results: each function takes a result and ``ax=None``, and returns the Axes.
 
-They need matplotlib, which ``pip install "setagree[plot]"`` brings.
+They need matplotlib: ``pip install "setagree[plot]"``.
 """
 
-from setagree.plots.answers import acceptance, queue, repeats, weights
-from setagree.plots.diagnosis import confusions, groups, labels, over_time, pairs, raters, units
+from setagree.plots.diagnosis import (
+    confusions,
+    groups,
+    labels,
+    over_time,
+    pairs,
+    raters,
+    units,
+    weights,
+)
 from setagree.plots.inference import (
+    acceptance,
     bootstrap,
-    facets,
     forest,
     monitor,
     null,
+    queue,
     reliability,
-    replacement,
 )
-from setagree.plots.panels import advantage, rater_map
+from setagree.plots.panels import advantage, facets, rater_map, repeats, replacement
 
 __all__ = [
     "acceptance",

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import io
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
-from setagree.wording.number_format import interval, number
-from setagree.wording.sentences import short_text, split_sections
+from setagree.wording.result_base import Result
+from setagree.wording.sentences import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,13 +66,6 @@ def coded(frame: pd.DataFrame, one: str, other: str) -> tuple[npt.NDArray[np.int
     return codes.reshape(2, -1).T, list(names)
 
 
-def reasons(frame: pd.DataFrame) -> list[str]:
-    """Return the reason for each undefined row, or an empty text without a reason."""
-    if "reason" not in frame.columns:
-        return [""] * len(frame)
-    return ["" if pd.isna(why) else str(why) for why in frame["reason"]]
-
-
 def largest(weight: Floats, limit: int) -> npt.NDArray[np.intp]:
     """Return the positions of the ``limit`` largest, in the original order; NaN is last."""
     ranked = np.argsort(-np.nan_to_num(weight, nan=-np.inf), kind="stable")
@@ -101,72 +91,15 @@ _NARROW = 3.4
 """Inches of axes below which a list has no columns of text: they would leave no room."""
 
 
-T = TypeVar("T")
-Draws = TypeVar("Draws", bound=Callable[..., object])
-
-_PARAMETERS = {
-    "level": " : float\n    The level that the intervals were computed at, for the picture to say.",
-    "ax": " : matplotlib Axes, optional\n    Where to draw; a new figure by default.",
-}
-_RETURNS = """\
-Returns
--------
-matplotlib Axes"""
-_RAISES = """\
-Raises
-------
-{}
-MissingDependencyError
-    There is no matplotlib."""
-_NO_FRAME = """\
-DataError
-    It is no DataFrame, or lacks a column.
-OptionError
-    An option is out of range."""
-_NO_RESULT = """\
-OptionError
-    It is something else, or an option is out of range."""
-
-
-def picture(*, takes: str, most: str = "") -> Callable[[Draws], Draws]:
-    """Return the decorator of public drawing functions, which documents their common parameters.
-
-    Parameters
-    ----------
-    takes : str
-        What is drawn.
-    most : str
-        How many of what are drawn at most: what follows "How many".
-    """
-
-    def documented(draws: Draws) -> Draws:
-        if draws.__doc__ is None:  # under python -OO
-            return public(draws)
-        text, *sections = split_sections(draws.__doc__)
-        own = "" if not sections or sections[0].startswith("Examples") else sections.pop(0)
-        parameters = inspect.signature(draws).parameters
-        kind = next(iter(parameters.values())).annotation.replace("pd.", "").replace(" |", " or")
-        known = {
-            next(iter(parameters)): f" : {kind}\n    {takes}",
-            "limit": f" : int\n    How many {most}.",
-            **_PARAMETERS,
-            **dict(re.findall(r"^(\w+)( : .*(?:\n    .*)*)", own, re.MULTILINE)),
-        }
-        told = "\n".join(["Parameters\n----------", *(name + known[name] for name in parameters)])
-        raises = _RAISES.format(_NO_FRAME if "DataFrame" in kind else _NO_RESULT)
-        draws.__doc__ = "\n\n".join([text, told, _RETURNS, raises, *sections])
-        return public(draws)
-
-    return documented
-
-
 def rows_height(n: int, *, limit: int = 40) -> float:
-    """Return the height in inches of a picture of ``n`` rows."""
+    """Return the height in inches of a picture of ``n`` rows, up to the limit."""
+    check_limit(limit)
     return 1.3 + 0.24 * min(max(n, 2), limit)
 
 
 def cells_height(n: int, *, limit: int = 40) -> float:
-    """Return the height in inches of a matrix of ``n`` rows."""
+    """Return the height in inches of a matrix of ``n`` rows, up to the limit."""
+    check_limit(limit)
     n = min(max(n, 2), limit)
     return 2.0 + n * (0.32 if n <= WRITTEN else 0.18)
 
@@ -197,7 +130,7 @@ _MAKERS = {
     "raters": "by_rater(study)",
     "units": "by_unit(study)",
 }
-"""What returns the frame that a picture draws."""
+"""Call that returns the frame of each plot."""
 
 
 def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
@@ -213,9 +146,15 @@ def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
         )
 
 
-def check_result(result: object, kind: type[T], picture: str, maker: str, *, hint: str = "") -> T:
-    """Return a result, or raise `OptionError` if it does not come from the right function."""
-    if not isinstance(result, kind):
+def check_result(result: Any, kind: str, picture: str, maker: str, *, hint: str = "") -> Any:
+    """Return a result, that of the only row if it is a table of such results.
+
+    Raise `OptionError` if it is not a result of the class ``kind``, which is compared by its name
+    so that a plot does not load the functions that make results.
+    """
+    if type(result).__name__ == f"{kind}Table" and len(result) == 1:
+        result = result.rows[0]
+    if not isinstance(result, Result) or type(result).__name__ != kind:
         raise OptionError(
             f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
         )
@@ -234,28 +173,6 @@ def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
     if not isinstance(ax, Known):
         raise OptionError(f"ax={shorten(ax)} is not a matplotlib Axes.")
     return ax
-
-
-def list_axes(
-    frame: pd.DataFrame,
-    ax: Axes | None,
-    *,
-    limit: int,
-    what: str,
-    by: str | None = None,
-    more: int = 0,
-) -> tuple[Axes, pd.DataFrame, str]:
-    """Return the axes of a list, the rows that fit, and a sentence on the selection.
-
-    Of many rows those stay that are largest, up or down, in the column ``by``, or else the first;
-    ``more`` rows are left for something else.
-    """
-    ax = axes_or_new(ax, height=rows_height(len(frame) + more, limit=limit))
-    room = fitting(ax, limit)
-    if len(frame) <= room:
-        return ax, frame, ""
-    weight = -np.arange(len(frame), dtype=float) if by is None else np.abs(floats(frame, by))
-    return ax, frame.iloc[largest(weight, room)], f"The {room:,} {what}, of {len(frame):,}."
 
 
 def ink(ax: Axes) -> str:
@@ -281,11 +198,13 @@ def _letters(ax: Axes) -> float:
 
 def heading(ax: Axes, title: str, *lines: str) -> None:
     """Write the title, and below it in smaller type the lines."""
-    narrow = is_narrow(ax)
-    text = wrapped(lines, width=30 if narrow else int(np.clip(_letters(ax), 30, _LINE)))
+    narrow, letters = is_narrow(ax), _letters(ax)
+    text = wrapped(lines, width=30 if narrow else int(np.clip(letters, 30, _LINE)))
     below = 12 * (text.count("\n") + 1) if text else 0
-    title = wrapped([title], width=20) if narrow else title
-    size = float(np.clip(5 * _letters(ax) / (0.62 * len(title)), NAME_SIZE, TITLE_SIZE))
+    # A bold letter is about 0.62 of its size wide, a small one 5 points.
+    title = wrapped([title], width=20 if narrow else int(5 * letters / (0.62 * NAME_SIZE)))
+    longest = max(map(len, title.split("\n")))
+    size = float(np.clip(5 * letters / (0.62 * longest), NAME_SIZE, TITLE_SIZE))
     size = NAME_SIZE + 1 if narrow else size
     ax.set_title(title, loc="left", fontsize=size, fontweight="bold", pad=8 + below, usetex=False)
     if text:
@@ -352,94 +271,7 @@ def nothing(ax: Axes, why: str) -> Axes:
     return ax
 
 
-# ---- Rows of estimates with intervals ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Content of a list of estimates: names on the left, marks, columns of text on the right."""
-
-    names: Sequence[str]
-    values: Floats
-    low: Floats
-    high: Floats
-    why: Sequence[str] = ()
-    columns: dict[str, list[str]] = field(default_factory=dict)
-    second: Floats | None = None
-    """Another estimate in each row, a hollow diamond."""
-
-
-def draw_rows(ax: Axes, rows: Rows, *, origin: float = 0.0) -> None:
-    """Draw a dot with its interval in each row, from the top; a line marks the origin."""
-    y = np.arange(len(rows.names))
-    narrow = is_narrow(ax)
-    columns = {} if narrow else rows.columns
-    left, right = span(rows, origin)
-    ax.axvline(origin, color=ink(ax), alpha=0.5, linewidth=0.8, zorder=1)
-    ax.hlines(y, rows.low, rows.high, color=BLUE, linewidth=1.8, zorder=2)
-    ax.plot(rows.values, y, "o", color=BLUE, markersize=5.5, zorder=3)
-    if rows.second is not None:
-        ax.plot(rows.second, y, "D", color=ink(ax), markersize=4.5, fillstyle="none", zorder=3)
-    _arrows(ax, rows, left, right)
-    ax.set_xlim(left, right)
-    ax.grid(axis="x", color=ink(ax), alpha=FAINT, linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.set_ylim(len(y) - 0.4, -1.4 if columns else -0.6)
-    ax.set_yticks(y, list(rows.names), fontsize=NAME_SIZE, usetex=False)
-    ax.tick_params(axis="y", length=0, pad=7)
-    ax.locator_params(axis="x", nbins=4 if narrow else 6)
-    ax.spines["left"].set_visible(False)
-    _undefined(ax, rows)
-    text_columns(ax, columns)
-
-
-def span(rows: Rows, origin: float) -> tuple[float, float]:
-    """Return the limits: all estimates and the origin, and intervals as far as they help."""
-    shown = rows.values if rows.second is None else np.append(rows.values, rows.second)
-    values = np.append(shown[np.isfinite(shown)], origin)
-    halves = (rows.high - rows.low)[np.isfinite(rows.high - rows.low)] / 2
-    reach = max(float(np.ptp(values)), 2 * float(np.median(halves)) if len(halves) else 0.0)
-    reach = reach or 1.0
-    low, high = (x[np.isfinite(x)] for x in (rows.low, rows.high))
-    left = max(min(values.min(), low.min(initial=np.inf)), values.min() - reach)
-    right = min(max(values.max(), high.max(initial=-np.inf)), values.max() + reach)
-    pad = 0.04 * (right - left) or 0.5 * reach
-    return float(left - pad), float(right + pad)
-
-
-def _arrows(ax: Axes, rows: Rows, left: float, right: float) -> None:
-    """Mark the intervals that go on beyond the picture."""
-    for beyond, edge, mark in ((rows.low < left, left, "<"), (rows.high > right, right, ">")):
-        where = np.flatnonzero(beyond)
-        if len(where):
-            at = np.full(len(where), edge)
-            ax.plot(at, where, mark, color=BLUE, markersize=5, clip_on=False, zorder=4)
-
-
-def _undefined(ax: Axes, rows: Rows) -> None:
-    for row in np.flatnonzero(np.isnan(rows.values)).tolist():
-        why = rows.why[row] if len(rows.why) else ""
-        text = f"undefined: {why}" if why else "undefined"
-        beside(ax, short_text(text, limit=44), (0.01, row), (0, 0), size=7.5, of="row")
-
-
-def text_columns(ax: Axes, columns: dict[str, list[str]]) -> None:
-    """Write columns of text to the right of the axes, numbers under one another."""
-    end = 6.0
-    for name, cells in columns.items():
-        end += 4.6 * max(len(text) for text in (name, *cells)) + 10
-        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
-        for row, text in enumerate(cells):
-            beside(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
-
-
-def estimates_column(rows: Rows) -> list[str]:
-    """Return ``0.403 (0.064 to 0.741)`` for each row."""
-    return [
-        f"{number(value)} ({interval(low, high)})" if np.isfinite(low) else number(value)
-        for value, low, high in zip(rows.values, rows.low, rows.high, strict=True)
-    ]
-
+# ---- Vector graphics for a page ------------------------------------------------------------------
 
 _INK = "#010203"
 _TAG = re.compile(r"<[^<>]*>")

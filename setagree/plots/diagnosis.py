@@ -1,4 +1,4 @@
-"""Plots of units, raters and labels."""
+"""Plots of units, groups, windows of time, raters, labels and the credit between answers."""
 
 from __future__ import annotations
 
@@ -8,37 +8,36 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.plots.answers import UNDEFINED, Cells, draw_cells
+from setagree.checks import public
+from setagree.credit.base import Weights, display_value, reading_key
+from setagree.errors import OptionError, shorten
 from setagree.plots.base import (
-    BLUE,
     CELL,
-    FAINT,
-    NAME_SIZE,
     Floats,
-    Rows,
     axes_or_new,
     beside,
     cells_height,
-    check_limit,
     coded,
-    draw_rows,
-    estimates_column,
     fitting,
     floats,
     heading,
     ink,
     is_narrow,
-    label_x,
-    label_y,
     largest,
-    list_axes,
     need_columns,
     nothing,
-    picture,
-    reasons,
     rescaled,
     rows_height,
     texts,
+)
+from setagree.plots.shapes import (
+    UNDEFINED,
+    draw_bars,
+    draw_curve,
+    draw_matrix,
+    draw_rows,
+    label_axes,
+    mark_half,
 )
 from setagree.scoring.coefficients import measured
 from setagree.wording.number_format import MINUS, count, level_text, number, p_phrase, share
@@ -47,12 +46,14 @@ from setagree.wording.sentences import short_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MAX_POINTS = 300
+"""Largest number of points of a curve, which has fewer pixels for each of more."""
 
-_POINTS = 300
-_WINDOWS, _FEW = 300, 60
+_MAX_WHISKERS = 60
+"""Largest number of windows with an interval and a dot each; of twice as many, with a point."""
 
 
-@picture(takes="What `by_unit` returned.", most="units are drawn by name at most")
+@public
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit.
 
@@ -60,6 +61,28 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     curve of their shares of the disagreement, the largest share first, with a line at the rank up
     to which they hold half of it. A unit with a larger mean distance but fewer ratings can hold a
     smaller share.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `by_unit` returned.
+    limit : int
+        Largest number of units with a named bar.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -70,16 +93,27 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     >>> [name.get_text() for name in plots.units(frame).get_yticklabels()]
     ['u7', 'u2']
     """
-    check_limit(limit)
     need_columns(frame, ("unit", "disagreement", "share_of_disagreement"), "units")
-    ax = axes_or_new(ax, height=rows_height(len(frame), limit=limit) if len(frame) <= limit else 4)
-    if not len(frame):
-        heading(ax, "Disagreement per unit", measured(frame))
+    n = len(frame)
+    height = rows_height(n, limit=limit)
+    ax = axes_or_new(ax, height=height if n <= limit else 4)
+    shares = floats(frame, "share_of_disagreement")
+    held = float(np.nansum(shares))
+    part = f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
+    if n > fitting(ax, limit):
+        return _unit_curve(ax, costliest_first(frame), part)
+    heading(ax, "Disagreement per unit", measured(frame), part)
+    if not n:
         return nothing(ax, "No unit has two ratings.")
-    if len(frame) > fitting(ax, limit):
-        return _unit_curve(ax, costliest_first(frame))
     values = np.nan_to_num(floats(frame, "disagreement"), nan=-1.0)
-    return _unit_bars(ax, frame.iloc[np.argsort(-values, kind="stable")])
+    frame = frame.iloc[np.argsort(-values, kind="stable")]
+    values = floats(frame, "disagreement")
+    label = "mean distance among the ratings of the unit"
+    draw_bars(ax, texts(frame, "unit"), values, label=label, room=1.12)
+    for row, value in enumerate(values):
+        at = (float(np.nan_to_num(value)), row)
+        beside(ax, number(value), at, (4, 0), of="data", size=8, loud=True)
+    return ax
 
 
 def costliest_first(frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,73 +139,61 @@ def half_of(costly: pd.DataFrame) -> tuple[int, str]:
     return n, f"{'All' if part > 1 - 1e-12 else words} of the disagreement lies"
 
 
-def _unit_bars(ax: Axes, frame: pd.DataFrame) -> Axes:
-    heading(ax, "Disagreement per unit", measured(frame), _held(frame, len(frame)))
-    values = floats(frame, "disagreement")
-    y = np.arange(len(values))
-    ax.barh(y, np.nan_to_num(values), height=0.7, color=BLUE, alpha=0.6, edgecolor=BLUE)
-    for row, value in enumerate(values):
-        at = (float(np.nan_to_num(value)), row)
-        beside(ax, number(value), at, (4, 0), of="data", size=8, loud=True)
-    ax.set_xlim(0, 1.12 * max(float(np.nanmax(values, initial=0.0)), 1e-9))
-    ax.set_ylim(len(y) - 0.4, -0.6)
-    ax.set_yticks(y, texts(frame, "unit"), fontsize=NAME_SIZE, usetex=False)
-    ax.tick_params(axis="y", length=0)
-    label_x(ax, "mean distance among the ratings of the unit")
-    return ax
-
-
-def _unit_curve(ax: Axes, frame: pd.DataFrame) -> Axes:
-    values = np.nan_to_num(floats(frame, "share_of_disagreement"))
-    n, text = len(values), ""
+def _unit_curve(ax: Axes, frame: pd.DataFrame, part: str) -> Axes:
+    """Draw the shares of the disagreement of units, the largest first."""
+    shares = np.nan_to_num(floats(frame, "share_of_disagreement"))
+    n, text = len(shares), ""
     # A frame with a part of the disagreement does not show where half of all of it is.
-    if values.sum() > 0.999:
+    if shares.sum() > 0.999:
         half, lies = half_of(frame)
         text = f"{lies} in the first {half:,} ({share(half / n)})"
-    title = "Disagreement per unit, largest share first"
     # The text next to the line does not fit narrow axes.
-    above = [f"Dashed: {text}."] if text and is_narrow(ax) else []
-    heading(ax, title, measured(frame), *_curve_lines(frame), *above)
-    at = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(int))
-    ax.fill_between(at + 1, values[at], step="mid", color=BLUE, alpha=0.35, linewidth=0)
-    ax.plot(at + 1, values[at], color=BLUE, linewidth=1.8, drawstyle="steps-mid")
-    ax.set_xlim(1, n)
-    ax.set_ylim(0, 1.25 * max(float(values.max()), 1e-9))
-    if text:
-        ax.axvline(half, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
-    if text and not above:
-        right = half < 0.5 * n
-        shift, side = (5, "left") if right else (-5, "right")
-        beside(ax, text, (half, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
-    ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
-    label_x(ax, f"units by rank, 1 to {n:,}")
-    label_y(ax, "share of the disagreement")
-    return ax
-
-
-def _curve_lines(frame: pd.DataFrame) -> list[str]:
-    values = floats(frame, "disagreement")
-    share = np.nan_to_num(floats(frame, "share_of_disagreement"))
-    top = int((share >= share.max()).sum())
+    above = f"Dashed: {text}." if text and is_narrow(ax) else ""
+    top = int((shares >= shares.max()).sum())
     names = ", ".join(texts(frame.iloc[:3], "unit"))
     worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
-    zero = int((values == 0).sum())
-    return [f"{worst} {zero:,} of {len(values):,} agree fully.", _held(frame, len(values))]
+    zero = int((floats(frame, "disagreement") == 0).sum())
+    title = "Disagreement per unit, largest share first"
+    lines = [f"{worst} {zero:,} of {n:,} agree fully.", part, above]
+    heading(ax, title, measured(frame), *lines)
+    at = np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(int))
+    draw_curve(ax, at + 1, shares[at], 0.0, shares[at], band=0.35, steps=True)
+    ax.set_xlim(1, n)
+    ax.set_ylim(0, 1.25 * max(float(shares.max()), 1e-9))
+    if text:
+        mark_half(ax, half, n, "" if above else text)
+    return label_axes(ax, f"units by rank, 1 to {n:,}", "share of the disagreement")
 
 
-def _held(frame: pd.DataFrame, n: int) -> str:
-    """Return a clause on the share of the disagreement in the frame, or a blank if it is all."""
-    held = float(np.nansum(floats(frame, "share_of_disagreement")))
-    return f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
-
-
-@picture(
-    takes="What `by_group` returned.", most="groups are drawn at most: those with the most units"
-)
+@public
 def groups(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw the agreement within each group of units, with intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `by_group` returned.
+    level : float
+        Level of the intervals, for the caption.
+    limit : int
+        Largest number of groups: those with the most units.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -183,38 +205,57 @@ def groups(
     >>> [name.get_text() for name in plots.groups(frame).get_yticklabels()]
     ['May', 'June']
     """
-    check_limit(limit)
     need_columns(frame, ("group", "estimate", "low", "high", "n_units"), "groups")
-    what = "groups with the most units"
-    ax, shown, note = list_axes(frame, ax, limit=limit, by="n_units", what=what)
-    heading(ax, "Agreement within each group", *_group_lines(frame, level), note)
-    if not len(frame):
-        return nothing(ax, "There are no groups.")
-    low, high = floats(shown, "low"), floats(shown, "high")
-    rows = Rows(texts(shown, "group"), floats(shown, "estimate"), low, high, reasons(shown))
-    rows.columns["units"] = [count(x) for x in floats(shown, "n_units")]
-    rows.columns["estimate (interval)"] = estimates_column(rows)
-    draw_rows(ax, rows)
-    label_x(ax, measured(frame) or "agreement")
-    return ax
-
-
-def _group_lines(frame: pd.DataFrame, level: float) -> list[str]:
     what = measured(frame)
     p = floats(frame, "homogeneity_p_value")
-    known = p[np.isfinite(p)]
-    tested = f"One test that all groups agree alike: {p_phrase(known[0])}." if len(known) else ""
-    if not tested and "no_test" in frame and isinstance(why := frame["no_test"].iloc[0], str):
-        tested = f"Whether the groups differ cannot be tested: {why}."
-    return [f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested]
+    p = p[np.isfinite(p)]
+    tested = f"One test that all groups agree alike: {p_phrase(p[0])}." if len(p) else ""
+    if not len(p) and "no_test" in frame and isinstance(reason := frame["no_test"].iloc[0], str):
+        tested = f"Whether the groups differ cannot be tested: {reason}."
+    return draw_rows(
+        frame,
+        ax,
+        names=texts(frame, "group"),
+        limit=limit,
+        title="Agreement within each group",
+        lines=[f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested],
+        label=what or "agreement",
+        selection="groups with the most units",
+        by="n_units",
+        columns={"units": ("n_units", count)},
+        intervals="estimate (interval)",
+        undefined="" if len(frame) else "There are no groups.",
+    )[0]
 
 
-@picture(takes="What `over_time` returned; ``start`` and ``end`` are times or numbers.")
+@public
 def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
-    """Draw the agreement in windows of time, with intervals and how many units there are.
+    """Draw the agreement in windows of time, with intervals and numbers of units.
 
     Each window is drawn at its middle. Windows without an estimate and times without a window
     leave gaps.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `over_time` returned; ``start`` and ``end`` are times or numbers.
+    level : float
+        Level of the intervals, for the caption.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -227,93 +268,94 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     """
     need_columns(frame, ("start", "end", "estimate", "low", "high", "n_units"), "over_time")
     ax = axes_or_new(ax, height=3.8)
-    spread = np.linspace(0, len(frame) - 1, min(len(frame), _WINDOWS)).round().astype(int)
-    shown, runs = frame.iloc[spread], unbroken(frame)[spread]
-    note = f"{len(shown):,} windows spread evenly, of {len(frame):,}."
-    what = measured(frame) or "Estimate"
-    line = f"{what}, in windows of time, band: {level_text(level)} interval."
-    heading(ax, "Agreement over time", line, note if len(shown) < len(frame) else "")
-    if not len(frame):
+    n = min(len(frame), _MAX_POINTS)
+    spread = np.linspace(0, len(frame) - 1, n).round().astype(int)
+    shown, (middle, runs) = frame.iloc[spread], (x[spread] for x in _places(frame))
+    what = measured(frame)
+    line = f"{what or 'Estimate'}, in windows of time, band: {level_text(level)} interval."
+    note = f"{n:,} windows spread evenly, of {len(frame):,}." if n < len(frame) else ""
+    heading(ax, "Agreement over time", line, note)
+    if not n:
         return nothing(ax, "There are no windows.")
-    _line_with_band(ax, shown, runs)
-    _counts_below(ax, shown)
-    label_y(ax, measured(frame) or "agreement")
-    return ax
-
-
-def _line_with_band(ax: Axes, frame: pd.DataFrame, runs: npt.NDArray[np.intp]) -> None:
-    breaks = np.flatnonzero(np.diff(runs)) + 1
-    x = np.insert(middles(frame), breaks, middles(frame)[breaks])
+    # A row of NaN interrupts the line where no window covers the time.
+    gaps = np.flatnonzero(np.diff(runs)) + 1
+    x = np.insert(middle, gaps, middle[gaps])
     values, low, high = (
-        np.insert(floats(frame, name), breaks, np.nan) for name in ("estimate", "low", "high")
+        np.insert(floats(shown, name), gaps, np.nan) for name in ("estimate", "low", "high")
     )
-    marker = "o" if len(frame) <= _FEW else ("." if len(frame) <= 2 * _FEW else "")
-    ax.plot(x, values, color=BLUE, marker=marker, markersize=4.5, linewidth=1.6, zorder=3)
-    ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0)
-    if len(frame) <= _FEW:
-        ax.vlines(x, low, high, color=BLUE, alpha=0.5, linewidth=1)
-    known = np.concatenate([values, low, high, [0.0]])
-    known = known[np.isfinite(known)]
-    bottom, top = float(known.min()), float(known.max()) or 1.0
+    form = "o-" if n <= _MAX_WHISKERS else ".-" if n <= 2 * _MAX_WHISKERS else "-"
+    draw_curve(ax, x, values, low, high, form=form, band=0.2, whiskers=n <= _MAX_WHISKERS)
+    ends = np.concatenate([values, low, high, [0.0]])
+    ends = ends[np.isfinite(ends)]
+    bottom, top = float(ends.min()), float(ends.max()) or 1.0
     ax.set_ylim(bottom - 0.3 * (top - bottom), top + 0.06 * (top - bottom))
     ax.axhline(0, color=ink(ax), alpha=0.5, linewidth=0.8)
-    ax.grid(axis="y", color=ink(ax), alpha=FAINT, linewidth=0.6)
-    if np.issubdtype(x.dtype, np.datetime64):
-        _date_ticks(ax)
-    label_x(ax, "middle of the window" if known_times(frame) else "windows, in order")
-
-
-def _counts_below(ax: Axes, frame: pd.DataFrame) -> None:
-    """Draw how many units each window has, along the lower edge."""
-    counts = floats(frame, "n_units")
+    # Numbers of units, along the lower edge.
+    counts = floats(shown, "n_units")
     most = float(np.nanmax(counts, initial=0.0))
-    heights = 0.14 * rescaled(np.nan_to_num(counts), most)
-    across = ax.get_xaxis_transform()
-    ax.vlines(middles(frame), 0, heights, transform=across, color=ink(ax), alpha=0.35, linewidth=2)
+    heights, across = 0.14 * rescaled(np.nan_to_num(counts), most), ax.get_xaxis_transform()
+    ax.vlines(middle, 0, heights, transform=across, color=ink(ax), alpha=0.35, linewidth=2)
     beside(ax, f"units, at most {count(most)}", (0, 0.16), (4, 0), size=7.5, va="bottom")
+    if np.issubdtype(x.dtype, np.datetime64):
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator()  # type: ignore[no-untyped-call]  # matplotlib's dates are untyped
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    place = "middle of the window" if _has_times(frame) else "windows, in order"
+    return label_axes(ax, place, what or "agreement")
 
 
-def _date_ticks(ax: Axes) -> None:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]  # matplotlib's dates have no types
-    ax.xaxis.set_major_locator(locator)
-    written = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]  # the same
-    ax.xaxis.set_major_formatter(written)
-
-
-def middles(frame: pd.DataFrame) -> npt.NDArray[Any]:
-    """Return the middle of each window: numbers, times without a zone, or its place in the list."""
-    if not known_times(frame):
-        return np.arange(len(frame), dtype=np.float64)
-    if pd.api.types.is_numeric_dtype(frame["start"]):
-        return (floats(frame, "start") + floats(frame, "end")) / 2
-    middle = frame["start"] + (frame["end"] - frame["start"]) / 2
-    return np.asarray((middle.dt.tz_localize(None) if middle.dt.tz else middle).to_numpy())
-
-
-def unbroken(frame: pd.DataFrame) -> npt.NDArray[np.intp]:
-    """Return for each window how many times before it no window covered the time."""
-    if not known_times(frame) or not len(frame):
-        return np.zeros(len(frame), dtype=np.intp)
-    start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
-    return np.append(0, np.cumsum(start[1:] > end[:-1])).astype(np.intp)
-
-
-def known_times(frame: pd.DataFrame) -> bool:
+def _has_times(frame: pd.DataFrame) -> bool:
     """Return whether the windows start and end at numbers or at times."""
     kinds = (pd.api.types.is_numeric_dtype, pd.api.types.is_datetime64_any_dtype)
-    return any(known(frame["start"]) and known(frame["end"]) for known in kinds)
+    return any(is_kind(frame["start"]) and is_kind(frame["end"]) for is_kind in kinds)
 
 
-@picture(
-    takes="What `by_rater` returned.",
-    most="raters are drawn at most: those with the largest change, up or down",
-)
+def _places(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """Return the middle of each window, and the number of gaps before it without a window.
+
+    The middles are numbers, times without a zone, or the places of the windows in the list.
+    """
+    if not _has_times(frame) or not len(frame):
+        return np.arange(len(frame), dtype=np.float64), np.zeros(len(frame), dtype=np.intp)
+    start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
+    gaps = np.append(0, np.cumsum(start[1:] > end[:-1])).astype(np.intp)
+    if pd.api.types.is_numeric_dtype(frame["start"]):
+        return (floats(frame, "start") + floats(frame, "end")) / 2, gaps
+    middle = frame["start"] + (frame["end"] - frame["start"]) / 2
+    return np.asarray((middle.dt.tz_localize(None) if middle.dt.tz else middle).to_numpy()), gaps
+
+
+@public
 def raters(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw how the coefficient changes when each rater is left out.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `by_rater` returned.
+    level : float
+        Level of the intervals, for the caption.
+    limit : int
+        Largest number of raters: those with the largest change, up or down.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -325,40 +367,57 @@ def raters(
     >>> [name.get_text() for name in plots.raters(frame).get_yticklabels()]
     ['ann', 'ben']
     """
-    check_limit(limit)
     needed = ("rater", "change", "change_low", "change_high", "n_ratings", "mean_distance")
     need_columns(frame, needed, "raters")
-    what = "raters that change it most"
-    ax, shown, note = list_axes(frame, ax, limit=limit, by="change", what=what)
     line = f"Change without the rater, lines: {level_text(level)} intervals."
-    right = "To the right: higher without."
-    heading(ax, "Agreement without each rater", measured(frame), f"{line} {right}", note)
-    if not len(frame):
-        return nothing(ax, "No rater shares a unit with another.")
-    draw_rows(ax, _rater_rows(shown))
-    label_x(ax, "change when the rater is left out")
-    return ax
+    return draw_rows(
+        frame,
+        ax,
+        names=texts(frame, "rater"),
+        limit=limit,
+        title="Agreement without each rater",
+        lines=[measured(frame), f"{line} To the right: higher without."],
+        label="change when the rater is left out",
+        selection="raters that change it most",
+        by="change",
+        marks=("change", "change_low", "change_high"),
+        columns={
+            "ratings": ("n_ratings", count),
+            "distance to others": ("mean_distance", number),
+            "change": ("change", lambda x: number(x, digits=4, signed=True)),
+        },
+        undefined="" if len(frame) else "No rater shares a unit with another.",
+    )[0]
 
 
-def _rater_rows(frame: pd.DataFrame) -> Rows:
-    columns = {
-        "ratings": [count(x) for x in floats(frame, "n_ratings")],
-        "distance to others": [number(x) for x in floats(frame, "mean_distance")],
-        "change": [number(x, digits=4, signed=True) for x in floats(frame, "change")],
-    }
-    values, low, high = (floats(frame, n) for n in ("change", "change_low", "change_high"))
-    return Rows(texts(frame, "rater"), values, low, high, (), columns)
-
-
-@picture(
-    takes="What `by_pair` returned.",
-    most="raters are drawn at most: those who share the most units with others",
-)
+@public
 def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the agreement of each pair of raters, with similar raters adjacent.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
     count as the mean), the leaves turned so that neighbours are near.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `by_pair` returned.
+    limit : int
+        Largest number of raters: those who share the most units with others.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -369,34 +428,32 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     >>> [text.get_text() for text in plots.pairs(frame).texts][1:]
     ['', '0.61', '0.61', '']
     """
-    check_limit(limit)
     need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared"), "pairs")
     codes, names = coded(frame, "rater_a", "rater_b")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
-    n_shared = np.zeros(len(names))
-    np.add.at(n_shared, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
-    kept = largest(n_shared, fitting(ax, limit, each=CELL))
+    totals = np.zeros(len(names))
+    np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
+    kept = largest(totals, fitting(ax, limit, each=CELL))
     note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
     line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
     lines = [line, "In clustered order: neighbours agree alike."]
     heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
     if not names:
         return nothing(ax, "No two raters share a unit.")
-    matrix = _square(codes, floats(frame, "estimate"), len(names))
-    kept = kept[clustered_order(matrix[np.ix_(kept, kept)])]
-    shared = _square(codes, floats(frame, "n_shared"), len(names))[np.ix_(kept, kept)]
-    matrix, shown = matrix[np.ix_(kept, kept)], [short_text(names[code]) for code in kept]
-    written = [[UNDEFINED if np.isnan(x) else number(x, digits=2) for x in row] for row in matrix]
+    estimates, shared = np.full((2, len(names), len(names)), np.nan)
+    for square, name in ((estimates, "estimate"), (shared, "n_shared")):
+        for a, b in (codes.T, codes.T[::-1]):
+            square[a, b] = floats(frame, name)
+    kept = kept[clustered_order(estimates[np.ix_(kept, kept)])]
+    estimates, shared = (square[np.ix_(kept, kept)] for square in (estimates, shared))
+    written = [
+        [UNDEFINED if np.isnan(x) else number(x, digits=2) for x in row] for row in estimates
+    ]
     cells = np.where(shared > 0, np.array(written, dtype=object), "").tolist()
-    draw_cells(ax, Cells(matrix, cells, shown, shown, ("1", f"0 ({MINUS}: less)")))
+    shown = [short_text(names[code]) for code in kept]
+    key = ("1", f"0 ({MINUS}: less)")
+    draw_matrix(ax, estimates, cells, rows=shown, columns=shown, key=key)
     return ax
-
-
-def _square(codes: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
-    out = np.full((n, n), np.nan)
-    out[codes[:, 0], codes[:, 1]] = values
-    out[codes[:, 1], codes[:, 0]] = values
-    return out
 
 
 def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
@@ -412,18 +469,35 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
     return np.asarray(leaves_list(tree), dtype=np.intp)
 
 
-_OFTEN = 2.0
-"""Times as often as by chance from which a confusion is framed if it has enough pairs."""
-
-
-@picture(
-    takes="What `by_label` returned.",
-    most="labels are drawn at most: those with the largest share of the disagreement",
-)
+@public
 def labels(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw the agreement on each label with its interval, and the cost of the label.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `by_label` returned.
+    level : float
+        Level of the intervals, for the caption.
+    limit : int
+        Largest number of labels: those with the largest share of the disagreement.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -435,35 +509,58 @@ def labels(
     >>> [name.get_text() for name in plots.labels(frame).get_yticklabels()]
     ['joy', 'anger']
     """
-    check_limit(limit)
     needed = ("label", "alpha", "low", "high", "ac1", "prevalence", "share_of_disagreement")
     need_columns(frame, needed, "labels")
-    what = "labels with the largest share of the disagreement"
-    ax, shown, note = list_axes(frame, ax, limit=limit, by="share_of_disagreement", what=what)
     drawn = f"Dots: Krippendorff's alpha of the label, {level_text(level)} intervals."
-    heading(ax, "Agreement per label", f"{drawn} Diamonds: Gwet's AC1.", note)
-    if not len(frame):
-        return nothing(ax, "No label stands in two ratings of a unit.")
-    draw_rows(ax, _label_rows(shown))
-    label_x(ax, "agreement on the label")
-    return ax
+    return draw_rows(
+        frame,
+        ax,
+        names=texts(frame, "label"),
+        limit=limit,
+        title="Agreement per label",
+        lines=[f"{drawn} Diamonds: Gwet's AC1."],
+        label="agreement on the label",
+        selection="labels with the largest share of the disagreement",
+        by="share_of_disagreement",
+        marks=("alpha", "low", "high"),
+        second="ac1",
+        columns={
+            "alpha": ("alpha", number),
+            "prevalence": ("prevalence", share),
+            "of disagreement": ("share_of_disagreement", share),
+        },
+        undefined="" if len(frame) else "No label stands in two ratings of a unit.",
+    )[0]
 
 
-def _label_rows(frame: pd.DataFrame) -> Rows:
-    columns = {
-        "alpha": [number(x) for x in floats(frame, "alpha")],
-        "prevalence": [share(x) for x in floats(frame, "prevalence")],
-        "of disagreement": [share(x) for x in floats(frame, "share_of_disagreement")],
-    }
-    values, low, high, second = (floats(frame, name) for name in ("alpha", "low", "high", "ac1"))
-    return Rows(texts(frame, "label"), values, low, high, reasons(frame), columns, second)
-
-
-@picture(
-    takes="What `confusions` returned.", most="labels are drawn at most: those with the most pairs"
-)
+@public
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw how often one rater gave one label and another rater a different one, or none.
+
+    The column of labels left out has a scale of shades of its own, because labels are left out
+    more often than confused: one scale would leave the others pale.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `confusions` returned.
+    limit : int
+        Largest number of labels: those with the most pairs.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        The frame is not a DataFrame, or lacks a column.
+    OptionError
+        An option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -477,36 +574,48 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     """
     from setagree.diagnosis.confusions import exceed_chance  # loads more than pictures need
 
-    check_limit(limit)
     need_columns(frame, ("label", "other", "kind", "pairs", "expected", "lift"), "confusions")
     codes, names = coded(frame, "label", "other")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
-    pairs = floats(frame, "pairs")
-    total = np.zeros(len(names) + 1)
-    np.add.at(total, codes, np.nan_to_num(pairs)[:, None])
-    kept = np.argsort(-total[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
-    heading(ax, "Labels that one rater gave and another rater did not", *_how_read(kept, names))
+    totals = np.zeros(len(names) + 1)
+    np.add.at(totals, codes, np.nan_to_num(floats(frame, "pairs"))[:, None])
+    kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
+    counts = _confusion_matrix(codes, floats(frame, "pairs"), kept, len(names))
+    alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
+    scales = f"Darkest: {count(alone)} left out, and {count(others)} of the other columns."
+    note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
+    heading(
+        ax,
+        "Labels that one rater gave and another rater did not",
+        "Pairs of ratings: one has the row's label, the other the column's instead.",
+        "Left out: the other has nothing in its place.",
+        scales if alone and others else "",
+        "Framed: clearly more pairs than by chance.",
+        note if len(kept) < len(names) else "",
+    )
     if not names:
         return nothing(ax, "No two ratings of a unit differ.")
+    strength = np.hstack([rescaled(counts[:, :1], alone), rescaled(counts[:, 1:], others)])
     shown = [short_text(names[code]) for code in kept]
-    draw_cells(ax, _confusion_cells(_matrix(codes, pairs, kept, len(names)), shown))
-    framed = exceed_chance(frame).to_numpy()
-    _frame_cells(ax, _matrix(codes, framed.astype(float), kept, len(names)) == 1)
+    draw_matrix(
+        ax,
+        np.where(counts > 0, strength, np.nan),
+        [["" if np.isnan(x) else count(x) for x in row] for row in counts],
+        rows=shown,
+        columns=["left out", *shown],
+        key=(f"{count(others)}, left out {count(alone)}", "0"),
+    )
+    from matplotlib.patches import Rectangle
+
+    is_framed = exceed_chance(frame).to_numpy().astype(float)
+    for i, j in np.argwhere(_confusion_matrix(codes, is_framed, kept, len(names)) == 1):
+        place, edge = (j - 0.44, i - 0.44), ink(ax)
+        ax.add_patch(Rectangle(place, 0.88, 0.88, fill=False, edgecolor=edge, linewidth=1.2))
     ax.axvline(0.5, color=ink(ax), alpha=0.6, linewidth=0.8)
     return ax
 
 
-def _how_read(kept: npt.NDArray[np.intp], names: list[object]) -> list[str]:
-    note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
-    return [
-        "Pairs of ratings: one has the row's label, the other the column's instead.",
-        "Left out: the other has nothing in its place.",
-        "Framed: clearly more pairs than by chance.",
-        note if len(kept) < len(names) else "",
-    ]
-
-
-def _matrix(
+def _confusion_matrix(
     codes: npt.NDArray[np.intp], values: Floats, kept: npt.NDArray[np.intp], n: int
 ) -> Floats:
     """Return the values of the kept labels, labels x (left out, labels); NaN if missing."""
@@ -523,21 +632,71 @@ def _matrix(
     return out
 
 
-def _confusion_cells(counts: Floats, names: list[str]) -> Cells:
-    """Return the cells, shaded up to the largest confusion, and up to the label most left out.
+@public
+def weights(
+    credit: Weights, *, counts: npt.ArrayLike | None = None, limit: int = 30, ax: Axes | None = None
+) -> Axes:
+    """Draw the credit w = 1 - d / d_max between observed answers: 1 full, 0 none.
 
-    Labels are left out more often than confused: one scale would leave the others pale.
+    Parameters
+    ----------
+    credit : Weights
+        What `weights` returned.
+    counts : array_like of shape (K,), optional
+        Number of occurrences of each value in the study. If there are many values, the most
+        frequent are drawn; without counts, an even selection in reading order.
+    limit : int
+        Largest number of values.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> triples = [("ann", 1, "a"), ("bob", 1, "a, b"), ("ann", 2, set())]
+    >>> study = sa.Annotations.from_triples(triples)
+    >>> ax = plots.weights(sa.weights(study, "jaccard"))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['{}', 'a', 'a, b']
     """
-    texts = [["" if np.isnan(x) else count(x) for x in row] for row in counts]
-    alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
-    scaled = np.hstack([rescaled(counts[:, :1], alone), rescaled(counts[:, 1:], others)])
-    key = (f"{count(others)}, left out {count(alone)}", "0")
-    return Cells(np.where(counts > 0, scaled, np.nan), texts, names, ["left out", *names], key)
-
-
-def _frame_cells(ax: Axes, often: npt.NDArray[np.bool_]) -> None:
-    from matplotlib.patches import Rectangle
-
-    for i, j in np.argwhere(often):
-        place = (j - 0.44, i - 0.44)
-        ax.add_patch(Rectangle(place, 0.88, 0.88, fill=False, edgecolor=ink(ax), linewidth=1.2))
+    if not isinstance(credit, Weights):
+        raise OptionError(f"plots.weights draws what sa.weights returned, not {shorten(credit)}.")
+    n = credit.n_values
+    ax = axes_or_new(ax, height=cells_height(n, limit=limit))
+    room = fitting(ax, limit, each=CELL)
+    chosen, which = np.arange(n), "answers spread evenly in reading order"
+    if counts is not None:
+        try:
+            n_given = np.asarray(counts, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"counts={shorten(counts)} must be a number per value.") from None
+        if n_given.shape != (n,):
+            raise OptionError(f"counts has the shape {n_given.shape}; there are {n:,} values.")
+        chosen, which = largest(n_given, room), "most frequent answers"
+    codes = np.array(sorted(chosen, key=lambda code: reading_key(credit.values[code])), dtype=int)
+    if len(codes) > room:
+        codes = codes[np.linspace(0, n - 1, room).round().astype(int)]
+    heading(
+        ax,
+        "Credit between answers",
+        f"1: the same, 0: as far apart as can be (w = 1 {MINUS} d / largest d).",
+        f"The {len(codes):,} {which}, of {n:,}." if len(codes) < n else "",
+    )
+    grid = np.meshgrid(codes, codes, indexing="ij")
+    matrix = credit.at(grid[0].ravel(), grid[1].ravel()).reshape(grid[0].shape)
+    names = [short_text(display_value(credit.values[code])) for code in codes]
+    cells = [[number(x, digits=2) for x in row] for row in matrix]
+    draw_matrix(ax, matrix, cells, rows=names, columns=names, key=("1", "0"))
+    return ax

@@ -1,66 +1,75 @@
-"""Pictures that compare raters: a model with the humans, and a map of all raters."""
+"""Plots that compare raters: panels, models with humans, and a map of all raters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import counted
 from setagree.plots.base import (
-    BLUE,
-    FAINT,
     ORANGE,
-    Floats,
-    Rows,
     axes_or_new,
     beside,
     check_limit,
     check_result,
-    draw_rows,
-    estimates_column,
     floats,
     heading,
     ink,
-    is_narrow,
-    label_x,
-    label_y,
-    list_axes,
-    nothing,
-    picture,
+    texts,
 )
+from setagree.plots.shapes import MAX_NAME, draw_points, draw_rows, free_spots, label_axes
 from setagree.scoring.coefficients import distance_name
-from setagree.wording.number_format import MINUS, count, p_value, share
+from setagree.wording.number_format import MINUS, count, level_text, p_value, share
 from setagree.wording.sentences import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from setagree.diagnosis.intra_rater import IntraRater
     from setagree.panels.alt_test import AltTest, AltTestTable
+    from setagree.panels.facets import FacetAgreement
+    from setagree.panels.noninferiority import Replacement, ReplacementTable
     from setagree.panels.rater_map import RaterMap
 
-_FORMS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Of the clusters; every one differs from every other, whatever its colour."""
 
-_LETTER, _LINE = 4.6, 10.0
-"""Points that a letter of a name takes, and a line of it."""
-
-_NAME = 22
-"""Columns of type that a name on the map may take."""
+def _distance(result: Any) -> str:
+    """Return the name of the distance of a result."""
+    return f"the {short_text(distance_name(result.distance))} distance"
 
 
-@picture(
-    takes="What `alt_test` returned for one model.",
-    most="humans are drawn at most: those who share the most units",
-)
+_ONE_MODEL = " Of a table, take one model: table['gpt']."
+
+
+@public
 def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot is the model, with its 95% interval, a hollow diamond is the human, and a
     short line is the human minus epsilon. The model wins over a human if a test, corrected for all
     humans, puts it to the right of that line.
+
+    Parameters
+    ----------
+    alt_test : AltTest or AltTestTable
+        What `alt_test` returned for one model.
+    limit : int
+        Largest number of humans: those who share the most units.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -71,92 +80,304 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['r1', 'r2', 'r3', 'r4']
     """
-    from setagree.panels.alt_test import AltTest as Known
-    from setagree.panels.alt_test import AltTestTable as Table
-
-    check_limit(limit)
-    if isinstance(alt_test, Table) and len(alt_test) == 1:
-        (alt_test,) = alt_test.rows
-    hint = " Of a table, take one model: table['gpt']."
-    alt_test = check_result(alt_test, Known, "advantage", "alt_test", hint=hint)
-    what = "humans who share the most units"
-    ax, shown, note = list_axes(alt_test.humans, ax, limit=limit, by="n_units", what=what, more=2)
-    heading(
+    result = check_result(alt_test, "AltTest", "advantage", "alt_test", hint=_ONE_MODEL)
+    near = f"How often each is at least as near to the other humans ({_distance(result)})"
+    ax, shown = draw_rows(
+        result.humans,
         ax,
-        f"{short_text(alt_test.model)} beside each human",
-        short_text(alt_test.verdict, limit=700),
-        f"How often each is at least as near to the other humans ({_distance(alt_test)}); "
-        "line: 95% interval.",
-        note,
+        names=[short_text(human) for human in result.humans.index],
+        limit=limit,
+        title=f"{short_text(result.model)} compared with each human",
+        lines=[short_text(result.verdict, limit=700), f"{near}; line: 95% interval."],
+        label="share of the units, ties count for both",
+        selection="humans who share the most units",
+        by="n_units",
+        marks=("advantage", "low", "high"),
+        second="human_advantage",
+        columns={
+            "units": ("n_units", count),
+            "p, corrected": ("p_adjusted", p_value),
+            "model wins": ("rejected", lambda won: "yes" if won == 1 else "no"),
+        },
+        intervals="model (interval)",
+        room=2,
+        origin=1.0,
+        undefined="" if result.reason is None else f"undefined: {result.reason}",
     )
-    if alt_test.reason is not None:
-        return nothing(ax, f"undefined: {alt_test.reason}")
-    draw_rows(ax, _advantage_rows(shown), origin=1.0)
-    _draw_limits(ax, shown, alt_test.epsilon)
-    _name_marks(ax, alt_test, shown)
-    label_x(ax, "share of the units, ties count for both")
+    if len(shown):
+        _mark_limits(ax, result, shown)
     return ax
 
 
-def _distance(result: AltTest | RaterMap) -> str:
-    return f"the {short_text(distance_name(result.distance))} distance"
-
-
-def _advantage_rows(frame: pd.DataFrame) -> Rows:
-    columns = {
-        "units": [count(x) for x in floats(frame, "n_units")],
-        "p, corrected": [p_value(x) for x in floats(frame, "p_adjusted")],
-        "model wins": ["yes" if won else "no" for won in frame["rejected"]],
-    }
-    values, low, high, own = (
-        floats(frame, name) for name in ("advantage", "low", "high", "human_advantage")
-    )
-    rows = Rows([short_text(x) for x in frame.index], values, low, high, (), columns, own)
-    columns["model (interval)"] = estimates_column(rows)
-    return rows
-
-
-def _draw_limits(ax: Axes, frame: pd.DataFrame, epsilon: float) -> None:
-    """Mark the human less epsilon in each row, joined to the human."""
-    y, own = np.arange(len(frame)), floats(frame, "human_advantage")
-    ax.hlines(y, own - epsilon, own, color=ORANGE, linewidth=0.9, linestyles=":", zorder=1)
-    ax.vlines(own - epsilon, y - 0.28, y + 0.28, color=ORANGE, linewidth=1.8, zorder=2)
+def _mark_limits(ax: Axes, result: AltTest, frame: pd.DataFrame) -> None:
+    """Mark the human minus epsilon in each row, and label each mark above the first row."""
+    y, humans, epsilon = np.arange(len(frame)), floats(frame, "human_advantage"), result.epsilon
+    ax.hlines(y, humans - epsilon, humans, color=ORANGE, linewidth=0.9, linestyles=":", zorder=1)
+    ax.vlines(humans - epsilon, y - 0.28, y + 0.28, color=ORANGE, linewidth=1.8, zorder=2)
     left, right = ax.get_xlim()
-    lowest = float((own - epsilon).min())
-    ax.set_xlim(min(left, lowest - 0.04 * (right - lowest)), right)
+    lowest = float((humans - epsilon).min())
+    ax.set_xlim(min(left, lowest - 0.04 * (right - left)), right)
     ax.set_ylim(len(frame) - 0.4, -2.3)
-
-
-def _name_marks(ax: Axes, alt_test: AltTest, frame: pd.DataFrame) -> None:
-    """Label each mark of the first row above it, the middle one above the others."""
-    first = frame.iloc[0]
-    human = float(first["human_advantage"])
-    marks = [
-        (float(first["advantage"]), short_text(alt_test.model, limit=_NAME)),
-        (human, "the human"),
-    ]
-    levels, sides = [-0.95, -0.95], ["right", "left"]
-    if alt_test.epsilon:
-        marks.append((human - alt_test.epsilon, f"the human {MINUS} {alt_test.epsilon:g}"))
-        levels, sides = [-0.95, -1.75, -0.95], ["right", "center", "left"]
-    for (x, text), level, side in zip(sorted(marks), levels, sides, strict=True):
+    model = short_text(result.model, limit=MAX_NAME)
+    marks = [(float(frame["advantage"].iloc[0]), model), (float(humans[0]), "the human")]
+    # The label in the middle is above the others, so that labels do not overlap.
+    places = [(-0.95, "right"), (-0.95, "left")]
+    if epsilon:
+        marks.append((float(humans[0]) - epsilon, f"the human {MINUS} {epsilon:g}"))
+        places.insert(1, (-1.75, "center"))
+    for (x, text), (level, side) in zip(sorted(marks), places, strict=True):
         ax.plot([x, x], [level + 0.3, -0.3], color=ink(ax), alpha=0.4, linewidth=0.7, zorder=1)
         shift = ({"right": -1, "center": 0, "left": 1}[side], 0)
         beside(ax, text, (x, level), shift, of="data", size=8, ha=side, loud=True)
 
 
-# ---- The map -------------------------------------------------------------------------------------
+@public
+def replacement(
+    result: Replacement | ReplacementTable, *, limit: int = 40, ax: Axes | None = None
+) -> Axes:
+    """Draw the change of agreement if a model replaces each human.
+
+    The first row is the mean, with Hall's 90% interval; a line marks the margin.
+
+    Parameters
+    ----------
+    result : Replacement or ReplacementTable
+        What `noninferiority_test` returned for one model.
+    limit : int
+        Largest number of humans: those in whose place the model changes agreement most.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> study = sa.simulate(200, 5, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
+    >>> ax = plots.replacement(sa.noninferiority_test(study, model="r5"))
+    >>> [name.get_text() for name in ax.get_yticklabels()][:2]
+    ['mean', 'r1']
+    """
+    one = check_result(result, "Replacement", "replacement", "noninferiority_test", hint=_ONE_MODEL)
+    low, high = (np.nan, np.nan) if one.reason else one.interval()
+    # The verdict on all humans has no p-value of the mean.
+    what = f"Change of alpha with the others ({_distance(one)})"
+    p = "" if one.against == "all" else p_value(one.p_value)
+    mean = {"change": one.change, "low": low, "high": high, "n_shared": len(one.psi), "p": p}
+    ax, shown = draw_rows(
+        one.humans.assign(p=[*map(p_value, floats(one.humans, "p_value"))]),
+        ax,
+        names=[short_text(human) for human in one.humans.index],
+        limit=limit,
+        title=f"{short_text(one.model)} in the place of a human",
+        lines=[
+            short_text(one.verdict, limit=700),
+            f"{what}; line: 90% interval; dashes: the margin.",
+        ],
+        label="change of alpha",
+        selection="humans in whose place most changes",
+        by="change",
+        marks=("change", "low", "high"),
+        columns={"units": ("n_shared", count), "p": ("p", str)},
+        intervals="change (interval)",
+        first={"name": "mean", **mean},
+        room=1,
+        undefined="" if one.reason is None else f"undefined: {one.reason}",
+    )
+    if not len(shown):
+        return ax
+    margins = [-one.margin, one.margin] if one.equivalence else [-one.margin]
+    left, right = ax.get_xlim()
+    ax.set_xlim(min(left, -1.2 * one.margin), max(right, 1.2 * max(margins)))
+    for margin in margins:
+        ax.axvline(margin, color=ORANGE, linewidth=1.4, linestyle="--")
+    ax.axhline(0.5, color=ink(ax), alpha=0.3, linewidth=0.6)
+    return ax
 
 
-@picture(
-    takes="What `rater_map` returned.",
-    most="raters are named at most, those farthest from the others first",
-)
+@public
+def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw how far models agree with themselves, with one another and with people.
+
+    A hollow diamond marks the largest agreement that the stability of the raters permits.
+
+    Parameters
+    ----------
+    result : FacetAgreement
+        What `facet_agreement` returned.
+    limit : int
+        Largest number of rows: the first ones.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> study = sa.simulate(60, 4, rng=1).with_raters({"model": {"r1": "gpt", "r2": "gpt"}})
+    >>> ax = plots.facets(sa.facet_agreement(study, facets=["model"]))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['same model', 'models with people', 'people with one another']
+    """
+    from setagree.panels.facets import ALL
+
+    result = check_result(result, "FacetAgreement", "facets", "facet_agreement")
+    frame = result.to_frame()
+    names = [
+        short_text(pairs, limit=40) if who == ALL else f"… {short_text(who)}"
+        for pairs, who in zip(frame["pairs"], frame["who"], strict=True)
+    ]
+    line = f"1 - D / De ({_distance(result)}), {level_text(result.level)} intervals"
+    return draw_rows(
+        frame,
+        ax,
+        names=names,
+        limit=limit,
+        title="Agreement of models with themselves",
+        lines=[
+            short_text(result.lead, limit=400),
+            f"{line}; diamond: the largest that stability permits.",
+        ],
+        label="agreement",
+        selection="first rows",
+        second="at_most",
+        columns={"units": ("n_units", count)},
+        intervals="agreement (interval)",
+    )[0]
+
+
+@public
+def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw how far raters agree with themselves, one row per rater.
+
+    The first row is all of them together. A dashed line marks the agreement of different raters,
+    and the band around it is its interval.
+
+    Parameters
+    ----------
+    result : IntraRater
+        What `intra_rater_agreement` returned.
+    limit : int
+        Largest number of raters: those with the most answers repeated.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> rows = [("ann", 1, "a"), ("ann", 1, "a"), ("ann", 2, "b"), ("ann", 2, "a, b"),
+    ...         ("ben", 1, "a"), ("ben", 2, "c"), ("ann", 3, "c"), ("ben", 3, "c"), ("ben", 3, "c")]
+    >>> study = sa.Annotations.from_triples(rows, duplicates="repeats")
+    >>> ax = plots.repeats(sa.intra_rater_agreement(study))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['all raters', 'ann', 'ben']
+    """
+    result = check_result(result, "IntraRater", "repeats", "intra_rater_agreement")
+    place = {rater: k for k, (rater, _) in enumerate(result.by_rater)}
+    # Of raters with equally many repeats, the first of the study are drawn, not the least steady.
+    frame = result.to_frame().sort_values("rater", key=lambda names: names.map(place.__getitem__))
+    what = f"Alpha of the answers of a rater to the same unit ({_distance(result.pooled)})"
+    level = level_text(result.level)
+    (pooled, low, high), (between, least, most) = (
+        (one.estimate, *one.interval(result.level, method=one.best_method))
+        for one in (result.pooled, result.between)
+    )
+    ax, _ = draw_rows(
+        frame,
+        ax,
+        names=texts(frame, "rater"),
+        limit=limit,
+        title="Agreement of raters with themselves",
+        lines=[
+            short_text(result.verdict, limit=400),
+            f"{what}, {level} intervals; dashes: raters with one another.",
+        ],
+        label="alpha",
+        selection="raters with the most answers repeated",
+        by="n_units",
+        order="estimate",
+        columns={"units": ("n_units", count)},
+        intervals="alpha (interval)",
+        first={
+            "name": "all raters",
+            "estimate": pooled,
+            "low": low,
+            "high": high,
+            "n_units": result.pooled.n_units,
+            "reason": result.pooled.reason,
+        },
+        # The verdict takes the height of two rows.
+        room=3,
+    )
+    if np.isfinite(between):
+        left, right = ax.get_xlim()
+        ax.set_xlim(min(left, between - 0.02), max(right, between + 0.02))
+        if np.isfinite(least):
+            ax.axvspan(least, most, color=ORANGE, alpha=0.12, linewidth=0, zorder=0)
+        ax.axvline(between, color=ORANGE, linewidth=1.4, linestyle="--", zorder=1)
+    ax.axhline(0.5, color=ink(ax), alpha=0.3, linewidth=0.6)
+    return ax
+
+
+@public
 def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the raters as points: the nearer, the more they agree beyond chance.
 
     Clusters differ in form and colour; the text above states whether they are more than noise. All
     raters are drawn; names that would overlap are omitted.
+
+    Parameters
+    ----------
+    rater_map : RaterMap
+        What `rater_map` returned.
+    limit : int
+        Largest number of names: those of the raters farthest from the others.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
 
     Examples
     --------
@@ -166,134 +387,29 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     >>> sorted(text.get_text() for text in plots.rater_map(found).texts[1:])
     ['r1', 'r2', 'r3', 'r4']
     """
-    from setagree.panels.rater_map import RaterMap as Known
-
     check_limit(limit)
-    check_result(rater_map, Known, "rater_map", "rater_map")
+    check_result(rater_map, "RaterMap", "rater_map", "rater_map")
     ax = axes_or_new(ax, height=5.4)
     table = rater_map.table[rater_map.table["cluster"] > 0]
     points = np.column_stack([floats(table, "x"), floats(table, "y")])
-    _draw_clusters(ax, points, table["cluster"].to_numpy())
-    _frame_points(ax, points)
-    placed = _placed_names(ax, points, table, limit)
-    heading(ax, "Raters on a map", *_map_lines(rater_map, len(placed), len(table)))
-    for code, (shift, side) in placed.items():
-        name, (x, y) = short_text(table.index[code], limit=_NAME), points[code]
-        beside(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
-    label_x(ax, "first axis, in disagreement over chance")
-    label_y(ax, "second axis")
-    return ax
-
-
-def _map_lines(found: RaterMap, named: int, total: int) -> list[str]:
-    """Return the verdict, what a distance on the map is, and what is not on it."""
-    held = f"two dimensions hold {share(found.explained)} of their spread"
+    draw_points(ax, points, table["cluster"].to_numpy())
+    names = [str(name) for name in table.index]
+    spots = free_spots(ax, points, names, floats(table, "mean_distance"), limit)
+    n, left_out = len(table), len(rater_map.table) - len(table)
+    spread = f"two dimensions hold {share(rater_map.explained)} of their spread"
     lines = [
-        short_text(found.verdict, limit=400),
-        f"Apart: disagreement ({_distance(found)}) over what chance gives; {held}.",
+        short_text(rater_map.verdict, limit=400),
+        f"Apart: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",
     ]
-    if found.n_bridged:
-        pairs = counted(found.n_bridged, "pair")
+    if rater_map.n_bridged:
+        pairs = counted(rater_map.n_bridged, "pair")
         lines.append(f"{pairs} without shared units: placed by way of others.")
-    left_out = len(found.table) - total
     if left_out:
         lines.append(f"Not on the map, without shared units: {counted(left_out, 'rater')}.")
-    if named < total:
-        lines.append(f"Named: the {named:,} farthest from the others that fit, of {total:,}.")
-    return lines
-
-
-def _frame_points(ax: Axes, points: Floats) -> None:
-    """Set limits that leave room for names, one unit as long across as upwards."""
-    box = ax.get_window_extent()
-    low, high = points.min(axis=0), points.max(axis=0)
-    across = (high - low) * (1.35, 1.2)
-    unit = max(across[0] / box.width, across[1] / box.height) or 1 / box.width
-    half = 0.5 * unit * np.array([box.width, box.height])
-    (left, bottom), (right, top) = (low + high) / 2 - half, (low + high) / 2 + half
-    # The aspect may widen them once the layout is known.
-    ax.set_xlim(left, right, auto=True)
-    ax.set_ylim(bottom, top, auto=True)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.locator_params(nbins=6)
-    ax.grid(color=ink(ax), alpha=FAINT, linewidth=0.6)
-    ax.set_axisbelow(True)
-
-
-def _draw_clusters(ax: Axes, points: Floats, clusters: npt.NDArray[np.integer]) -> None:
-    """Draw the points of each cluster in its own form, with a key of the cluster sizes."""
-    for place, cluster in enumerate(np.unique(clusters).tolist()):
-        mine = points[clusters == cluster]
-        ax.plot(
-            *mine.T,
-            _FORMS[place % len(_FORMS)],
-            color=(BLUE, ORANGE)[place % 2],
-            fillstyle="full" if place < 4 else "none",
-            markersize=6.5,
-            alpha=0.85,
-            linestyle="",
-            zorder=3,
-            label=f"cluster {cluster}: {counted(len(mine), 'rater')}",
-        )
-    if len(np.unique(clusters)) > 1:
-        ax.legend(
-            loc="upper left",
-            bbox_to_anchor=(0.0, -0.14) if is_narrow(ax) else (1.0, 1.0),
-            borderaxespad=0.2,
-            frameon=False,
-            fontsize=8,
-            labelcolor=ink(ax),
-            handletextpad=0.3,
-        )
-
-
-Place = tuple[tuple[float, float], str]
-
-
-def _placed_names(ax: Axes, points: Floats, table: pd.DataFrame, limit: int) -> dict[int, Place]:
-    """Return the names that fit, with their positions relative to their points.
-
-    Names are placed in free space to the right, left, above or below; points farthest from the
-    others come first.
-    """
-    scale = 72 / ax.figure.dpi
-    at = ax.transData.transform(points) * scale
-    box = ax.get_window_extent()
-    edges = np.array([box.x0, box.y0, box.x1, box.y1]) * scale
-    taken = np.column_stack([at - 3.5, at + 3.5])
-    order = np.argsort(-np.nan_to_num(floats(table, "mean_distance")), kind="stable")
-    placed: dict[int, Place] = {}
-    for code in order.tolist():
-        width = _LETTER * min(len(str(table.index[code])), _NAME) + 2
-        found = _free_place(at[code], width, taken, edges)
-        if len(placed) < limit and found is not None:
-            spot, area = found
-            placed[code] = spot
-            taken = np.vstack([taken, area])
-    return placed
-
-
-def _free_place(
-    at: Floats, width: float, taken: Floats, edges: Floats
-) -> tuple[Place, Floats] | None:
-    """Return a free position inside the axes for a name of that width, with its area."""
-    x, y = at
-    half = _LINE / 2
-    spots = [
-        ((6.0, 0.0), "left", (x + 5, y - half, x + 5 + width, y + half)),
-        ((-6.0, 0.0), "right", (x - 5 - width, y - half, x - 5, y + half)),
-        ((0.0, 10.0), "center", (x - width / 2, y + 5, x + width / 2, y + 5 + _LINE)),
-        ((0.0, -10.0), "center", (x - width / 2, y - 5 - _LINE, x + width / 2, y - 5)),
-    ]
-    for shift, side, corners in spots:
-        area = np.array(corners)
-        inside = (area[:2] >= edges[:2]).all() and (area[2:] <= edges[2:]).all()
-        apart = (
-            (taken[:, 0] >= area[2])
-            | (taken[:, 2] <= area[0])
-            | (taken[:, 1] >= area[3])
-            | (taken[:, 3] <= area[1])
-        )
-        if inside and apart.all():
-            return (shift, side), area
-    return None
+    if len(spots) < n:
+        lines.append(f"Named: the {len(spots):,} farthest from the others that fit, of {n:,}.")
+    heading(ax, "Raters on a map", *lines)
+    for k, (shift, side) in spots.items():
+        name, (x, y) = short_text(names[k], limit=MAX_NAME), points[k]
+        beside(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
+    return label_axes(ax, "first axis, in disagreement relative to chance", "second axis")

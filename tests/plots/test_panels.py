@@ -85,7 +85,7 @@ class TestAdvantage:
     def test_words(self, tested):
         """The verdict stands above, what a mark is above the first row, the numbers beside."""
         ax = plots.advantage(tested, ax=fresh(9.8))
-        assert ax.get_title(loc="left") == "r6 beside each human"
+        assert ax.get_title(loc="left") == "r6 compared with each human"
         assert tested.verdict[:80] in flat(ax)
         said = texts(ax)
         assert {"r6", "the human", f"the human {MINUS} 0.1"} <= set(said)

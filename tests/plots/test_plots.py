@@ -293,15 +293,40 @@ def test_matplotlib_is_needed(monkeypatch):
         plots.labels(label_frame(2))
 
 
+LEVEL = "level : float\n    Level of the intervals, for the caption.\n"
+AX = "ax : matplotlib Axes, optional\n    Axes to draw on. Default: those of a new figure.\n"
+RETURNS = "Returns\n-------\nmatplotlib Axes\n"
+RAISES = """\
+Raises
+------
+{}
+MissingDependencyError
+    matplotlib is not installed.
+"""
+OF_FRAMES = RAISES.format(
+    "DataError\n    The frame is not a DataFrame, or lacks a column.\n"
+    "OptionError\n    An option is out of range."
+)
+OF_RESULTS = RAISES.format(
+    "OptionError\n    The result is of another function, or an option is out of range."
+)
+
+
 @pytest.mark.parametrize("name", plots.__all__)
-def test_every_parameter_is_told(name):
-    """The help of each picture has all its parameters, what it returns and what it raises."""
+def test_docstrings_share_paragraphs(name):
+    """Each plot documents all its parameters, and common parameters and errors in the same words.
+
+    The level of a bootstrap or of a table is an option of the computation: it has other words.
+    """
     function = getattr(plots, name)
     text = inspect.getdoc(function)
-    told = re.findall(r"^(\w+) : ", text, re.MULTILINE)
-    assert told == list(inspect.signature(function).parameters)
+    documented = re.findall(r"^(\w+) : ", text, re.MULTILINE)
+    assert documented == list(inspect.signature(function).parameters)
     heads = re.findall(r"^(\w+)\n-+$", text, re.MULTILINE)
     assert heads == ["Parameters", "Returns", "Raises", "Examples"]
+    raises = OF_FRAMES if name in FRAMES else OF_RESULTS
+    assert f"{AX}\n{RETURNS}\n{raises}\nExamples" in text
+    assert (LEVEL in text) == ("level" in documented and name not in {"bootstrap", "forest"})
 
 
 def test_import_is_light():
@@ -611,6 +636,7 @@ def test_confusions():
     # Shaded up to 12 pairs, the largest confusion of two labels; nothing where there is none.
     np.testing.assert_allclose(shade[0], [0.9, 0, 0.9, 0])
     np.testing.assert_allclose(shade[1], [0, 0.9, 0, 0.48])
+    assert "\nDarkest: 30 left out, and 12 of the other columns.\n" in said(ax)
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
 
@@ -648,6 +674,7 @@ def test_confusions_only_left_out():
     """Where no labels are confused, the column of those left out is shaded by itself."""
     ax = plots.confusions(CONFUSED.iloc[2:3], ax=fresh())
     np.testing.assert_allclose(opacity(ax)[0], [[0.9, 0]])
+    assert "Darkest" not in said(ax)
 
 
 def test_pairs():
@@ -840,7 +867,7 @@ def test_over_time_thins():
     ax = plots.over_time(windows(1000), ax=fresh())
     assert len(ax.lines[0].get_xdata()) == 300
     assert "300 windows spread evenly, of 1,000." in said(ax)
-    assert ax.lines[0].get_marker() == ""
+    assert ax.lines[0].get_marker() == "None"
     assert plots.over_time(windows(100), ax=fresh()).lines[0].get_marker() == "."
 
 
@@ -938,6 +965,15 @@ def test_narrow_axes_have_no_columns_of_text():
     assert "estimate (interval)" in said(plots.forest(frame, ax=fresh()))
 
 
+@pytest.mark.parametrize("width", [4.4, 4.8])
+def test_titles_fit(width):
+    """A title that is wider than the axes breaks before it leaves the figure."""
+    ax = drawn(plots.confusions(CONFUSED, ax=fresh(width)))
+    title = ax._left_title
+    assert title.get_window_extent().x1 <= ax.figure.bbox.x1
+    assert title.get_text().replace("\n", " ").endswith("another rater did not")
+
+
 def test_names_that_are_not_ours_stay():
     """A frame with other names is drawn with these."""
     frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
@@ -947,5 +983,5 @@ def test_names_that_are_not_ours_stay():
 
 def test_counts_of_answers_are_numbers():
     """What is no list of numbers is refused as an option."""
-    with pytest.raises(OptionError, match="must be a number a value"):
+    with pytest.raises(OptionError, match="must be a number per value"):
         plots.weights(sa.weights(sa.simulate(6, 3, n_labels=3, rng=1)), counts={"x": 1})

@@ -13,7 +13,7 @@ from setagree.inference.benchmark import at_least
 from setagree.panels.facets import ALL, FacetAgreement, facet_agreement
 from setagree.panels.noninferiority import OUTCOMES, noninferiority_test
 from setagree.plots.base import rows_height
-from setagree.plots.inference import facets as draw_facets
+from setagree.plots.panels import facets as draw_facets
 from setagree.reporting.sections.base import (
     Column,
     Findings,
