@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from setagree.inference.plan_goals import PlanCosts, PlanGoals
     from setagree.inference.planning import plan
     from setagree.inference.variance_components import variance_components
-    from setagree.large.recognition import formats, read
+    from setagree.large.opening import read
+    from setagree.large.recognition import formats
     from setagree.large.reduce import tally
     from setagree.panels.alt_test import alt_test
     from setagree.panels.consensus import consensus
@@ -214,7 +215,7 @@ _HOMES = {
     "permutation_test": "inference.permutation",
     "plan": "inference.planning",
     "rater_map": "panels.rater_map",
-    "read": "large.recognition",
+    "read": "large.opening",
     "report": "reporting.report",
     "score": "scoring.scorer",
     "score_against_consensus": "panels.references",

@@ -164,6 +164,6 @@ def _all_missing(error: Any) -> list[Any]:
 
 
 def _say(sentence: str) -> None:
-    from setagree.cli.output import say
+    from setagree.cli.show import say
 
     say(sentence)

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from setagree.checks import expanded
+from setagree.cli.show import say
 from setagree.errors import FileError, OptionError, SetagreeError, did_you_mean, shorten
 from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import format_labels
@@ -65,8 +66,6 @@ def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -
             else:
                 unused.append(key)
     if unused:
-        from setagree.cli.output import say  # which needs the options, and these this module
-
         say(f"{path}: not used by {mine}: {', '.join(unused)}.")
     found |= {_key(name): value for name, value in settings.get(mine, {}).items()}
     return {

@@ -11,8 +11,9 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
-from setagree.cli.output import Deliverer, say, sentences
+from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import how_read, names, rater_names, read_study
+from setagree.cli.show import say
 from setagree.errors import OptionError, spelling
 from setagree.large.recognition import find_export
 from setagree.wording.result_base import wrapped

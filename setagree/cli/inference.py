@@ -25,8 +25,9 @@ from setagree.cli.options import (
     Resampling,
     Reshuffling,
 )
-from setagree.cli.output import Deliverer, about, say, sentences
+from setagree.cli.output import Deliverer, about, sentences
 from setagree.cli.reading import Rows, long_table
+from setagree.cli.show import say
 from setagree.errors import (
     DataError,
     OptionError,
@@ -34,11 +35,10 @@ from setagree.errors import (
     counted,
     spelling,
 )
-from setagree.large.opening import say_guessed
 from setagree.scoring.results import ABOUT, raters_in_words, why_no_score
 from setagree.scoring.table_notes import how_drawn
 from setagree.study.assembly import code_ids, doubt_names, pick_column
-from setagree.study.columns import with_missing_ids
+from setagree.study.columns import say_guessed, with_missing_ids
 from setagree.wording.result_base import described, paragraphs, wrapped
 from setagree.wording.sentences import visible
 from setagree.wording.tables import TERMINAL, Column, TextTable

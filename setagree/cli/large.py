@@ -8,11 +8,11 @@ from typing import Any
 import setagree as sa
 from setagree.cli.label_files import wished
 from setagree.cli.options import Asked, Large, Reading
-from setagree.cli.output import say
 from setagree.cli.reading import Note, Rows, read_or_reduce
+from setagree.cli.show import say
 from setagree.errors import OptionError
-from setagree.large.opening import Plan
 from setagree.scoring.coefficients import get_coefficient
+from setagree.study.reading import Plan
 
 
 def scored(

@@ -12,10 +12,10 @@ import pandas as pd
 import typer
 
 from setagree.checks import check_target, expanded, replace_file
-from setagree.cli.ending import hang_up, let_go
+from setagree.cli.ending import hang_up
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import CALLED, Delivery, Reading
-from setagree.cli.show import print_text
+from setagree.cli.show import print_text, say
 from setagree.errors import (
     DroppedRowsWarning,
     FileError,
@@ -212,14 +212,3 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
             yield lambda sentence: say(named(sentence))
         except SetagreeError as error:
             raise type(error)(named(str(error))) from error
-
-
-def say(sentence: str) -> None:
-    """Write one line to stderr."""
-    line = " ".join(sentence.splitlines())
-    try:
-        with without_line():
-            sys.stderr.write(f"{visible(line)}\n")
-            sys.stderr.flush()
-    except OSError:  # nobody can be told
-        let_go(sys.stderr)

@@ -11,7 +11,8 @@ from setagree.checks import expanded
 from setagree.cli.browser.serving import server_of
 from setagree.cli.browser.writing import INDEX, PYODIDE, write_page
 from setagree.cli.options import option
-from setagree.cli.output import say, sentences
+from setagree.cli.output import sentences
+from setagree.cli.show import say
 from setagree.errors import FileError
 
 PAGE_HELP = f"""[bold]setagree page FOLDER[/bold]

@@ -12,8 +12,9 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
-from setagree.cli.output import Deliverer, say, sentences
+from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
+from setagree.cli.show import say
 from setagree.cli.sources import row_a_label
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted

@@ -15,18 +15,19 @@ import pandas as pd
 import setagree as sa
 from setagree.checks import expanded
 from setagree.cli.options import Reading
-from setagree.cli.output import say
 from setagree.cli.population import with_population
+from setagree.cli.show import say
 from setagree.errors import FileError, OptionError, SetagreeWarning, counted
 from setagree.files.streams import Source, readable
 from setagree.large.joining import model_files, with_models
-from setagree.large.opening import Plan, Study, open_study, open_table
+from setagree.large.opening import Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
 from setagree.study.columns import refuse_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.rater_columns import marked_models
+from setagree.study.reading import Plan
 from setagree.study.reading import Reading as HowRead
 from setagree.study.where import counting_rows
 from setagree.wording.label_sets import Label

@@ -12,8 +12,8 @@ from setagree.cli.grouping import grouped
 from setagree.cli.inference import other_interval
 from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
-from setagree.cli.output import Deliverer, say, sentences
-from setagree.cli.show import print_list
+from setagree.cli.output import Deliverer, sentences
+from setagree.cli.show import print_list, say
 from setagree.distances.registry import known_distances
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT

@@ -79,3 +79,19 @@ def _print_rich(rows: Sequence[tuple[str, str]]) -> None:
     for row in rows:
         grid.add_row(*row)
     Console(markup=False, highlight=False).print(grid)
+
+
+def say(sentence: str) -> None:
+    """Write one line to stderr."""
+    # Imported here because the help of the command loads this module.
+    from setagree.cli.ending import let_go
+    from setagree.progress import without_line
+    from setagree.wording.sentences import visible
+
+    line = " ".join(sentence.splitlines())
+    try:
+        with without_line():
+            sys.stderr.write(f"{visible(line)}\n")
+            sys.stderr.flush()
+    except OSError:  # the stream is closed
+        let_go(sys.stderr)

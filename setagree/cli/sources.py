@@ -14,9 +14,9 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.options import Delivery, Reading
-from setagree.cli.output import Deliverer, printing, say, sentences
+from setagree.cli.output import Deliverer, printing, sentences
 from setagree.cli.reading import long_table, read_study, unescaped
-from setagree.cli.show import print_list
+from setagree.cli.show import print_list, say
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, SetagreeWarning, counted
 from setagree.study.columns import usual_roles

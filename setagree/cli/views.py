@@ -21,9 +21,10 @@ from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import wished
 from setagree.cli.options import RESULTS, SURE, Asked, Delivery, Reading, Text, member, option
-from setagree.cli.output import Deliverer, check_ending, replacing, say, sentences
+from setagree.cli.output import Deliverer, check_ending, replacing, sentences
 from setagree.cli.population import with_population
 from setagree.cli.reading import long_table, names, read_with_models
+from setagree.cli.show import say
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table

@@ -21,8 +21,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
-from setagree.scoring.scorer import without_each_rater
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, without_each_rater
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 

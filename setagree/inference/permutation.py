@@ -107,11 +107,11 @@ class PermutationTest(Resampled):
         return "" if inside else f", over {self.agreement.drawn}"
 
     @property
-    def beside_chance(self) -> Literal["more than chance", "below chance"] | None:
+    def versus_chance(self) -> Literal["above chance", "below chance"] | None:
         """Whether the upper, or the lower, tail has a p of at most 0.05."""
         # The smallest p of 19 reshuffles is exactly 0.05.
         if self.tail("greater") <= SURE + TIE:
-            return "more than chance"
+            return "above chance"
         return "below chance" if self.tail("less") <= SURE + TIE else None
 
     def quantile(self, q: float) -> float:
@@ -137,7 +137,7 @@ class PermutationTest(Resampled):
 
     def _notes(self) -> list[str]:
         notes = []
-        if (versus := self.beside_chance) is not None:
+        if (versus := self.versus_chance) is not None:
             side: Literal["greater", "less"] = "greater" if versus.startswith("more") else "less"
             tail = {"greater": "upper", "less": "lower"}[side]
             notes.append(f"{versus.capitalize()} ({tail} tail: p {p_four(self.tail(side))}).")

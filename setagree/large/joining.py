@@ -27,7 +27,7 @@ from setagree.errors import (
     python_or_command,
     warn,
 )
-from setagree.large.opening import Note, open_study, open_table
+from setagree.large.opening import open_study, open_table
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, have_degrees
 from setagree.study.columns import with_columns
@@ -35,7 +35,7 @@ from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.study.objects import common_order
 from setagree.study.rater_columns import named_raters
-from setagree.study.reading import Reading
+from setagree.study.reading import Note, Reading
 from setagree.study.where import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from math import inf
 from os import PathLike
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, TypeAlias, cast
 
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import (
     DataError,
     OptionError,
     RepeatsError,
     SetagreeWarning,
     a_type,
-    check_type,
     counted,
     option,
     python_or_command,
@@ -27,21 +28,33 @@ from setagree.errors import (
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble, code_ids
-from setagree.study.columns import guess_people, guess_wide_unit, with_columns
-from setagree.study.frames import Frame, as_pandas, column_names
+from setagree.study.columns import guess_people, guess_wide_unit, say_guessed, with_columns
+from setagree.study.frames import Frame, as_pandas, column_names, open_frame
+from setagree.study.labels import Blank, Case, Missing
 from setagree.study.names import find_names
 from setagree.study.rater_columns import named_raters, read_raters
-from setagree.study.reading import Reading, as_reading
+from setagree.study.reading import (
+    Duplicates,
+    Note,
+    Paths,
+    Plan,
+    Predictions,
+    Reading,
+    as_reading,
+    is_files,
+    no_note,
+    tells_reading,
+)
 from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import read_units
 from setagree.study.where import counting_rows
+from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
-Path: TypeAlias = str | PathLike[str]
-Paths: TypeAlias = "Path | Sequence[Path]"
 Data: TypeAlias = "Study | Frame | Paths"
-Note: TypeAlias = Callable[[str], None]
+
+_READ = Plan()
 
 LARGE = 2**32
 """Files that would need more bytes of memory than this together are reduced in DuckDB."""
@@ -54,30 +67,84 @@ _SETTLE = "Build the study first: setagree.read(table, duplicates=...)."
 _SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How a table is reduced; see `tally`. `keep_raters` follows from what is to be computed.
+@public
+@tells_reading
+def read(
+    path: Frame | Paths,
+    *,
+    unit: str | None = None,
+    rater: str | None = None,
+    labels: str | list[str] | None = None,
+    value: str | None = None,
+    wide: bool = False,
+    raters: list[str] | None = None,
+    where: str | None = None,
+    source: str | None = None,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    sql: str | None = None,
+    unit_columns: list[str] | None = None,
+    rater_columns: list[str] | None = None,
+    status: str | None = None,
+    queued: str | None = None,
+    degree: str | None = None,
+    cluster: str | None = None,
+    sampling_weight: str | None = None,
+    strata: str | None = None,
+    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
+    question: str | None = None,
+    blank: Blank | None = None,
+    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
+    predictions: Predictions = False,
+    sep: str | None = None,
+    case: Case = "keep",
+    codebook: Collection[Label] | None = None,
+    missing: Missing | None = None,
+    duplicates: Duplicates = "error",
+    order_by: str | None = None,
+    encoding: str = "utf-8",
+) -> Annotations:
+    r"""Return the annotations of an annotation tool's export, or of a table.
 
-    Under `in_memory` nothing is, however large.
+    Parameters
+    ----------
+    path : path, several paths, or frame
+        The export (some tools write a folder, with a file for each rater or unit), or a table: a
+        file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
+        that are read together have one format. A table may be a frame, too.
+    blank : {"missing", "empty", "error"}, optional
+        What a blank answer means. Default: what the format says; where it cannot tell "no label
+        applies" from "no answer", that is an error. An empty list is always the empty set, null in
+        the place of a list no annotation.
+
+    Returns
+    -------
+    Annotations
+
+    Raises
+    ------
+    FileError
+        The file is absent or damaged.
+    DataError
+        It is no export, and its columns are not those of a table of annotations; or the format
+        cannot tell what is asked, and the sentence names the option or the export that can.
+    OptionError
+        The file could have several formats, or holds several questions.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> ann = '{"id": "u1", "annotator": "ann", "labels": ["joy"]}\n'
+    >>> bob = '{"id": "u1", "annotator": "bob", "labels": []}\n'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "emotions.jsonl")
+    ...     _ = file.write_text(ann + bob)
+    ...     read(file)
+    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-
-    assume_unique: bool = False
-    partitioned_by_unit: bool = False
-    memory_limit: str | None = None
-    spill: Path | None = None
-    keep_raters: bool = False
-    in_memory: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("assume_unique", "partitioned_by_unit"):
-            if getattr(self, name) is not False:
-                check_type(name, getattr(self, name), bool, "True or False")
-
-    @property
-    def asked(self) -> list[str]:
-        """The options that are given, for sentences."""
-        given = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
-        return [option(name) for name in given]
+    reading = Reading.of(locals())
+    table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
+    return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
 def open_study(
@@ -116,7 +183,7 @@ def open_study(
     """
     if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
         source = source[0]
-    how, plan, say = as_reading(reading), plan or Plan(), note or _nothing
+    how, plan, say = as_reading(reading), plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
         if useless := [*how.asked, *plan.asked]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
@@ -127,11 +194,12 @@ def open_study(
 
 def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
     """Return the study of a table, or of files."""
-    if is_files(source) and not plan.asked:
-        return _of_path(source, how, plan, say, is_asked=is_asked)
-    if not is_files(source) and how.format not in ("auto", "table"):
+    from_files = not isinstance(source, pd.DataFrame) and is_files(source)
+    if from_files and not plan.asked:
+        return _of_path(cast("Paths", source), how, plan, say, is_asked=is_asked)
+    if not from_files and how.format not in ("auto", "table"):
         raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
-    if not is_files(source):
+    if not from_files:
         _refuse_of_exports(how)
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
@@ -203,16 +271,6 @@ def _file_table(source: Paths, reading: Reading) -> pd.DataFrame:
         if found is not None:
             return recognition.export_table(source, found, reading)
     return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
-
-
-def is_files(source: object) -> TypeGuard[Paths]:
-    """Say whether something is the path of a file, or a list of such."""
-    listed = list(source) if isinstance(source, list | tuple) else [source]
-    return all(isinstance(one, str | PathLike) for one in listed)
-
-
-def _nothing(sentence: str) -> None:
-    """Tell nobody."""
 
 
 def _kept(frame: Any, how: Reading) -> Any:
@@ -357,20 +415,9 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
         raise RepeatsError(f"{error} {_SETTLE}", error.pair) from error
 
 
-def say_guessed(asked: Reading, found: Reading, say: Note) -> None:
-    """Say which columns of a long table were not named but guessed."""
-    guessed = [
-        f"{role} = {name}"
-        for role, name in found.columns.items()
-        if name is not None and asked.columns[role] is None
-    ]
-    if guessed:
-        say(f"Columns guessed: {', '.join(guessed)}")
-
-
 def tell(sentence: str, say: Note) -> None:
-    """Say what was found, where nobody listens in a warning."""
-    if say is _nothing:
+    """Pass a sentence on what was found to `say`, or warn if nothing takes it."""
+    if say is no_note:
         warn(sentence, SetagreeWarning)
     else:
         say(sentence)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from string import Template
-from typing import cast
 
 import pandas as pd
 
@@ -47,21 +46,15 @@ from setagree.files.streams import (
     matching,
 )
 from setagree.files.tables import read_table
-from setagree.large.opening import Plan, is_files, open_study
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Column, as_objects
-from setagree.study.frames import Frame, as_pandas, open_frame
-from setagree.study.labels import Blank, Case, Missing
 from setagree.study.rater_columns import IS_MODEL
 from setagree.study.reading import (
     Duplicates,
-    Predictions,
     Reading,
     check_encoding,
-    tells_reading,
 )
 from setagree.study.where import NO_ROWS, Counts, Where, kept_rows
-from setagree.wording.label_sets import Label
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
@@ -74,86 +67,6 @@ _BASIS = {
     "documented": "from the documented format, not verified against a live export",
     "plain": "no tool's, a plain table",
 }
-
-
-@public
-@tells_reading
-def read(
-    path: Frame | Paths,
-    *,
-    unit: str | None = None,
-    rater: str | None = None,
-    labels: str | list[str] | None = None,
-    value: str | None = None,
-    wide: bool = False,
-    raters: list[str] | None = None,
-    where: str | None = None,
-    source: str | None = None,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    sql: str | None = None,
-    unit_columns: list[str] | None = None,
-    rater_columns: list[str] | None = None,
-    status: str | None = None,
-    queued: str | None = None,
-    degree: str | None = None,
-    cluster: str | None = None,
-    sampling_weight: str | None = None,
-    strata: str | None = None,
-    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
-    question: str | None = None,
-    blank: Blank | None = None,
-    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
-    predictions: Predictions = False,
-    sep: str | None = None,
-    case: Case = "keep",
-    codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
-    duplicates: Duplicates = "error",
-    order_by: str | None = None,
-    encoding: str = "utf-8",
-) -> Annotations:
-    r"""Return the annotations of an annotation tool's export, or of a table.
-
-    Parameters
-    ----------
-    path : path, several paths, or frame
-        The export (some tools write a folder, with a file for each rater or unit), or a table: a
-        file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
-        that are read together have one format. A table may be a frame, too.
-    blank : {"missing", "empty", "error"}, optional
-        What a blank answer means. Default: what the format says; where it cannot tell "no label
-        applies" from "no answer", that is an error. An empty list is always the empty set, null in
-        the place of a list no annotation.
-
-    Returns
-    -------
-    Annotations
-
-    Raises
-    ------
-    FileError
-        The file is absent or damaged.
-    DataError
-        It is no export, and its columns are not those of a table of annotations; or the format
-        cannot tell what is asked, and the sentence names the option or the export that can.
-    OptionError
-        The file could have several formats, or holds several questions.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> ann = '{"id": "u1", "annotator": "ann", "labels": ["joy"]}\n'
-    >>> bob = '{"id": "u1", "annotator": "bob", "labels": []}\n'
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "emotions.jsonl")
-    ...     _ = file.write_text(ann + bob)
-    ...     read(file)
-    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
-    """
-    reading = Reading.of(locals())
-    table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
-    return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
 def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:

@@ -23,7 +23,6 @@ from setagree.large import dask, files, spark
 from setagree.large import steps as program
 from setagree.large.engines import DuckDB, Engine, fetch, find_engine, wrapped
 from setagree.large.filtering import Matching, find_matching, kept_lazy
-from setagree.large.opening import Note, Plan, is_files, say_guessed
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
 from setagree.large.raters import find_raters
@@ -33,11 +32,19 @@ from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import doubt_exchanged
 from setagree.study.codes import as_objects
-from setagree.study.columns import with_columns
+from setagree.study.columns import say_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.queued import has_unnamed_marks, warn_marks, warn_unread_marks
-from setagree.study.reading import QUEUED, Reading, check_encoding, tells_reading
+from setagree.study.reading import (
+    QUEUED,
+    Note,
+    Plan,
+    Reading,
+    check_encoding,
+    is_files,
+    tells_reading,
+)
 from setagree.study.tally import Tally
 from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, spread
+from setagree.coefficients.estimated import Spread, spread, units_drawn
+from setagree.coefficients.parts import Absences
 from setagree.coefficients.score_interval import score_ends
-from setagree.coefficients.sums import Estimate, UnitSums
+from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
@@ -26,6 +27,9 @@ from setagree.study.tally import Tally
 from setagree.wording.number_format import four
 from setagree.wording.result_base import Result, ResultRows, paragraphs
 from setagree.wording.tables import Column
+
+_FEWEST = 3
+"""Minimum number of raters for an inference about other raters."""
 
 RowName: TypeAlias = "str | tuple[str, str] | int"
 
@@ -370,10 +374,31 @@ class Agreement(Result):
 
     @cached_property
     def two_way(self) -> Spread:
-        """The standard error if raters are a sample too, with a `reason` if there is none."""
-        from setagree.scoring.scorer import two_way_spread  # avoids a circular import
+        """The standard error if raters are a sample too, by the jackknife.
 
-        return two_way_spread(self)
+        SE² = SE_units² + SE_raters², SE_raters² = (R - 1) / R sum_g (value without g - mean)², and
+        t with R - 1 degrees of freedom (fewer where clusters leave fewer). The sum counts some of
+        the spread twice, and so errs on the side of width where a crowd gave few ratings each.
+        """
+        study, R = self.study, self.n_raters or 0
+        why = None
+        if study is None:
+            why = "to leave out raters it must be known who gave what, and a tally does not know"
+        elif R < _FEWEST:
+            why = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
+        elif not self.standard_error > 0:
+            why = self.interval_reason
+        if why is not None or study is None:
+            return Spread(float("nan"), R - 1.0, why)
+        values = without_each_rater(self, study)
+        if not np.isfinite(values).all():
+            n = int((~np.isfinite(values)).sum())
+            why = f"the coefficient is undefined without {counted(n, 'rater')} of {R:,}"
+            return Spread(float("nan"), R - 1.0, why)
+        of_raters = float(np.sqrt((R - 1) / R * ((values - values.mean()) ** 2).sum()))
+        error = float(np.hypot(self.standard_error, of_raters if of_raters > ROUNDING else 0.0))
+        df = R - 1.0 if self.case.sample is None else min(R - 1.0, self.degrees_of_freedom)
+        return Spread(error, df)
 
     def interval(
         self, level: float = 0.95, *, method: Method = "t", over: Over = "units"
@@ -538,3 +563,25 @@ class AgreementTable(ResultRows[Agreement]):
             ),
         ]
         return "\n".join([", ".join(parts), *left_out(one)])
+
+
+def part_case(whole: Agreement, part: Annotations) -> Case:
+    """Return a part of a study with the weights of the whole; see `score_part`."""
+    drawn = units_drawn(whole.case, whole.parts)
+    return Case(Tally.from_annotations(part), whole.weights, whole.case.distance, part, drawn)
+
+
+def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
+    """Return the estimate without each rater. NaN if nothing is left to compute.
+
+    In closed form, except for estimates whose digits cancelled there.
+    """
+    if agreement.reason is not None:
+        return np.full(study.n_raters, np.nan)
+    model = agreement.definition.model
+    values, lost = Absences(agreement.sums, study).estimates()
+    for g in np.flatnonzero(lost).tolist():
+        values[g] = estimate(
+            part_case(agreement, study.take(study.rater_codes != g)), model
+        ).estimate
+    return values

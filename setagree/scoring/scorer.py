@@ -11,15 +11,12 @@ import numpy as np
 
 from setagree.checks import public
 from setagree.coefficients.chance import (
-    ROUNDING,
     Case,
-    Floats,
     Undefined,
     pairable_totals,
     summed_weights,
 )
-from setagree.coefficients.estimated import Spread, spread, units_drawn
-from setagree.coefficients.parts import Absences
+from setagree.coefficients.estimated import spread
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
@@ -32,15 +29,14 @@ from setagree.errors import (
     OptionError,
     UndefinedAgreementWarning,
     check_list,
-    counted,
     listing,
     option,
     shorten,
     warn,
 )
-from setagree.large.opening import Data, Plan, open_study
+from setagree.large.opening import Data, open_study
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.results import Agreement
+from setagree.scoring.results import Agreement, part_case
 from setagree.scoring.table_notes import (
     SEVERAL,
     doubt_clusters,
@@ -53,6 +49,7 @@ from setagree.study.codes import Kind, have_degrees
 from setagree.study.degrees import doubt_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
+from setagree.study.reading import Plan
 from setagree.study.sampling import Sampling, sample_of
 from setagree.study.tally import Tally
 
@@ -214,9 +211,7 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
     quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
     and so does the share of the population, or of a stratum, that was drawn.
     """
-    tally, drawn = Tally.from_annotations(part), units_drawn(whole.case, whole.parts)
-    case = Case(tally, whole.weights, whole.case.distance, part, drawn)
-    return _computed(whole.definition, whole.distance, case)
+    return _computed(whole.definition, whole.distance, part_case(whole, part))
 
 
 def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agreement:
@@ -333,48 +328,3 @@ def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> Weigh
         tally, summed_weights(tally, None if sample is None else sample.pairable_weights)
     )
     return WeightBuilder(tally.values, tally.kind, pairable, checked=checked, order=tally.order)
-
-
-_FEWEST = 3
-"""Minimum number of raters for an inference about other raters."""
-
-
-def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
-    """Return the estimate without each rater. NaN if nothing is left to compute.
-
-    In closed form, except for estimates whose digits cancelled there.
-    """
-    if agreement.reason is not None:
-        return np.full(study.n_raters, np.nan)
-    values, lost = Absences(agreement.sums, study).estimates()
-    for g in np.flatnonzero(lost).tolist():
-        values[g] = score_part(agreement, study.take(study.rater_codes != g)).estimate
-    return values
-
-
-def two_way_spread(agreement: Agreement) -> Spread:
-    """Return the standard error of units and raters that are both a sample, by the jackknife.
-
-    SE² = SE_units² + SE_raters², SE_raters² = (R - 1) / R sum_g (value without g - mean)², and t
-    with R - 1 degrees of freedom (fewer where clusters leave fewer). The sum counts some of the
-    spread twice, and so errs on the side of width where a crowd gave few ratings each.
-    """
-    study, R = agreement.study, agreement.n_raters or 0
-    why = None
-    if study is None:
-        why = "to leave out raters it must be known who gave what, and a tally does not know"
-    elif R < _FEWEST:
-        why = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
-    elif not agreement.standard_error > 0:
-        why = agreement.interval_reason
-    if why is not None or study is None:
-        return Spread(float("nan"), R - 1.0, why)
-    values = without_each_rater(agreement, study)
-    if not np.isfinite(values).all():
-        n = int((~np.isfinite(values)).sum())
-        why = f"the coefficient is undefined without {counted(n, 'rater')} of {R:,}"
-        return Spread(float("nan"), R - 1.0, why)
-    of_raters = float(np.sqrt((R - 1) / R * ((values - values.mean()) ** 2).sum()))
-    error = float(np.hypot(agreement.standard_error, of_raters if of_raters > ROUNDING else 0.0))
-    df = R - 1.0 if agreement.case.sample is None else min(R - 1.0, agreement.degrees_of_freedom)
-    return Spread(error, df)

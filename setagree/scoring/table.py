@@ -11,13 +11,13 @@ from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_list, listing
-from setagree.large.opening import Data, Plan, open_sampled
+from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Predictions, Reading, tells_reading
+from setagree.study.reading import Duplicates, Plan, Predictions, Reading, tells_reading
 from setagree.study.sampling import Sizes, warn_ignored
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label

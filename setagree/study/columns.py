@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -394,3 +394,14 @@ def _distinct(column: pd.Series[Any]) -> set[Hashable]:
         return set(column.dropna().unique())
     except TypeError:
         return {cell if isinstance(cell, Hashable) else repr(cell) for cell in column.dropna()}
+
+
+def say_guessed(asked: Reading, found: Reading, say: Callable[[str], None]) -> None:
+    """Say which columns of a long table were not named but guessed."""
+    guessed = [
+        f"{role} = {name}"
+        for role, name in found.columns.items()
+        if name is not None and asked.columns[role] is None
+    ]
+    if guessed:
+        say(f"Columns guessed: {', '.join(guessed)}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import encodings.aliases
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from os import PathLike
+from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from setagree.checks import public
 from setagree.errors import (
@@ -434,3 +435,44 @@ def check_encoding(encoding: str) -> None:
         hint = did_you_mean(str(encoding).replace("_", "-"), known)
         said = f"{option('encoding', encoding, limit=80)} is not a text encoding"
         raise OptionError(f"{said}.{hint}") from None
+
+
+Path: TypeAlias = str | PathLike[str]
+Paths: TypeAlias = "Path | Sequence[Path]"
+Note: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a table is reduced; see `tally`. `keep_raters` follows from what is to be computed.
+
+    Under `in_memory` nothing is, however large.
+    """
+
+    assume_unique: bool = False
+    partitioned_by_unit: bool = False
+    memory_limit: str | None = None
+    spill: Path | None = None
+    keep_raters: bool = False
+    in_memory: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("assume_unique", "partitioned_by_unit"):
+            if getattr(self, name) is not False:
+                check_type(name, getattr(self, name), bool, "True or False")
+
+    @property
+    def asked(self) -> list[str]:
+        """The options that are given, for sentences."""
+        given = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
+        return [option(name) for name in given]
+
+
+def is_files(source: object) -> TypeGuard[Paths]:
+    """Say whether something is the path of a file, or a list of such."""
+    listed = list(source) if isinstance(source, list | tuple) else [source]
+    return all(isinstance(one, str | PathLike) for one in listed)
+
+
+def no_note(sentence: str) -> None:
+    """Ignore a sentence."""

@@ -8,8 +8,8 @@ import pytest
 
 import setagree as sa
 from setagree.errors import DataError, FileError, OptionError, RepeatsError, SetagreeWarning
-from setagree.large.opening import Plan, open_study
-from setagree.study.reading import Reading
+from setagree.large.opening import open_study
+from setagree.study.reading import Plan, Reading
 
 HEAD = "unit,rater,labels,repeat\n"
 ONE = HEAD + "u1,ann,joy,0\nu1,bob,fear,0\nu1,bob,joy,1\nu3,ann,joy,0\nu3,bob,joy,0\n"

@@ -229,8 +229,8 @@ def test_a_model_with_or_without_degrees():
 def test_no_engine_reduces_degrees(tmp_path):
     """Files that are reduced piece by piece say so."""
     pd.DataFrame({"unit": [1], "rater": [1], "labels": ["a"], "d": [1]}).to_csv(tmp_path / "a.csv")
-    from setagree.large.opening import Plan, open_study
-    from setagree.study.reading import Reading
+    from setagree.large.opening import open_study
+    from setagree.study.reading import Plan, Reading
 
     with pytest.raises(OptionError, match="degree= is for files that are read into memory"):
         open_study(tmp_path / "a.csv", Reading(degree="d"), Plan(memory_limit="1GB"))

@@ -320,8 +320,8 @@ class TestBelowChance:
             alpha = sa.krippendorff_alpha(self.random_study(rng), distance="nominal")
             test = sa.permutation_test(alpha, n_resamples=199, rng=rng)
             by_t += alpha.standard_error > 0 and alpha.interval()[1] < 0
-            below += test.beside_chance == "below chance"
-            above += test.beside_chance == "more than chance"
+            below += test.versus_chance == "below chance"
+            above += test.versus_chance == "above chance"
         assert by_t > 20
         assert below < 20
         assert above < 20
@@ -330,7 +330,7 @@ class TestBelowChance:
         """Raters who avoid one another's answers are below chance, and the findings say so."""
         rows = study(" / ".join(["a b", "b a"] * 8))
         test = sa.permutation_test(sa.krippendorff_alpha(rows), n_resamples=199, rng=1)
-        assert test.beside_chance == "below chance"
+        assert test.versus_chance == "below chance"
         assert (test.tail("less"), test.p_value) == (0.005, test.tail("greater"))
         assert test.p_value > 0.9
         found = gather(rows, n_resamples=199, rng=1)
@@ -340,7 +340,7 @@ class TestBelowChance:
         """Raters who agree are more than chance; the two tails overlap in the ties."""
         alpha = sa.krippendorff_alpha(sa.simulate(40, 3, rng=1))
         test = sa.permutation_test(alpha, n_resamples=99, rng=1, alternative="two-sided")
-        assert test.beside_chance == "more than chance"
+        assert test.versus_chance == "above chance"
         assert test.p_value == 2 * test.tail("greater") == 0.02
         assert test.tail("greater") + test.tail("less") >= 1
 
@@ -348,7 +348,7 @@ class TestBelowChance:
     def test_undefined(self):
         """What has no estimate is told from nothing."""
         test = sa.permutation_test(sa.krippendorff_alpha(study("a a / a a")), n_resamples=9)
-        assert test.beside_chance is None
+        assert test.versus_chance is None
         assert np.isnan(test.tail("less"))
 
     @pytest.mark.parametrize("command", ["test", "diagnose"])
@@ -360,8 +360,8 @@ class TestBelowChance:
         below = invoke(command, "avoid.csv", "--seed", "1").stdout
         more = invoke(command, "agree.csv", "--seed", "1").stdout
         assert "elow chance" in below
-        assert "ore than chance" in more
-        assert "ore than chance" not in below
+        assert "bove chance" in more
+        assert "bove chance" not in below
         assert "elow chance" not in more
         assert "chance" not in invoke("score", "avoid.csv").stdout
 

@@ -8,7 +8,8 @@ from cli_support import refusal, rows
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.large.opening import Plan, open_study
+from setagree.large.opening import open_study
+from setagree.study.reading import Plan
 
 TABLE = pd.DataFrame(
     {

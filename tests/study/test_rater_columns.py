@@ -6,7 +6,8 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.large.joining import with_models
-from setagree.large.opening import Plan, open_study
+from setagree.large.opening import open_study
+from setagree.study.reading import Plan
 
 TABLE = pd.DataFrame(
     {

@@ -37,10 +37,10 @@ def say(f: Findings) -> Sentence:
     if not test.exact and len(test.distribution) < f.asked.n_resamples:
         often += f" (not {f.asked.n_resamples:,}, because the study is large)"
     stay = f"95% of {often} have at most {number(test.quantile(0.95))} ({p_phrase(p)})"
-    if test.beside_chance == "below chance":
+    if test.versus_chance == "below chance":
         lower = p_phrase(test.tail("less"))
         return (f"Agreement is below chance: few or none of {often} are as low ({lower}).",)
-    more = test.beside_chance == "more than chance"
+    more = test.versus_chance == "above chance"
     said = "Agreement is above chance" if more else "Agreement is not distinguishable from chance"
     return (f"{said}: {stay}.",)
 
