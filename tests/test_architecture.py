@@ -369,7 +369,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_900,
-    "inference": 6_350,
+    "inference": 6_300,
     "large": 4_400,
     "panels": 5_090,
     "plots": 2_500,

@@ -290,6 +290,12 @@ def cluster_deviations(groups: Codes, x: Floats) -> tuple[Floats, float]:
     return np.bincount(groups, x - x.mean()) / (n * np.sqrt(rest)), float(df)
 
 
+def jackknife_variance(values: Floats) -> float:
+    """Return (n - 1) / n sum (value - mean)² of n leave-one-out estimates."""
+    n = len(values)
+    return float((n - 1) / n * ((values - values.mean()) ** 2).sum())
+
+
 def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of variances; NaN without any spread."""
     terms = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if df > 0)

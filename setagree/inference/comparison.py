@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
@@ -246,11 +246,17 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
     if not shared:
         alike = _alike(known)
         raise DataError(f"no unit is in all of the studies.{f' But {alike}.' if alike else ''}")
-    parts = [
-        one if len(units) == len(shared) else _restricted(one, shared)
-        for one, units in zip(agreements, known, strict=True)
-    ]
-    warn_undefined([part for part, one in zip(parts, agreements, strict=True) if part is not one])
+    parts, recomputed = list(agreements), []
+    for k, (one, units) in enumerate(zip(agreements, known, strict=True)):
+        if len(units) == len(shared):
+            continue
+        wanted = f"{option('design', 'shared_units')} recomputes and needs to know"
+        study, distance = known_study(one, wanted), distance_of(one)
+        kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
+        scorer = Scorer(study.take(kept[study.unit_codes]), categories=one.weights.values)
+        parts[k] = scorer.score(one.definition, distance)
+        recomputed.append(parts[k])
+    warn_undefined(recomputed)
     return parts
 
 
@@ -277,16 +283,6 @@ def distance_of(agreement: Agreement) -> Distance:
     if agreement.case.distance is None:
         raise TypeError("this agreement has no distance")
     return agreement.case.distance
-
-
-def _restricted(agreement: Agreement, shared: Collection[Any]) -> Agreement:
-    study = known_study(
-        agreement, f"{option('design', 'shared_units')} recomputes and needs to know"
-    )
-    distance = distance_of(agreement)
-    kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
-    part = study.take(kept[study.unit_codes])
-    return Scorer(part, categories=agreement.weights.values).score(agreement.definition, distance)
 
 
 def _alike(known: Sequence[frozenset[Any]]) -> str:
@@ -418,12 +414,11 @@ class Comparison(Result):
         how |= {"drawn": self.drawn} if self.drawn else {}
         return [{"degrees_of_freedom": one.freedom_of_t, **how} for one in self.differences]
 
-    @property
-    def _how(self) -> list[str]:
-        return [self.design, self.method, *([self.drawn] if self.drawn else [])]
-
     def __repr__(self) -> str:
-        first = self.frame.iloc[0]
+        first, how = (
+            self.frame.iloc[0],
+            ", ".join(filter(None, [self.design, self.method, self.drawn])),
+        )
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
         missed = f", {counted(n, 'resample')} undefined" if (n := int(first["n_undefined"])) else ""
         found = next(iter(self.reasons), None) or (
@@ -431,7 +426,7 @@ class Comparison(Result):
             f"p = {self.p_value:.4g}"
         )
         return (
-            f"<Comparison ({', '.join(self._how)}): {first['first']} - {first['second']} = "
+            f"<Comparison ({how}): {first['first']} - {first['second']} = "
             f"{self.difference:.4f} ({found}{missed}){more}>"
         )
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.estimated import jackknife_variance
 from setagree.errors import check_choice
 from setagree.inference.panel_members import known_study
 from setagree.inference.unit_order import (
@@ -21,7 +22,13 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, without_each_rater
+from setagree.scoring.results import (
+    Agreement,
+    AgreementTable,
+    raters_in_words,
+    t_interval,
+    without_each_rater,
+)
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
@@ -87,24 +94,19 @@ class Jackknife(Result):
 
         Return 0 if the sum is within rounding of 0; this does not show certainty.
         """
-        n = len(self._defined)
-        if n < 2:
+        if len(self._defined) < 2:
             return float("nan")
-        error = np.sqrt((n - 1) / n * ((self._defined - self._defined.mean()) ** 2).sum())
-        return float(error) if error > ROUNDING else 0.0
+        error = float(np.sqrt(jackknife_variance(self._defined)))
+        return error if error > ROUNDING else 0.0
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return estimate ± t SE with n - 1 degrees of freedom, truncated at 1.
 
         Return NaN if the standard error is not above 0.
         """
-        from scipy.special import stdtrit
-
         check_level(level)
-        if not self.standard_error > 0:
-            return float("nan"), float("nan")
-        half = float(stdtrit(len(self._defined) - 1, (1 + level) / 2)) * self.standard_error
-        return self.agreement.estimate - half, min(1.0, self.agreement.estimate + half)
+        df = len(self._defined) - 1
+        return t_interval(self.agreement.estimate, self.standard_error, df, level)
 
     @property
     def acceleration(self) -> float:

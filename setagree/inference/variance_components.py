@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
@@ -74,10 +75,8 @@ class Components:
         return _ratio(u, u + e / m)
 
 
-def pair_components(
-    study: Annotations, weights: Weights
-) -> tuple[Components, Components, Components]:
-    """Return the components of all ratings, without each unit, and without each rater.
+def pair_components(study: Annotations, weights: Weights) -> Iterator[Components]:
+    """Yield the components of all ratings, without each unit, and without each rater.
 
     They are those of sums of distances over ordered pairs of ratings: S over all, S_u over pairs of
     one unit, S_g over pairs by one rater. Without i, its pairs with all ratings are subtracted
@@ -95,28 +94,18 @@ def pair_components(
     to_unit = np.empty(len(v))
     to_unit[order] = sums_to_others(u[order], v[order], np.ones(len(v)), weights)
     S, S_u, S_g, N, r2, N2 = (float(x.sum()) for x in (to_all, to_unit, to_rater, r, r**2, N_g**2))
-    all_of_unit, within_unit = (np.bincount(u, x, n_units) for x in (to_all, to_unit))
-    all_of_rater, within_rater = (np.bincount(g, x, n_raters) for x in (to_all, to_rater))
-    return (
-        _components(S, S_u, S_g, N, r2, N2),
-        # Each rater has one rating per unit, whose distance from itself is 0.
-        _components(
-            S - 2 * all_of_unit + within_unit,
-            S_u - within_unit,
-            S_g - 2 * np.bincount(u, to_rater, n_units),
-            N - r,
-            r2 - r**2,
-            N2 - np.bincount(u, (2 * N_g - 1)[g], n_units),
-        ),
-        _components(
-            S - 2 * all_of_rater + within_rater,
-            S_u - 2 * np.bincount(g, to_unit, n_raters),
-            S_g - within_rater,
-            N - N_g,
-            r2 - np.bincount(g, (2 * r - 1)[u], n_raters),
-            N2 - N_g**2,
-        ),
-    )
+    yield _components(S, S_u, S_g, N, r2, N2)
+    to_all_of, within = (np.bincount(u, x, n_units) for x in (to_all, to_unit))
+    # Each rater has one rating per unit, whose distance from itself is 0.
+    S_g_without = S_g - 2 * np.bincount(u, to_rater, n_units)
+    N2_without = N2 - np.bincount(u, (2 * N_g - 1)[g], n_units)
+    S_without, S_u_without = S - 2 * to_all_of + within, S_u - within
+    yield _components(S_without, S_u_without, S_g_without, N - r, r2 - r**2, N2_without)
+    to_all_of, within = (np.bincount(g, x, n_raters) for x in (to_all, to_rater))
+    S_u_without = S_u - 2 * np.bincount(g, to_unit, n_raters)
+    r2_without = r2 - np.bincount(g, (2 * r - 1)[u], n_raters)
+    S_without, S_g_without = S - 2 * to_all_of + within, S_g - within
+    yield _components(S_without, S_u_without, S_g_without, N - N_g, r2_without, N2 - N_g**2)
 
 
 def _components(*sums: npt.ArrayLike) -> Components:
@@ -263,8 +252,8 @@ class VarianceComponents(Result):
         R = len(raters)
         if R < _FEWEST or not (np.isfinite(units).all() and np.isfinite(raters).all()):
             return float("nan"), float("nan")
-        parts = [(len(v) - 1) / len(v) * ((v - v.mean()) ** 2).sum() for v in (units, raters)]
-        half = float(stdtrit(R - 1, (1 + self.level) / 2)) * np.sqrt(sum(parts))
+        error = np.sqrt(jackknife_variance(units) + jackknife_variance(raters))
+        half = float(stdtrit(R - 1, (1 + self.level) / 2)) * error
         return float(x - half), float(x + half)
 
     def by_label(self) -> pd.DataFrame:
@@ -283,7 +272,7 @@ class VarianceComponents(Result):
         rows = []
         for label in self.study.labels:
             binary = self.study.with_answers(frozenset({label}).intersection)
-            one, _, _ = pair_components(binary, case_of(binary, "nominal").weights)
+            one = next(pair_components(binary, case_of(binary, "nominal").weights))
             parts = {name: float(x) for name, x in one.by_name.items()}
             total = sum(max(x, 0.0) for x in parts.values())
             shares = {f"{name}_share": max(x, 0.0) / total for name, x in parts.items()}

@@ -14,7 +14,7 @@ from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, spread, units_drawn
+from setagree.coefficients.estimated import Spread, jackknife_variance, spread, units_drawn
 from setagree.coefficients.parts import Absences
 from setagree.coefficients.score_interval import score_ends
 from setagree.coefficients.sums import Estimate, UnitSums, estimate
@@ -395,7 +395,7 @@ class Agreement(Result):
             n = int((~np.isfinite(values)).sum())
             why = f"the coefficient is undefined without {counted(n, 'rater')} of {R:,}"
             return Spread(float("nan"), R - 1.0, why)
-        of_raters = float(np.sqrt((R - 1) / R * ((values - values.mean()) ** 2).sum()))
+        of_raters = float(np.sqrt(jackknife_variance(values)))
         error = float(np.hypot(self.standard_error, of_raters if of_raters > ROUNDING else 0.0))
         df = R - 1.0 if self.case.sample is None else min(R - 1.0, self.degrees_of_freedom)
         return Spread(error, df)
