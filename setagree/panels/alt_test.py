@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import public
-from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import Weights
@@ -36,6 +36,7 @@ from setagree.inference.panel_members import (
     check_share,
 )
 from setagree.large.opening import Data
+from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import answers_of, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
@@ -46,9 +47,6 @@ from setagree.wording.tables import Column
 
 MOST_HUMANS = 1_000
 """Maximum number of humans whose outcomes are compared pair by pair."""
-
-_MANY_UNITS = 100_000_000
-"""Number of units above which a power is out of reach."""
 
 _DRAWS, _CELLS = 10_000, 1_000_000
 """Draws of the humans' means for a power; fewer for more than 100 humans: 8 MB per array."""
@@ -240,7 +238,7 @@ class AltTest(Result):
         low, high = 2, max(self.n_units, 2)
         while self.power(high, difference=difference) < power:
             low, high = high, high * 2
-            if high > _MANY_UNITS:
+            if high > MAX_PLANNED_UNITS:
                 return None
         while high - low > 0.01 * low:
             middle = (low + high) // 2
@@ -383,9 +381,6 @@ def decide(frame: pd.DataFrame, epsilon: float, q: float) -> tuple[Floats, Float
 
 _PARTS = 720_720
 """A multiple of all numbers up to 16: similarities of small sets are multiples of its inverse."""
-
-ROUNDING = 1e-12
-"""Rounding tolerance of a mean of similarities, relative for mean distances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -592,7 +587,7 @@ def alt_test(
     study, models, people = models_and_humans(study, "alt_test", model, humans)
     if people.sum() < 3:
         other = python_or_command("noninferiority_test", "--margin")
-        also = f" {other} needs no more than two." if people.sum() == 2 else ""
+        also = f" {other} requires only two." if people.sum() == 2 else ""
         raise DataError(
             f"the alt-test needs three humans or more; here {counted(int(people.sum()), 'human')} "
             f"beside the model: {listing(study.raters[people].tolist()) or 'nobody'}. With two, "

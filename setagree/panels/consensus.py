@@ -68,9 +68,8 @@ class Decision:
     """One answer per unit: its position in the distinct `values`, or -1, with its confidence.
 
     `tied` flags units with a tied label or answer, `undecided` those where neither a label nor "no
-    label" has a majority. `rates` has a row per rater and label: both, and the probabilities that
-    the rater gives the label if it is true, and does not if it is not; those of `n_unconverged`
-    labels had not converged.
+    label" has a majority. `rates` are `Consensus.error_rates`; those of `n_unconverged` labels had
+    not converged.
     """
 
     values: tuple[Any, ...]
@@ -78,7 +77,7 @@ class Decision:
     confidence: Floats
     tied: Flags
     undecided: Flags
-    rates: Floats | None = None
+    rates: pd.DataFrame | None = None
     n_unconverged: int = 0
 
 
@@ -187,11 +186,19 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
             each = np.log(1 - fit.panels)[panel]
             each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
         logs += each
-        which = np.full(study.n_raters, l)
-        rates.append(np.column_stack([np.arange(len(which)), which, *fit.rates[::-1]]))
+        rates.append(fit.rates)
         unconverged += not fit.converged
     undecided = (np.bincount(units, taken, study.n_units) == 0) & (ballot.empty == 0)
-    names, table = ballot.geometry.labels, np.concatenate([np.zeros((0, 4)), *rates])
+    names = ballot.geometry.labels
+    specificity, sensitivity = np.concatenate([np.zeros((2, 0)), *rates], axis=1)
+    table = pd.DataFrame(
+        {
+            "rater": np.tile(study.raters, n_labels),
+            "label": np.repeat(as_objects(names), study.n_raters),
+            "sensitivity": sensitivity,
+            "specificity": specificity,
+        }
+    )
     codes, values = code_sets(units[taken], labels[taken], study.n_units, names)
     return Decision(values, codes, np.exp(logs), tied, undecided, table, unconverged)
 
@@ -464,7 +471,7 @@ class Rule:
         by_label = labels and method in {"label_majority", "dawid_skene"}
         if self.threshold is not None and not by_label:
             raise OptionError(
-                f"{option('threshold')} means nothing to {option('method', method)} here; drop it."
+                f"{option('threshold')} does not apply to {option('method', method)} here; omit it."
             )
         if self.distance is not None and method != "medoid":
             raise OptionError(
@@ -609,8 +616,21 @@ def consensus(
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
-    support = _support(study, decision, ratings)
-    doubts = _doubts(decision, support, ratings, adjudicate_below)
+    # The share of the raters of each unit who gave exactly its answer.
+    known = {value: code for code, value in enumerate(study.values)}
+    as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
+    same = study.value_codes == as_given[decision.codes][study.unit_codes]
+    share = np.bincount(study.unit_codes, same, study.n_units) / ratings
+    support = np.where(decision.codes < 0, np.nan, share)
+    bits = (
+        decision.tied,
+        decision.undecided,
+        ratings == 1,
+        decision.codes < 0,
+        support == 0,
+        decision.confidence < adjudicate_below,
+    )
+    doubts = np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))
     unrated = (0, len(study.unanswered))
     return Consensus(
         rule.named(study),
@@ -622,7 +642,7 @@ def consensus(
         np.pad(decision.confidence, unrated, constant_values=np.nan),
         np.pad(ratings, unrated),
         np.pad(doubts, unrated, constant_values=1 << WHY.index("no rating")),
-        _rates(study, decision),
+        decision.rates,
     )
 
 
@@ -630,44 +650,7 @@ def warn_unconverged(n: int) -> None:
     """Warn that error rates of some labels (or of all scalars) have not converged."""
     if n:
         warn(
-            f"{option('method', 'dawid_skene')}: error rates of {counted(n, 'label')} still moved "
-            "after 1,000 iterations; the probabilities are not final.",
+            f"{option('method', 'dawid_skene')}: error rates of {counted(n, 'label')} had not "
+            "converged after 1,000 iterations; the probabilities are not final.",
             ConvergenceWarning,
         )
-
-
-def _support(study: Annotations, decision: Decision, ratings: Codes) -> Floats:
-    """Return the share of the raters of each unit who gave exactly its answer."""
-    known = {value: code for code, value in enumerate(study.values)}
-    as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
-    same = study.value_codes == as_given[decision.codes][study.unit_codes]
-    share = np.bincount(study.unit_codes, same, study.n_units) / ratings
-    return np.where(decision.codes < 0, np.nan, share)
-
-
-def _doubts(decision: Decision, support: Floats, ratings: Codes, adjudicate_below: float) -> Codes:
-    bits = (
-        decision.tied,
-        decision.undecided,
-        ratings == 1,
-        decision.codes < 0,
-        support == 0,
-        decision.confidence < adjudicate_below,
-    )
-    return np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))
-
-
-def _rates(study: Annotations, decision: Decision) -> pd.DataFrame | None:
-    """Return the error rates as a table with names."""
-    if decision.rates is None:
-        return None
-    labels = Ballot(study).geometry.labels
-    raters, places = decision.rates[:, :2].astype(np.int64).T
-    return pd.DataFrame(
-        {
-            "rater": study.raters[raters],
-            "label": as_objects(labels)[places] if labels else as_objects([]),
-            "sensitivity": decision.rates[:, 2],
-            "specificity": decision.rates[:, 3],
-        }
-    )

@@ -331,7 +331,8 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     first, last, n_sweeps, converged = Answers(study, flags).swept()
     if not converged:
         warn(
-            f"crowdtruth: the scores still moved after {n_sweeps} sweeps; they are not final.",
+            f"crowdtruth: the scores had not converged after {n_sweeps} sweeps."
+            " They are not final.",
             ConvergenceWarning,
         )
     given = np.asarray(flags[study.value_codes].sum(axis=0)).ravel()

@@ -200,7 +200,7 @@ class FacetAgreement(Result):
         if one["lost_low"] > 0:
             least = f"{level_text(self.level)} {four(one['lost_low'])} or more"
             return f", which is {four(one['lost'])} ({least}) less than {most}"
-        return f", not told apart from {most}"
+        return f", not distinguishable from {most}"
 
     def _validity(self) -> list[Sentence]:
         """Return sentences on the agreement of models with humans, and among humans."""
@@ -214,7 +214,7 @@ class FacetAgreement(Result):
         gap, low, high = self.difference(WITH_PEOPLE, PEOPLE)
         own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
         if not (low > 0 or high < 0):
-            return [said, (f"{own}; these data do not tell the two apart.",)]
+            return [said, (f"{own}; the two are not distinguishable in these data.",)]
         more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
         sure = f"{level_text(self.level)} {four_interval(*ends)}"
         return [said, (f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure}).",)]
@@ -568,9 +568,9 @@ def _sides(
     known = study.raters_frame
     for name in names:
         if name not in known:
-            listed = f"it knows {listing([*known])}" if len(known.columns) else "it knows none"
+            listed = f"it has {listing([*known])}" if len(known.columns) else "it has none"
             raise DataError(
-                f"the study knows no column {name!r} of its raters, {listed}; name it when the "
+                f"the study has no column {name!r} of its raters, {listed}; name it when the "
                 f"table is read: {option('rater_columns', [name])}.{did_you_mean(name, known)}"
             )
     said = ~known[names].map(is_missing).to_numpy(dtype=bool)

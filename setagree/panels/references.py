@@ -29,6 +29,7 @@ from setagree.inference.panel_members import (
     part_of,
 )
 from setagree.large.opening import Data
+from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
@@ -224,9 +225,6 @@ def _mean(each: npt.NDArray[Any]) -> float:
     return float(each.mean()) if len(each) else float("nan")
 
 
-_ENTRIES_AT_ONCE = 4_000_000
-"""Values times patterns whose credit is computed at a time; 32 MB."""
-
 _MOST_SUBSETS = 4_096
 """Maximum number of subsets tried as answers to a unit: all subsets of 12 labels."""
 
@@ -240,6 +238,7 @@ _LARGEST_SET = 200
 """Maximum number of labels of an answer for which a distance is tested."""
 
 _LONG_WORK = 5_000
+"""Patterns whose best subsets take about a second to find: more show their progress."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,7 +277,7 @@ class PanelScores(Result):
     def reasons(self) -> list[str | None]:
         """Reason for NaN in each row, or None."""
         whys = {0: "no unit is shared with the panel", 1: "only one unit is shared with the panel"}
-        alike = "all shared units are alike, so that no interval can be told"
+        alike = "all shared units are alike, so that there is no interval"
         no_ends = self.table[["low", "share_low"]].isna().any(axis=1)
         return [
             whys.get(n, alike if absent else None)
@@ -407,7 +406,7 @@ def _most_given(tally: Tally, patterns: Codes, weights: Weights) -> Floats:
         n_steps=K * P * min(K, 100),
         instead="Merge or leave out rare answers, or take a part of the units.",
     )
-    shape, most, at_once = (tally.n_patterns, K), np.empty(P), max(1, _ENTRIES_AT_ONCE // K)
+    shape, most, at_once = (tally.n_patterns, K), np.empty(P), max(1, BLOCK_ENTRIES // K)
     table = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape=shape)
     for first in range(0, P, at_once):
         X = table[patterns[first : first + at_once]].T.toarray(order="C").astype(np.float64)

@@ -111,7 +111,7 @@ class PanelScorer:
 
     def _coded(self, units: Sequence[Any], predictions: Any) -> Annotations:
         if len(units) != len(set(units)):
-            raise DataError("a unit stands in two rows of X; each is predicted once.")
+            raise DataError("a unit occurs in two rows of X; each must be predicted once.")
         shape = predictions.shape if hasattr(predictions, "shape") else (len(predictions),)
         if len(units) != shape[0]:
             raise DataError(f"{shape[0]:,} predictions do not fit {len(units):,} units.")

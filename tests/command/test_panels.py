@@ -240,7 +240,7 @@ class TestPanel:
     def test_two_humans_and_a_margin(self):
         """The alt-test says why it cannot be; by how much agreement changes is told."""
         words = ["panel", "models.csv", "--model", "near,far", "--humans", "ann,ben"]
-        assert "--margin needs no more than two" in refusal(*words)
+        assert "--margin requires only two" in refusal(*words)
         result = invoke(*words, "--margin", "0.2")
         assert "No alt-test: with two humans, nothing is left" in result.stderr
         assert "The test above" not in result.stdout

@@ -131,7 +131,7 @@ class TestScores:
         """Patterns one at a time say the same."""
         study = sa.simulate(60, 4, missing=0.2, rng=1)
         whole = score_against_panel(study).table
-        monkeypatch.setattr(references, "_ENTRIES_AT_ONCE", 1)
+        monkeypatch.setattr(references, "BLOCK_ENTRIES", 1)
         np.testing.assert_allclose(score_against_panel(study).table, whole)
 
 
@@ -165,7 +165,7 @@ class TestIntervals:
         ends = found.table[["low", "high", "share_low", "share_high"]]
         assert found.table["score"].tolist() == [1, 1]
         assert ends.isna().all(axis=None)
-        assert found.reasons == ["all shared units are alike, so that no interval can be told"] * 2
+        assert found.reasons == ["all shared units are alike, so that there is no interval"] * 2
 
     def test_the_upper_end(self):
         """No score, and no share of the ceiling, is above 1."""

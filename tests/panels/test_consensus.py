@@ -180,13 +180,13 @@ class TestDawidSkene:
         by_label = functools.partial(dawid_skene_module._fits, tolerance=0.0, max_iterations=1)
         monkeypatch.setattr(dawid_skene_module, "_fits", by_label)
         rows = text("a ab b / ab b b / a a ab")
-        with pytest.warns(ConvergenceWarning, match="rates of 2 labels still moved"):
+        with pytest.warns(ConvergenceWarning, match="rates of 2 labels had not converged"):
             consensus(annotations(rows), method="dawid_skene")
-        with pytest.warns(ConvergenceWarning, match="rates of 3 labels still moved"):
+        with pytest.warns(ConvergenceWarning, match="rates of 3 labels had not converged"):
             score_against_consensus(
                 annotations(noisy_rows(2, units=30, raters=5)), method="dawid_skene"
             )
-        with pytest.warns(ConvergenceWarning, match="still moved"):
+        with pytest.warns(ConvergenceWarning, match="had not converged"):
             consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
 
     @pytest.mark.parametrize("cells", [dawid_skene_module._CELLS_AT_ONCE, 1])
@@ -621,7 +621,7 @@ class TestAllMethods:
             (
                 {"threshold": 0.5, "method": "medoid"},
                 OptionError,
-                "means nothing to method='medoid'",
+                "does not apply to method='medoid'",
             ),
             ({"distance": "masi"}, OptionError, "'label_majority' uses none"),
             ({"adjudicate_below": 2}, OptionError, "adjudicate_below=2"),
@@ -638,7 +638,7 @@ class TestAllMethods:
         """Scalars are refused with what to use instead."""
         with pytest.raises(DataError, match="Use 'medoid'"):
             consensus(annotations(numbers("1 2")), method="label_majority")
-        with pytest.raises(OptionError, match="threshold= means nothing"):
+        with pytest.raises(OptionError, match="threshold= does not apply"):
             consensus(annotations(numbers("1 2")), method="dawid_skene", threshold=0.4)
 
 

@@ -231,7 +231,7 @@ class TestRefusals:
     def test_no_end(self, monkeypatch):
         """Scores that still move at the last sweep come with a warning."""
         monkeypatch.setattr(crowdtruth_module, "_MOST_SWEEPS", 2)
-        with pytest.warns(ConvergenceWarning, match="still moved after 2 sweeps"):
+        with pytest.warns(ConvergenceWarning, match="not converged after 2 sweeps"):
             found = crowdtruth(annotations(T1))
         assert not found.converged
         assert repr(found).endswith("2 sweeps, not converged>")

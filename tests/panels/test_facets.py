@@ -307,7 +307,7 @@ def test_what_is_refused():
     study = sa.read(table, rater_columns=FACETS)
     with pytest.raises(DataError, match=r"no column 'promt' of its raters.*Did you mean 'prompt'"):
         sa.facet_agreement(study, facets=["model", "promt"])
-    with pytest.raises(DataError, match=r"it knows none; name it.*rater_columns=\['model'\]"):
+    with pytest.raises(DataError, match=r"it has none; name it.*rater_columns=\['model'\]"):
         sa.facet_agreement(sa.read(table), facets=["model"])
     for wrong in ([], ["model", "model"], "model"):
         with pytest.raises(OptionError, match="facets="):

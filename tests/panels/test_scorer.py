@@ -289,7 +289,7 @@ class TestScorer:
     @pytest.mark.parametrize(
         ("units", "answers", "words"),
         [
-            (["u1", "u1"], ["joy", "joy"], "a unit stands in two rows"),
+            (["u1", "u1"], ["joy", "joy"], "a unit occurs in two rows"),
             (["u1"], ["joy", "joy"], "2 predictions do not fit 1 units"),
             (["x", "y"], ["joy", "joy"], r"none of the 2 predicted units \(first: 'x', 'y'\)"),
             (["u1"], np.array([[1, 0]]), "do not fit"),
