@@ -166,12 +166,13 @@ class Parts:
         estimate, lost = whole.of_left(left)
         values, n = _LinearisedValues(whole), float(whole.sums.n)
         # The nu_ib of a small part count as equal; their sum is z' F X.
-        nu = _NuSums(z @ values.crossed, to_urn**2 / max(n, 1))
+        squared_nu = to_urn**2 / max(n, 1)
         for some in self._blocks(np.flatnonzero((S.n > _SMALL * n) & (not self.model.fixed))):
-            nu.square[some] = values.squared_nu(whole.spread(z[some].toarray().T))
+            squared_nu[some] = values.squared_nu(whole.spread(z[some].toarray().T))
         # A unit has the linearised value 0 in the study without its part.
-        change = _Change(np.arange(len(near)), self.of_row, near, 0.0)
-        squares, _ = values.squares(values.slopes(left), nu, change)
+        units = np.arange(len(near))
+        taken = _Taken(z @ values.crossed, squared_nu, units, self.of_row, near, 0.0)
+        squares, _ = values.squares(values.slopes(left), taken)
         n_pairable = self.n_pairable.sum() - self.n_pairable
         lost |= (left.sums.n < S.n) | (n_pairable < 2)
         observed, reasons = left.sums.O / left.sums.M, np.full(self.n_parts, None)
@@ -269,12 +270,9 @@ class Absences:
             The chance model does not define what it gives without a rater.
         """
         out, lost = self.whole.of_left(self._left)
-        if (
-            isinstance(self.whole.model, UrnOfEachRater)
-            and self.whole.case.rated.strata is not None
-        ):
+        if isinstance(self.whole.model, UrnOfEachRater):
             # Weights from the sizes of strata change if a unit is left without ratings.
-            lost |= self._gone.n > 0
+            lost |= (self._gone.n > 0) & (self.whole.case.rated.strata is not None)
         return out, lost
 
     @cached_property
@@ -408,116 +406,78 @@ class Absences:
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
         study. Only for a Fixed or Urn model.
         """
-        values, (R, K) = _LinearisedValues(self.whole), self._urn.shape
-        dense = self.whole.spread(np.eye(K)) if self._is_dense else None
-        squared = None if dense is None else dense @ (values.products @ dense)
-        tally, (order, ends) = self.whole.case.tally, self._by_rater
-        n_cells = K if dense is not None else K + tally.n_patterns
-        n_cells += int(np.diff(tally.indptr)[tally.rows[self._entries]].sum()) // R
-        starts = range(0, R, max(1, BLOCK_ENTRIES // n_cells))
-        blocks = []
-        for start, stop in pairwise([*starts, R]):
-            mine = order[ends[start] : ends[stop]]
-            blocks.append(self._deviations(values, dense, squared, slice(start, stop), mine))
-        own, change, lost = np.concatenate(blocks, axis=1)
-        return own, change, lost > 0
-
-    def _deviations(
-        self,
-        values: _LinearisedValues,
-        dense: Floats | None,
-        squared: Floats | None,
-        some: slice,
-        mine: Codes,
-    ) -> Floats:
-        """Return `deviations` of some raters, whose ratings are `mine`, of shape (3, n)."""
-        z, left, whole = self._urn[some], self._left, self.whole
-        F_z = z @ dense if dense is not None else whole.spread(z.toarray().T).T  # (n, K)
-        # sum nu² = z' F (sum s² c c') F z
-        square = values.squared_nu(F_z.T) if squared is None else (z * (z @ squared)).sum(axis=1)
-        entry, who = self._entries[mine], self.study.rater_codes[mine] - some.start
-        at, v = whole.case.tally.rows[entry], self.study.value_codes[mine]
-        counts = whole.counts[at]
-        row = np.repeat(np.arange(len(at)), np.diff(counts.indptr))
-        nu = _added(row, counts.data * F_z[who[row], counts.indices], len(at))
+        whole, z, (order, ends) = self.whole, self._urn, self._by_rater
+        (R, K), values = z.shape, _LinearisedValues(whole)
+        entry, who, v = self._entries[order], self.study.rater_codes[order], self.study.value_codes
+        at, v, n_cells = whole.case.tally.rows[entry], v[order], K
+        slopes_b = values.slopes(self._left)
+        if self._is_dense:
+            F = whole.spread(np.eye(K))
+            # sum_i nu_ib² = z_b' F (sum_i share_i² c_i c_i') F z_b
+            products = whole.counts.T @ whole.counts.multiply(values.times[:, None]).tocsr()
+            squares = (z * (z @ (F @ (products @ F)))).sum(axis=1)
+        else:
+            squares, n_cells = np.empty(R), K + len(values.times)
+        n_cells += int(np.diff(whole.counts.indptr)[at].sum()) // R
+        nu, to_z = np.empty((2, len(at)))  # share_i c_i' F z_b, and e_v' F z_b
+        for start, stop in pairwise([*range(0, R, max(1, BLOCK_ENTRIES // n_cells)), R]):
+            mine = slice(ends[start], ends[stop])
+            some, column, counts = z[start:stop], who[mine] - start, whole.counts[at[mine]]
+            F_z = some @ F if self._is_dense else whole.spread(some.toarray().T).T  # (n, K)
+            if not self._is_dense:
+                squares[start:stop] = values.squared_nu(F_z.T)
+            row = np.repeat(np.arange(len(column)), np.diff(counts.indptr))
+            nu[mine] = _added(row, counts.data * F_z[column[row], counts.indices], len(column))
+            to_z[mine] = F_z[column, v[mine]]
         # s'_i (c_i - e_v)' F (X - z_b)
         before, after = whole.of_patterns[1][at], self._after[1][entry]
         ratio = after / np.where(before > 0, before, 1)
-        near = ratio * (before * whole.to_urn[at] - nu) - after * (whole.to_values[v] - F_z[who, v])
+        near = ratio * (before * whole.to_urn[at] - nu) - after * (whole.to_values[v] - to_z)
         f = values.centred(Sums(*(x[entry] for x in self._after[0])), near)
-        slopes_b = values.slopes(
-            Left(Sums(*(x[some] for x in left.sums)), left.form[some], left.y[some])
-        )
-        change = _Change(at, who, nu, np.einsum("ij,ij->i", f, slopes_b[who]))
-        sums = _NuSums(z @ values.crossed, square)
-        own, lost = values.squares(slopes_b, sums, change)
-        gap, _ = values.squares(slopes_b, sums, change, minus=values.of_whole)
-        return np.stack([root(own), root(gap), lost])
+        psi = np.einsum("ij,ij->i", f, slopes_b[who])
+        taken = _Taken(z @ values.crossed, squares, at, who, nu, psi)
+        own, lost = values.squares(slopes_b, taken)
+        gap, _ = values.squares(slopes_b, taken, minus=values.of_whole)
+        return root(own), root(gap), lost
 
 
-class _Change(NamedTuple):
-    """Units that parts change: row, part, nu_ib, and psi_ib without the part."""
+class _Taken(NamedTuple):
+    """sum_i f_i nu_ib and sum_i nu_ib² of each part, and the units that parts change.
 
+    `psi` is the linearised value that a changed unit has without the part.
+    """
+
+    crossed: Floats
+    squares: Floats
     rows: Codes
     parts: Codes
     nu: Floats
     psi: Floats | float
 
 
-class _NuSums(NamedTuple):
-    """sum_i f_i nu_ib and sum_i nu_ib² of each part."""
-
-    crossed: Floats
-    square: Floats
-
-
 class _LinearisedValues:
-    """Sums over units of squares and products of f_i; see the module.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_rows,)
-        Number of units of each row.
-    f : ndarray of shape (n_rows, 4)
-        f_i; 0 for a unit that does not count.
-    crossed : ndarray of shape (K, 4)
-        sum_i F (share_i c_i) f_i'.
-    of_whole : ndarray of shape (4,)
-        v of the study itself.
-    """
+    """The f_i of a study, 0 for a unit that does not count, and sums of their products."""
 
     def __init__(self, whole: UnitSums) -> None:
         f, share = whole.of_patterns
         self.whole, self.times = whole, whole.times
-        sums = np.array(
-            [whole.sums.M, whole.sums.O, whole.form if isinstance(whole.model, Urn) else 0.0]
-        )
-        self.means = sums / whole.sums.n
+        form = whole.form if isinstance(whole.model, Urn) else 0.0
+        self.means = np.array([whole.sums.M, whole.sums.O, form]) / whole.sums.n
         self.f = self.centred(f, share * whole.to_urn)
         weighted = self.f * self.times[:, None]
-        self.squared = self.f.T @ weighted
-        self.crossed = whole.spread(whole.counts.T @ weighted)
-        S = Sums(*map(np.atleast_1d, whole.sums))
-        self.of_whole = self.slopes(
-            Left(S, np.atleast_1d(whole.form), np.atleast_1d(whole.chance[0]))
-        )[0]
-
-    @property
-    def products(self) -> Any:
-        """sum_i share_i² c_i c_i' of shape (K, K), sparse."""
-        counts = self.whole.counts
-        return counts.T @ counts.multiply(self.times[:, None]).tocsr()
+        self.products = self.f.T @ weighted  # sum_i f_i f_i', of shape (4, 4)
+        self.crossed = whole.spread(whole.counts.T @ weighted)  # sum_i F (share_i c_i) f_i', (K, 4)
+        every = [np.atleast_1d(x) for x in (*whole.sums, whole.form, whole.chance[0])]
+        self.of_whole = self.slopes(Left(Sums(*every[:5]), *every[5:]))[0]
 
     def squared_nu(self, F_z: Floats) -> Floats:
         """Return sum_i nu_ib², nu_ib = share_i c_i' F z_b, of parts with F z_b of shape (K, B)."""
         return np.asarray(self.times @ (self.whole.counts @ F_z) ** 2)
 
     def centred(self, f: Sums, near: Floats) -> Floats:
-        """Return f_i from the features of units."""
-        return np.stack(
-            [f.n, *(x - f.n * mean for x, mean in zip((f.M, f.O, near), self.means, strict=True))],
-            axis=1,
-        )
+        """Return f_i = (1, M_i, O_i, share_i c_i' F X) - their means, of shape (n, 4)."""
+        means = zip((f.M, f.O, near), self.means, strict=True)
+        return np.stack([f.n, *(x - f.n * mean for x, mean in means)], axis=1)
 
     def slopes(self, left: Left) -> Floats:
         """Return v_b / sqrt(n (n - 1)) of shape (B, 4), n the units left; sum_i v_b . f_i = 0."""
@@ -530,20 +490,22 @@ class _LinearisedValues:
         return v / np.sqrt(n * (n - 1))[:, None]
 
     def squares(
-        self, v: Floats, nu: _NuSums, change: _Change, *, minus: Floats | float = 0.0
+        self, v: Floats, taken: _Taken, *, minus: Floats | float = 0.0
     ) -> tuple[Floats, Flags]:
         """Return sum_i psi_ib² of the remaining units, and whether its digits cancelled.
 
         With u as `minus`, sum_i (psi_ib - u . f_i)².
         """
-        w, d, f = v - minus, v[:, 3], self.f[change.rows]
+        crossed, squares, rows, parts, nu, psi = taken
+        w, d, f = v - minus, v[:, 3], self.f[rows]
         # sum_i (w . f_i - d nu_i)² = w' (sum f f') w - 2 d w . (sum f nu) + d² sum nu²
-        everywhere = np.einsum("bi,ij,bj->b", w, self.squared, w) + d**2 * nu.square
-        everywhere -= 2 * d * (nu.crossed * w).sum(axis=1)
-        before = np.einsum("ij,ij->i", f, w[change.parts]) - d[change.parts] * change.nu
-        psi = change.psi - f @ np.broadcast_to(minus, 4)
-        out = np.maximum(everywhere + _added(change.parts, psi**2 - before**2, len(v)), 0.0)
-        return out, out <= _SQUARES_TOL * (w**2 * np.diag(self.squared)).max(axis=1)
+        out = np.einsum("bi,ij,bj->b", w, self.products, w) + d**2 * squares
+        out -= 2 * d * (crossed * w).sum(axis=1)
+        # less (w . f_i - d nu_i)² of the units that the part changes, plus what they have instead
+        before = np.einsum("ij,ij->i", f, w[parts]) - d[parts] * nu
+        after = psi - f @ np.broadcast_to(minus, 4)
+        out = np.maximum(out + _added(parts, after**2 - before**2, len(v)), 0.0)
+        return out, out <= _SQUARES_TOL * (w**2 * np.diag(self.products)).max(axis=1)
 
 
 def _parts_of(z: Any) -> Codes:

@@ -97,8 +97,7 @@ def moments(case: Case, model: Model) -> Moments | None:
     if tally.n_pairable_units < 2:
         return None
     whole = UnitSums(case, urn if by_ratings else model)
-    pi = whole.urn if by_ratings else urn.totals(case)
-    pi = pi / pi.sum()
+    pi = whole.urn / whole.urn.sum()
     e = urn.spread(case, pi)
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:

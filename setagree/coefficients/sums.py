@@ -314,8 +314,9 @@ class UnitSums:
 
     @cached_property
     def urn(self) -> Floats:
-        """The totals of the values of shape (K,): X for alpha, X / P for the kappas."""
-        return Urn(self.model.weigh).totals(self.case)
+        """The totals X of the values, of shape (K,)."""
+        totals = Urn(self.model.weigh).totals(self.case)
+        return totals if self.model.weigh == "ratings" else totals * self.sums.P
 
     @cached_property
     def chance(self) -> tuple[float, Floats | None]:
@@ -418,15 +419,10 @@ class UnitSums:
         """Return F x for totals x of shape (K,) or (K, B); 0 if y is fixed."""
         return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
 
-    @property
-    def _scale(self) -> float:
-        """The factor from `urn` to X: P for the kappas, whose `urn` is X / P."""
-        return float(self.sums.P) if self.model.weigh == "units" else 1.0
-
     @cached_property
     def to_values(self) -> Floats:
         """F X of shape (K,); 0 if y is fixed."""
-        return self.spread(self.urn) * self._scale
+        return self.spread(self.urn)
 
     @cached_property
     def form(self) -> float:
@@ -439,7 +435,7 @@ class UnitSums:
         """The largest form that is treated as rounding."""
         if not isinstance(self.model, Urn):
             return NOTHING * reach(self.case.weights, self.urn) / self.case.weights.max_distance
-        return self.model.rounding(self.case, self.urn) * self._scale**2
+        return self.model.rounding(self.case, self.urn)
 
     @property
     def _is_nothing(self) -> bool:
