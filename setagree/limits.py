@@ -34,3 +34,12 @@ MAX_LOOKS = 100
 
 MAX_CHECKED = 1_000_000
 """Answers of a delivery to check: a plan of more is a mistake in its error rates."""
+
+BLOCK_UNITS = 200_000
+"""Units of permuted copies of a study that are scored together, to limit memory."""
+
+MAX_PERMUTED_UNITS = 20_000_000
+"""Units of all permutations of groups above which t tests their difference, to limit time."""
+
+MAX_PERMUTED_GROUPS = 20
+"""Groups above which t tests their difference: the work grows with their square."""

@@ -47,6 +47,7 @@ from setagree.inference.comparison import Difference
 from setagree.inference.panel_members import known_raters, plain_units
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
+from setagree.limits import BLOCK_UNITS, LONG_WORK, MAX_PERMUTED_GROUPS, MAX_PERMUTED_UNITS
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
@@ -56,9 +57,6 @@ from setagree.study.ordering import Times
 from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally, take_rows
 from setagree.study.unit_columns import OfUnits
-
-LONG_WORK = 20_000_000
-"""Ratings to be scored, in all, from which on progress is shown."""
 
 BESIDE = ("difference", "difference_standard_error", "difference_p_value")
 """The columns that compare a group with all others together."""
@@ -80,23 +78,23 @@ def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[R
         tests = homogeneity(*np.array(known).T, covariance=_covariance(whole, domains))
     rows = []
     long = len(parts) * study.n_ratings > LONG_WORK
-    each = zip(masks, parts, domains, strict=True)
-    for mask, part, domain in track(each, total=len(parts), what="groups", long=long):
-        columns = counts(part) | uncertainty(part, level)
-        columns |= _beside(part, domain, whole, mask)
-        rows.append({**columns, **tests, **named(part)})
+    for g, part in enumerate(track(parts, total=len(parts), what="groups", long=long)):
+        # Of two groups, each is all others of the other one.
+        if len(parts) == 2:
+            gap = _difference(whole, part, domains[g], parts[1 - g], domains[1 - g])
+        elif len(parts) > 2:
+            others = score_part(whole, study.take(~masks[g]))
+            gap = _difference(whole, part, domains[g], others, _domain(others, ~masks[g], whole))
+        else:
+            gap = dict.fromkeys(BESIDE, float("nan"))
+        rows.append({**counts(part), **uncertainty(part, level), **gap, **tests, **named(part)})
     return rows
 
 
-def _beside(
-    part: Agreement, domain: Estimated, whole: Agreement, mask: npt.NDArray[np.bool_]
+def _difference(
+    whole: Agreement, part: Agreement, domain: Estimated, others: Agreement, rest: Estimated
 ) -> Row:
-    """Return the difference of a group, which has these annotations, from all others together."""
-    assert whole.study is not None  # noqa: S101 - it was drawn
-    if mask.all():
-        return dict.fromkeys(BESIDE, float("nan"))
-    others = score_part(whole, whole.study.take(~mask))
-    rest = _domain(others, ~mask, whole)
+    """Return the difference of a group from all others together, both domains of a sample."""
     gap = domain - rest
     se, df = gap.standard_error, gap.degrees_of_freedom
     if not (part.standard_error > 0 and others.standard_error > 0):
@@ -167,13 +165,8 @@ def homogeneity(
 _FEW_UNITS = 100
 """Pairable units of a group, or of all others, below which units are permuted."""
 
-_MOST_GROUPS = 20
-_MOST_ROWS = 20_000_000
-"""Units to be scored, in all, above which t has to do."""
-
-_ROWS_AT_ONCE = 200_000
-
 _TIE = 1e-9
+"""Relative difference of p up to which a permutation counts as the observed one."""
 
 
 def beside(own: Estimates, rests: Estimates) -> dict[str, Floats]:
@@ -198,37 +191,40 @@ def group_tests(
 ) -> dict[str, Any]:
     """Return the differences of groups of units, and the test of all groups together.
 
-    Welch's p decides by itself where all groups are large. Else it is what dealings are compared
-    by: p is the share of them, the observed one included, whose Welch's p is as small.
+    Welch's p is the result if all groups are large. Otherwise p is the share of permutations,
+    including the observed one, whose Welch's p is as small.
     """
     found: dict[str, Any] = {**beside(own, rests), **_homogeneity(own)}
     few = np.minimum(own.counted, rests.counted) < _FEW_UNITS
     G, n = parts.n_parts, len(parts.of_row)
-    is_known = isinstance(parts.model, Fixed | Urn) and 1 < G <= _MOST_GROUPS
-    if not (is_known and few.any() and n * (G + 1) * n_resamples <= _MOST_ROWS):
+    is_known = isinstance(parts.model, Fixed | Urn) and 1 < G <= MAX_PERMUTED_GROUPS
+    if not (is_known and few.any() and n * (G + 1) * n_resamples <= MAX_PERMUTED_UNITS):
         return {**found, "tested_by": "t"}
     together = "homogeneity_p_value"
     seen = np.append(found[BESIDE[2]], found[together])
     # A permutation without a p is left out, as the study would be.
-    reached, dealt = np.ones(G + 1), np.ones(G + 1)
-    for p in _dealings(parts, n_resamples, generator):
+    reached, total = np.ones(G + 1), np.ones(G + 1)
+    for p in _permuted(parts, n_resamples, generator):
         reached += (p <= seen * (1 + _TIE)).sum(axis=0)
-        dealt += np.isfinite(p).sum(axis=0)
-    shares = np.where(np.isfinite(seen), reached / dealt, np.nan)
+        total += np.isfinite(p).sum(axis=0)
+    shares = np.where(np.isfinite(seen), reached / total, np.nan)
     found[BESIDE[2]] = np.where(few, shares[:G], seen[:G])
     found[together] = float(shares[G])
-    return {**found, "tested_by": np.where(few, "dealing", "t")}
+    return {**found, "tested_by": np.where(few, "permutation", "t")}
 
 
-def _dealings(parts: Parts, n_resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Yield Welch's p of B dealings, (B, G + 1): of each group against the rest, and of all."""
-    G, (order, groups) = parts.n_parts, _in_one_order(parts)
-    at_once = max(1, _ROWS_AT_ONCE // len(order))
+def _permuted(parts: Parts, n_resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Yield Welch's p of B permutations, (B, G + 1): of each group and the rest, and of all."""
+    G, case, (order, groups) = parts.n_parts, parts.case, _in_one_order(parts)
+    at_once = max(1, BLOCK_UNITS // len(order))
     for start in range(0, n_resamples, at_once):
         B = min(at_once, n_resamples - start)
         of_row = np.empty((B, len(order)), dtype=np.intp)
         of_row[:, order] = generator.permuted(np.tile(groups, (B, 1)), axis=1)
-        copies = replace(parts, case=_copies(parts.case, B))
+        # B copies of the units, one after the other.
+        rows = np.tile(np.arange(len(order)), B)
+        tally = replace(take_rows(case.tally, rows, np.ones(len(rows)), None), units=None)
+        copies = replace(parts, case=Case(tally, case.weights, case.distance))
         own = _scored(copies, of_row, G)
         if G == 2:
             rests = _each(lambda x: x[:, ::-1], own)
@@ -267,13 +263,6 @@ def _each(change: Callable[..., Any], *estimates: Estimates) -> Estimates:
 
 def _homogeneity(own: Estimates) -> Row:
     return homogeneity(own.estimate, own.standard_error, own.counted - 1)
-
-
-def _copies(case: Case, B: int) -> Case:
-    """Return units one after the other so many times."""
-    rows = np.tile(np.arange(case.tally.n_patterns), B)
-    tally = take_rows(case.tally, rows, np.ones(len(rows)), None)
-    return Case(replace(tally, units=None), case.weights, case.distance)
 
 
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
@@ -333,15 +322,15 @@ def by_group(
         estimate of all other groups together), difference_standard_error, difference_p_value (see
         Notes; not corrected for the number of groups; NaN if one of the two has no standard
         error above 0); homogeneity_p_value (one test of all groups against one common value, the
-        same in every row); tested_by (the method of p: "t" or "dealing"); compares ("units",
+        same in every row); tested_by (the method of p: "t" or "permutation"); compares ("units",
         "raters", or "units and raters" if each group has its own units and raters, so that
         differences between units and between raters are confounded). Of groups of raters,
         else nan: between (the cross-replication kappa_x of the group with all other raters),
         between_low, between_high (percentiles over redrawn units), normalised, normalised_low,
         normalised_high (kappa_x divided by the root of both alphas: below 1 if raters agree less
-        between groups than within them), n_shared_units, dealing_p_value (see Notes; the same in
-        every row). Of all: no_test (the reason for a missing p of the test of the groups), reason
-        (the reason for an estimate of NaN, or for no interval because the standard error is 0),
+        between groups than within them), n_shared_units, permutation_p_value (see Notes; the same
+        in every row). Of all: no_test (the reason for a missing p of the test of the groups),
+        reason (for an estimate of NaN, or for no interval because the standard error is 0),
         coefficient, distance.
 
     Raises
@@ -383,10 +372,10 @@ def by_group(
 
     Groups of raters share units, so these tests do not apply: differences are NaN. Whether raters
     of one group are nearer to each other than to those of other groups is tested by permuting all
-    raters between groups of equal sizes. `dealing_p_value` is the share of permutations whose mean
-    distance between groups exceeds that within groups by as much as observed. All permutations are
-    used if there are at most `n_resamples`. There is no test if p cannot be as low as 0.05 for so
-    few raters.
+    raters between groups of equal sizes. `permutation_p_value` is the share of permutations
+    whose mean distance between groups exceeds that within groups by as much as observed. All
+    permutations are used if there are at most `n_resamples`. There is no test if p cannot be as low
+    as 0.05 for so few raters.
 
     Examples
     --------
@@ -428,14 +417,14 @@ def compare_groups(
     drawing: Row = {"n_resamples": n_resamples, "generator": as_generator(rng)}
     study, compares = grouped.study, grouped.compares
     whole = score_whole(study, coefficient, distance, level)
-    _refuse_scattered(by, len(grouped.names), study, compares)
+    _check_group_sizes(by, len(grouped.names), study, compares)
     if compares == "raters":
         plain_units(study, "a comparison of groups of raters")
         found = whole.case.distance
         assert found is not None  # noqa: S101 - every scored study has one
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
         beside = {**dict.fromkeys(BESIDE, np.nan), "homogeneity_p_value": np.nan}
-        frame = pd.DataFrame([{**row, **beside, "tested_by": "dealing"} for row in rows])
+        frame = pd.DataFrame([{**row, **beside, "tested_by": "permutation"} for row in rows])
     else:
         if whole.case.sample is None:
             frame = pd.DataFrame(_of_units(grouped, whole, level, **drawing))
@@ -489,7 +478,7 @@ _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
     *("estimate", "standard_error", "low", "high", *BESIDE, "homogeneity_p_value", "tested_by"),
     *("compares", "between", "between_low", "between_high"),
-    *("normalised", "normalised_low", "normalised_high", "n_shared_units", "dealing_p_value"),
+    *("normalised", "normalised_low", "normalised_high", "n_shared_units", "permutation_p_value"),
     *("no_test", "reason", "coefficient", "distance"),
 )
 
@@ -574,7 +563,7 @@ def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotatio
     return study, windowed_times(pd.Series(group_of_units(study, at, "over_time")), said)
 
 
-def _refuse_scattered(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
+def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
     """Raise an error if groups are nearly as many as the units, such as in a column of times."""
     n, what = (study.n_raters, "raters") if compares == "raters" else (study.n_units, "units")
     if n_groups > _FEW_GROUPS and 2 * n_groups > n:

@@ -208,7 +208,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
     if rare := rare_labels(tally, frame):
         names = f"{'Labels' if len(rare) > 1 else 'Label'} {listing(rare)}"
-        warn(f"{names} {doubt_of_rare(rare)}", RareAnswersWarning)
+        warn(f"{names} {rare_labels_clause(rare)}", RareAnswersWarning)
     return frame.reset_index(drop=True)
 
 
@@ -227,7 +227,7 @@ def rare_labels(tally: Tally, labels: pd.DataFrame) -> list[Any]:
     return [one for one in labels["label"][labels["low"].notna()] if one in named]
 
 
-def doubt_of_rare(labels: list[Any]) -> str:
+def rare_labels_clause(labels: list[Any]) -> str:
     """Return a clause on such labels, to follow their names."""
     verb = "are" if len(labels) > 1 else "is"
     return (

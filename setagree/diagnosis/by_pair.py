@@ -24,7 +24,6 @@ from setagree.diagnosis.common import (
     Row,
     columns_of,
     counts,
-    estimates_of,
     named,
     score_whole,
     uncertainty,
@@ -57,10 +56,10 @@ from setagree.study.tally import Tally
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
-_STEPS_A_PAIR = 40
+_STEPS_PER_PAIR = 40
 """Elementary steps of a pair of ratings of one unit."""
 
-_BYTES_A_ROW, _BYTES_A_PAIR = 300, 250
+_BYTES_PER_ROW, _BYTES_PER_PAIR = 300, 250
 """Memory of a pair of raters in the table, and of a pair of ratings in a block."""
 
 
@@ -172,13 +171,13 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     return pd.DataFrame(square, index=names.rename("rater_a"), columns=names.rename("rater_b"))
 
 
-def _check_cost(ratings: SortedRatings, n_raters: int, steps_a_pair_of_raters: int) -> None:
+def _check_cost(ratings: SortedRatings, n_raters: int, steps_per_pair_of_raters: int) -> None:
     """Raise an error if pairs exceed memory or minutes, with the permitted number of raters."""
     after = ratings.stop - np.arange(len(ratings.stop)) - 1
     within, block = float(after.sum()), float(np.bincount(ratings.raters, after).max())
     pairs = min(within, n_raters * (n_raters - 1) / 2)
-    n_bytes = _BYTES_A_ROW * pairs + _BYTES_A_PAIR * block
-    n_steps = _STEPS_A_PAIR * within + steps_a_pair_of_raters * pairs
+    n_bytes = _BYTES_PER_ROW * pairs + _BYTES_PER_PAIR * block
+    n_steps = _STEPS_PER_PAIR * within + steps_per_pair_of_raters * pairs
     # Pairs grow with the square of the raters.
     share = min(MOST_BYTES / max(n_bytes, 1), MOST_STEPS / max(n_steps, 1)) ** 0.5
     check_cost(
@@ -194,75 +193,40 @@ def _pairs_of(
     study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
 ) -> pd.DataFrame:
     """Return the columns of all pairs of raters that share a unit."""
-    block = _block if whole.case.sample is None else _one_by_one
-    blocks = [
-        block(study, ratings, left, right, whole, level)
-        for left, right in ratings.pairs_by_first_rater()
-        if len(left)
-    ]
+    is_known = are_known(whole.definition.model) and whole.case.sample is None
+    blocks = []
+    for left, right in ratings.pairs_by_first_rater():
+        if not len(left):
+            continue
+        keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
+        found, pair = distinct_keys(keys, study.n_raters**2)
+        n = np.bincount(pair)
+        if is_known:
+            case = _case_of_two(ratings, left, right, whole)
+            scores = Parts(case, whole.definition.model, pair, len(n)).estimates()
+            n_raters = np.full(len(n), 2)
+            columns = pd.DataFrame(columns_of(scores, level, n_pairable=n, n_raters=n_raters))
+            columns["mean_distance"] = scores.observed * whole.weights.max_distance
+        else:
+            order = np.argsort(pair, kind="stable")
+            shared = np.stack([ratings.order[left], ratings.order[right]], axis=1)[order]
+            parts = np.split(shared, np.cumsum(n)[:-1])
+            columns = pd.DataFrame(
+                [_pair_row(score_part(whole, study.take(part.ravel())), level) for part in parts]
+            )
+        one, two = np.divmod(found, study.n_raters)
+        names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared": n}
+        blocks.append(columns.assign(**names)[[*_COLUMNS]])
     if not blocks:
         raise DataError("no two raters share a unit, so that there is no pair to compare.")
     return pd.concat(blocks, ignore_index=True)
 
 
-def _block(
-    study: Annotations,
-    ratings: SortedRatings,
-    left: Positions,
-    right: Positions,
-    whole: Agreement,
-    level: float,
-) -> pd.DataFrame:
-    """Return the columns of the pairs of raters in a block of pairs of ratings."""
-    keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
-    found, pair = distinct_keys(keys, study.n_raters**2)
-    one, two = np.divmod(found, study.n_raters)
-    n = np.bincount(pair)
-    parts = Parts(_case_of_two(ratings, left, right, whole), whole.definition.model, pair, len(n))
-    if are_known(parts.model):
-        scores = parts.estimates()
-    else:
-        rows = np.concatenate([ratings.order[left], ratings.order[right]])
-        by_pair = np.split(rows[np.argsort(np.tile(pair, 2), kind="stable")], np.cumsum(2 * n)[:-1])
-        scores = estimates_of(score_part(whole, study.take(some)) for some in by_pair)
-    columns = columns_of(scores, level, n_pairable=n, n_raters=np.full(len(n), 2))
-    apart = scores.observed * whole.weights.max_distance
-    names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared": n}
-    return pd.DataFrame({**names, **columns, "mean_distance": apart})[[*_COLUMNS]]
-
-
-def _one_by_one(
-    study: Annotations,
-    ratings: SortedRatings,
-    left: Positions,
-    right: Positions,
-    whole: Agreement,
-    level: float,
-) -> pd.DataFrame:
-    """Return the table of `by_pair` for samples in clusters or with weights, one pair at a time."""
-    keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    rows = []
-    for group in np.split(order, starts[1:]):
-        a, b = divmod(int(keys[group[0]]), study.n_raters)
-        shared = ratings.order[np.concatenate([left[group], right[group]])]
-        part = score_part(whole, study.take(shared))
-        means, mass = (
-            part.case.mean_disagreement * part.weights.max_distance,
-            part.case.pairable_mass,
-        )
-        rows.append(
-            {
-                "rater_a": study.raters[a],
-                "rater_b": study.raters[b],
-                "n_shared": len(shared) // 2,
-                **uncertainty(part, level),
-                "mean_distance": float(mass @ means / mass.sum()),
-                "reason": why_nan(part),
-            }
-        )
-    return pd.DataFrame(rows)
+def _pair_row(part: Agreement, level: float) -> Row:
+    """Return the columns of two raters that are scored as a study of their own."""
+    case, mass = part.case, part.case.pairable_mass
+    mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
+    return {**uncertainty(part, level), "mean_distance": mean, "reason": why_nan(part)}
 
 
 _COLUMNS = (
@@ -309,8 +273,8 @@ def between_raters(
     told = range(1 if n_groups == 2 else n_groups)
     beside = [_beside_others(grouped, g, level=level, **drawing) for g in told]
     beside += beside * (n_groups - len(told))
-    p, why = Dealing.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
-    tested = {"dealing_p_value": p, "no_test": why}
+    p, why = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
+    tested = {"permutation_p_value": p, "no_test": why}
     return [
         {**counts(part), **uncertainty(part, level), **row, **tested, **named(part)}
         for part, row in zip(parts, beside, strict=True)
@@ -319,7 +283,7 @@ def between_raters(
 
 def no_raters_compared() -> Row:
     """Return the columns of rater groups, empty, for other groups."""
-    return {**dict.fromkeys(_BETWEEN, np.nan), "dealing_p_value": np.nan}
+    return {**dict.fromkeys(_BETWEEN, np.nan), "permutation_p_value": np.nan}
 
 
 _BETWEEN = (
@@ -346,7 +310,7 @@ def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Dealing:
+class RaterPermutation:
     """Common ratings of pairs of raters, and the group of each rater.
 
     Attributes
@@ -367,7 +331,7 @@ class Dealing:
     of_rater: Codes
 
     @classmethod
-    def of(cls, study: Annotations, whole: Agreement, of_rater: Codes) -> Dealing:
+    def of(cls, study: Annotations, whole: Agreement, of_rater: Codes) -> RaterPermutation:
         """Return the pairs of raters of a study, at the distances of its coefficient."""
         ratings, R = sorted_ratings(study), study.n_raters
         pairs, apart, shared = [], [], []
@@ -384,12 +348,12 @@ class Dealing:
         one, two = np.divmod(np.concatenate(pairs), R)
         return cls(one, two, np.concatenate(apart), np.concatenate(shared), of_rater)
 
-    def gaps(self, dealt: Codes) -> Floats:
+    def gaps(self, permuted: Codes) -> Floats:
         """Return the mean distance between groups minus that within groups.
 
-        `dealt` contains the permuted groups of the raters, of shape (b, n_raters).
+        `permuted` contains the permuted groups of the raters, of shape (b, n_raters).
         """
-        same = (dealt[:, self.one] == dealt[:, self.two]).astype(np.float64)
+        same = (permuted[:, self.one] == permuted[:, self.two]).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             within = same @ self.apart / (same @ self.shared)
             between = (1 - same) @ self.apart / ((1 - same) @ self.shared)
@@ -403,15 +367,15 @@ class Dealing:
         return int(factorial(len(self.of_rater)) // alike)
 
     def tested(self, n_resamples: int, generator: np.random.Generator) -> tuple[float, str | None]:
-        """Return the share of dealings with a gap as large as the observed one; or why none."""
+        """Return the share of permutations with a gap as large as observed, or a reason."""
         observed = float(self.gaps(self.of_rater[None, :])[0])
         if np.isnan(observed):
             return np.nan, "no two raters of one group share a unit, or none of two groups do"
         if self.n_ways * SURE < 1:
             ways = f"{self.n_ways} ways" if self.n_ways > 1 else "one way"
             return np.nan, (
-                f"so few raters can be dealt to groups of these sizes in only {ways}, so that p "
-                f"cannot be below {1 / self.n_ways:.2g}"
+                f"so few raters can be divided into groups of these sizes in only {ways}, so "
+                f"that p cannot be below {1 / self.n_ways:.2g}"
             )
         return self._p_value(observed, n_resamples, generator), None
 
@@ -421,12 +385,12 @@ class Dealing:
         exact = n_orders <= max(n, 1)
         check_drawing(min(n_orders, n), len(self.one))
         drawn = (generator.permutation(self.of_rater) for _ in range(n))
-        dealt = arrangements([self.of_rater]) if exact else drawn
+        permuted = arrangements([self.of_rater]) if exact else drawn
         rows = max(1, BLOCK_ENTRIES // max(len(self.one), 1))
         reached = 0
-        for block in _blocks(dealt, rows):
+        for block in _blocks(permuted, rows):
             gaps = self.gaps(block)
-            # What is undefined is counted against a difference.
+            # An undefined gap counts as large: it must not make p smaller.
             reached += int((~(gaps < observed - TIE)).sum())
         return reached / n_orders if exact else (reached + 1) / (n + 1)
 

@@ -36,7 +36,7 @@ Row: TypeAlias = dict[str, Any]
 SCORE_STEPS = 75_000
 """Elementary steps in the time of scoring the smallest study."""
 
-_STEPS_A_RATING = 20
+_STEPS_PER_RATING = 20
 
 
 def score_whole(
@@ -52,7 +52,7 @@ def score_whole(
 
 def steps_to_score(study: Annotations) -> float:
     """Return the approximate number of elementary steps for scoring a part of a study."""
-    return SCORE_STEPS + _STEPS_A_RATING * float(study.n_ratings)
+    return SCORE_STEPS + _STEPS_PER_RATING * float(study.n_ratings)
 
 
 def uncertainty(agreement: Agreement, level: float) -> Row:

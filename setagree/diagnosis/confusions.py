@@ -17,24 +17,23 @@ from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, open_study
+from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.degrees import doubt_degrees
 from setagree.study.tally import Tally
 
-_LISTED_SIZE = 12
+_MAX_LISTED_SIZE = 12
 """The size of a value up to which its subsets are listed; they are 4,096."""
 
-_LOOKUPS_AT_MOST = 50_000_000
+_MAX_LOOKUPS = 50_000_000
 """Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
 
-_SUMS_AT_MOST = 50_000_000
+_MAX_SUMS = 50_000_000
 """Additions beyond which the sums over all subsets of the labels are not made."""
 
-_CONTAINED_PAIRS_AT_ONCE = 4_000_000
 
-
-def gone_by_chance(membership: Membership, c: Floats) -> Floats:
+def expected_omissions(membership: Membership, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
     Every subset of a small value is looked up among the values, with 2^|A| lookups; a large value
@@ -43,12 +42,12 @@ def gone_by_chance(membership: Membership, c: Floats) -> Floats:
     """
     used = np.flatnonzero(c > 0)
     sizes = membership.sizes[used]
-    listed = sizes <= min(_LISTED_SIZE, np.log2(max(len(used), 1)))
+    listed = sizes <= min(_MAX_LISTED_SIZE, np.log2(max(len(used), 1)))
     small, large = used[listed], used[~listed]
     lookups = float((2.0 ** membership.sizes[small]).sum()) + float(len(large)) * len(used)
-    if membership.n_labels * 2.0 ** min(membership.n_labels, 64) <= min(lookups, _SUMS_AT_MOST):
+    if membership.n_labels * 2.0 ** min(membership.n_labels, 64) <= min(lookups, _MAX_SUMS):
         return _by_subset_sums(membership, used, c)
-    if lookups > _LOOKUPS_AT_MOST:
+    if lookups > _MAX_LOOKUPS:
         return np.full(membership.n_labels, np.nan)
     out = np.zeros(membership.n_labels)
     names = np.random.default_rng(0).integers(2**63, size=membership.n_labels, dtype=np.uint64)
@@ -82,7 +81,7 @@ def _lost_from_large(
 ) -> Floats:
     """Return that sum over the large values A alone, each compared with every value in use."""
     out = np.zeros(membership.n_labels)
-    at_once = max(1, _CONTAINED_PAIRS_AT_ONCE // max(len(used), 1))
+    at_once = max(1, BLOCK_ENTRIES // max(len(used), 1))
     for start in range(0, len(large), at_once):
         rows = large[start : start + at_once]
         shared = (membership.matrix[rows] @ membership.matrix[used].T).toarray()
@@ -134,15 +133,16 @@ def _lost(labels: npt.NDArray[Any], names: npt.NDArray[np.uint64], book: _Book) 
     return out
 
 
-_KEYS_AT_ONCE = 2_000_000
+_BLOCK_KEYS = 2_000_000
+"""Least number of keys that wait before they are sorted: 32 MB."""
 
-_PLACES_AT_MOST = 20_000_000
+_MAX_PLACES = 20_000_000
 """Keys that have a place each; 160 MB."""
 
 ENOUGH_PAIRS = 5
 """Pairs that a confusion needs, observed and expected: below, their ratio is mostly noise."""
 
-BYTES_A_PAIR = 200
+BYTES_PER_PAIR = 200
 """Memory of a pair of labels in the sums and in the table made of them."""
 
 _BYTES_PER_ANSWER_PAIR, _STEPS_PER_ANSWER_PAIR = 100, 50
@@ -158,17 +158,17 @@ class KeySums:
     ----------
     n_keys : int, optional
         Upper bound of the keys. If it is small enough, keys are indexed and not sorted.
-    bytes_a_key : int
+    bytes_per_key : int
         Bytes per key in the table of the sums, which raises an error beyond the limit.
     """
 
-    def __init__(self, n_keys: int | None = None, bytes_a_key: int = 0) -> None:
-        self._bytes_a_key = bytes_a_key
-        many = n_keys is None or n_keys > _PLACES_AT_MOST
+    def __init__(self, n_keys: int | None = None, bytes_per_key: int = 0) -> None:
+        self._bytes_per_key = bytes_per_key
+        many = n_keys is None or n_keys > _MAX_PLACES
         self._places: Floats | None = None if many else np.zeros(n_keys or 0)
         self._keys: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
         self._sums: list[npt.NDArray[Any]] = [np.zeros(0)]
-        self._waiting, self._room = 0, _KEYS_AT_ONCE
+        self._waiting, self._room = 0, _BLOCK_KEYS
 
     def add(self, keys: npt.NDArray[np.int64], amounts: npt.NDArray[Any]) -> None:
         """Add the amounts, all above 0, one for each key."""
@@ -180,7 +180,7 @@ class KeySums:
         self._waiting += len(keys)
         if self._waiting > self._room:
             # As many again as are there may wait, so that all that is added is sorted a few times.
-            self._room = max(_KEYS_AT_ONCE, len(self.totals()[0]))
+            self._room = max(_BLOCK_KEYS, len(self.totals()[0]))
 
     def totals(self) -> tuple[npt.NDArray[np.int64], Floats]:
         """Return the distinct keys, sorted, and their sums."""
@@ -196,12 +196,12 @@ class KeySums:
 
     def check(self, n_keys: float) -> None:
         """Raise `CostError` if the table of so many keys would be too large."""
-        check_cost("The table of confusions", n_bytes=self._bytes_a_key * n_keys, instead=INSTEAD)
+        check_cost("The table of confusions", n_bytes=self._bytes_per_key * n_keys, instead=INSTEAD)
 
 
 COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
 
-STEPS_AT_ONCE = 5_000_000
+BLOCK_STEPS = 5_000_000
 """Pairs of labels that are compared at once."""
 
 CLEARLY = 3.0
@@ -278,7 +278,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     doubt_degrees(tally.values, "confusions")
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
-    sums, left_out = KeySums(membership.n_labels**2, BYTES_A_PAIR), np.zeros(membership.n_labels)
+    sums, left_out = KeySums(membership.n_labels**2, BYTES_PER_PAIR), np.zeros(membership.n_labels)
     _add_pairs(membership, k, l, m, sums, left_out)
     differing = float(m.sum())
     c = tally.pairable_totals
@@ -343,7 +343,7 @@ def _add_pairs(
     sizes, L = membership.sizes, membership.n_labels
     steps = sizes[k] * sizes[l] + sizes[k] + sizes[l]
     check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=INSTEAD)
-    portion = np.cumsum(steps) // STEPS_AT_ONCE
+    portion = np.cumsum(steps) // BLOCK_STEPS
     for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(portion)) + 1):
         one, two = membership.alone(k[part], l[part]), membership.alone(l[part], k[part])
         n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
@@ -376,7 +376,7 @@ def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> 
 
 
 def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) -> pd.DataFrame:
-    expected = gone_by_chance(membership, c) * times
+    expected = expected_omissions(membership, c) * times
     found = np.flatnonzero(pairs)
     return pd.DataFrame(
         {
@@ -403,7 +403,8 @@ def _relations(frame: pd.DataFrame, parents: Parents) -> list[str | None]:
     return [related(a, b) for a, b in zip(frame["label"], frame["other"], strict=True)]
 
 
-_PAIRS_AT_ONCE = 150_000
+_BLOCK_PAIRS = 150_000
+"""Pairs of ratings in a block, unless one rater has more: their arrays stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,7 +441,7 @@ class SortedRatings:
         done = np.cumsum(after)
         start = 0
         while start < len(by_rater):
-            room = done[start] - after[start] + _PAIRS_AT_ONCE
+            room = done[start] - after[start] + _BLOCK_PAIRS
             fits = ends[(ends > start) & (done[ends - 1] <= room)]
             end = int(fits[-1]) if len(fits) else int(ends[ends > start][0])
             left = np.repeat(by_rater[start:end], after[start:end])

@@ -253,9 +253,10 @@ def _columns(
     return found, table, cells[kept], kept
 
 
-_WINDOWS_AT_MOST = 2_000
+_MAX_WINDOWS = 2_000
+"""Largest number of windows: a width for more is a mistake in its unit."""
 
-_RATINGS_AT_ONCE = 1_000_000
+_BLOCK_RATINGS = 1_000_000
 """Annotations of windows that are scored together."""
 
 _ROUNDING = 1e-9
@@ -289,9 +290,9 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
     width = _length(times, window, "window")
     stride = width if step is None else _length(times, step, "step")
     first, last = times.min(), times.max()
-    if not last - first < _WINDOWS_AT_MOST * stride:
+    if not last - first < _MAX_WINDOWS * stride:
         raise OptionError(
-            f"{option('window', window)}, step={step!r} would make more than {_WINDOWS_AT_MOST:,} "
+            f"{option('window', window)}, step={step!r} would make more than {_MAX_WINDOWS:,} "
             "windows."
         )
     n = int((last - first) / stride) + 1
@@ -341,7 +342,7 @@ def score_windows(
     if not are_known(whole.definition.model) or whole.case.sample is not None:
         parts = (score_part(whole, study.take(rows)) for rows in windows)
         return pd.DataFrame([counts(p) | uncertainty(p, level) | named(p) for p in parts])
-    done = np.cumsum([len(rows) for rows in windows]) // _RATINGS_AT_ONCE
+    done = np.cumsum([len(rows) for rows in windows]) // _BLOCK_RATINGS
     bounds = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(windows)]
     blocks = [
         _scored_together(study, windows[first:last], whole, level)

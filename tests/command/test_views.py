@@ -347,7 +347,7 @@ class TestReport:
             "The groups differ more than groups of raters formed at random (p = 0.029)" in printed
         )
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
-        assert "so few raters can be dealt" in " ".join(without.split())
+        assert "so few raters can be divided" in " ".join(without.split())
 
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
     def test_a_column_that_has_a_role(self, role):

@@ -32,7 +32,7 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
     found = sa.by_group(
         study, dict(zip(study.units, of_unit, strict=True)), n_resamples=39, rng=5, **how
     )
-    assert set(found["tested_by"]) == {"dealing"}
+    assert set(found["tested_by"]) == {"permutation"}
     monkeypatch.setattr(by_group, "_FEW_UNITS", 0)
 
     def by_t(groups):
@@ -56,17 +56,17 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
 def test_they_hold_their_level_where_t_does_not():
     """Ten units beside forty, a label with 80%: of 200 studies without a difference few reject."""
     rng = np.random.default_rng(1)
-    rejected = {"dealing": 0, "t": 0}
+    rejected = {"permutation": 0, "t": 0}
     for _ in range(200):
         study = skewed(rng, 50)
         by = {unit: int(k < 10) for k, unit in enumerate(study.units)}
         for way in rejected:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(by_group, "_FEW_UNITS", 100 if way == "dealing" else 0)
+                patch.setattr(by_group, "_FEW_UNITS", 100 if way == "permutation" else 0)
                 p = sa.by_group(study, by, distance="nominal", n_resamples=99, rng=rng)[P[0]]
             rejected[way] += int(p.iloc[0] <= 0.05)
     # Of 200 at 5%, more than 19 are rejected once in a thousand times.
-    assert rejected["dealing"] <= 19 < rejected["t"]
+    assert rejected["permutation"] <= 19 < rejected["t"]
 
 
 def test_order_does_not_matter():
@@ -94,12 +94,12 @@ def test_t_remains_where_units_are_many(monkeypatch):
     large = {unit: k % 2 for k, unit in enumerate(study.units)}
     many = {unit: k % 21 for k, unit in enumerate(study.units)}
     few = {unit: k % 3 for k, unit in enumerate(study.units)}
-    for by, way in ((large, "t"), (many, "t"), (few, "dealing")):
+    for by, way in ((large, "t"), (many, "t"), (few, "permutation")):
         assert set(sa.by_group(study, by, n_resamples=9, rng=1)["tested_by"]) == {way}
     uneven = {unit: "few" if k < 40 else k % 2 for k, unit in enumerate(study.units)}
     frame = sa.by_group(study, {u: str(g) for u, g in uneven.items()}, n_resamples=9, rng=1)
-    assert set(frame["tested_by"]) == {"dealing"}  # two groups of 85, one of 40
-    monkeypatch.setattr(by_group, "_MOST_ROWS", 1_000)
+    assert set(frame["tested_by"]) == {"permutation"}  # two groups of 85, one of 40
+    monkeypatch.setattr(by_group, "MAX_PERMUTED_UNITS", 1_000)
     assert set(sa.by_group(study, few, n_resamples=9, rng=1)["tested_by"]) == {"t"}
     who = sa.by_group(study, few, coefficient="conger_kappa", n_resamples=9, rng=1)
     assert set(who["tested_by"]) == {"t"}

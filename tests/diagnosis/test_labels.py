@@ -344,9 +344,9 @@ class TestConfusions:
         """
         study = study_of(rows)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(confusing, "STEPS_AT_ONCE", 4)
-            patch.setattr(confusions_module, "_KEYS_AT_ONCE", 2)
-            patch.setattr(confusions_module, "_PLACES_AT_MOST", places)
+            patch.setattr(confusing, "BLOCK_STEPS", 4)
+            patch.setattr(confusions_module, "_BLOCK_KEYS", 2)
+            patch.setattr(confusions_module, "_MAX_PLACES", places)
             self.check_against_loops(study)
 
     def check_against_loops(self, study):
@@ -425,7 +425,7 @@ class TestConfusions:
         # Of the 6 pairs of answers, 1 leaves out l0 alone and 3 leave out all with the empty set;
         # 2 pairs meet in units.
         assert frame.loc[("left out", "l0"), "expected"] == pytest.approx(2 * 2 / 6)
-        monkeypatch.setattr(confusions_module, "_LOOKUPS_AT_MOST", 1)
+        monkeypatch.setattr(confusions_module, "_MAX_LOOKUPS", 1)
         few = sa.confusions(study).set_index(["kind", "label"])
         assert few.loc["left out", "expected"].isna().all()
 
@@ -436,10 +436,10 @@ class TestConfusions:
         study = study_of(rows)
         frame = sa.confusions(study)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(confusions_module, "_PAIRS_AT_ONCE", 2)
-            patch.setattr(confusions_module, "_SUMS_AT_MOST", -1)
+            patch.setattr(confusions_module, "BLOCK_ENTRIES", 2)
+            patch.setattr(confusions_module, "_MAX_SUMS", -1)
             for size in (0, 1, 12):
-                patch.setattr(confusions_module, "_LISTED_SIZE", size)
+                patch.setattr(confusions_module, "_MAX_LISTED_SIZE", size)
                 pd.testing.assert_frame_equal(sa.confusions(study), frame)
 
     @ONE_UNIT

@@ -237,7 +237,7 @@ class TestDealing:
         ]
         expected = np.mean(np.array(gaps) >= observed - 1e-12)
         frame = sa.by_group(table, "panel", distance="masi")
-        assert frame["dealing_p_value"].tolist() == pytest.approx([expected] * 2)
+        assert frame["permutation_p_value"].tolist() == pytest.approx([expected] * 2)
         assert 1 / 35 < expected < 1
         assert frame["no_test"].isna().all()
 
@@ -257,7 +257,7 @@ class TestDealing:
                 ),
                 n_resamples=99,
                 rng=1,
-            )["dealing_p_value"][0]
+            )["permutation_p_value"][0]
             for unit in (1.0, unit)
         ]
         assert p[0] == p[1] == pytest.approx(8 / 70)
@@ -265,12 +265,12 @@ class TestDealing:
     def test_camps_are_found(self):
         """Groups of four that agree inside and not between have the least p there is: 1 of 35."""
         frame = sa.by_group(two_camps((4, 4)), "panel")
-        assert frame["dealing_p_value"][0] == pytest.approx(2 / 70)
+        assert frame["permutation_p_value"][0] == pytest.approx(2 / 70)
 
     def test_drawn_dealings(self):
         """Of more dealings than resamples as many are drawn; the study itself counts as one."""
         frame = sa.by_group(two_camps((8, 8)), "panel", n_resamples=199, rng=1)
-        assert frame["dealing_p_value"][0] == 1 / 200
+        assert frame["permutation_p_value"][0] == 1 / 200
 
     def test_it_holds_its_level(self):
         """Of 100 studies without camps some 5 have p of 0.05 or less; more than 12 have not."""
@@ -279,7 +279,7 @@ class TestDealing:
             study = sa.simulate(25, 8, rng=seed)
             groups = {rater: k % 2 for k, rater in enumerate(study.raters)}
             frame = sa.by_group(study, groups, n_resamples=99, rng=seed)
-            rejected += frame["dealing_p_value"][0] <= 0.05
+            rejected += frame["permutation_p_value"][0] <= 0.05
         # A binomial of 100 and 0.05 exceeds 12 once in 700.
         assert rejected <= 12
 
@@ -289,7 +289,7 @@ class TestDealing:
     def test_too_few_raters(self, sizes, ways):
         """Where p cannot reach 0.05 there is none, and the reason names the number of ways."""
         frame = sa.by_group(two_camps(sizes, units=20), "panel", n_resamples=20, rng=1)
-        assert frame["dealing_p_value"].isna().all()
+        assert frame["permutation_p_value"].isna().all()
         why = frame["no_test"][0]
         if ways > 1:
             assert f"in only {ways} ways, so that p cannot be below {1 / ways:.2g}" in why
@@ -299,4 +299,4 @@ class TestDealing:
     def test_just_enough_raters(self):
         """Three of six against three has 10 ways, four of seven against three 35: enough."""
         frame = sa.by_group(two_camps((4, 3)), "panel")
-        assert frame["dealing_p_value"][0] == pytest.approx(1 / 35)
+        assert frame["permutation_p_value"][0] == pytest.approx(1 / 35)

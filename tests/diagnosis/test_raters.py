@@ -326,7 +326,7 @@ class TestByPair:
         """Small blocks of pairs give the same frame."""
         study = incomplete()
         whole = sa.by_pair(study)
-        monkeypatch.setattr(confusions, "_PAIRS_AT_ONCE", 3)
+        monkeypatch.setattr(confusions, "_BLOCK_PAIRS", 3)
         pd.testing.assert_frame_equal(sa.by_pair(study), whole)
 
     def test_undefined_pairs(self):
@@ -629,7 +629,7 @@ class TestOverTime:
 
         However many go together; some hold one unit, or units that nobody rated twice.
         """
-        monkeypatch.setattr(grouping, "_RATINGS_AT_ONCE", at_once)
+        monkeypatch.setattr(grouping, "_BLOCK_RATINGS", at_once)
         study = incomplete()
         day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
         options = {"window": 3, "step": 2, "coefficient": coefficient}

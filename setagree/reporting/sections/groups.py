@@ -152,7 +152,7 @@ def show(f: Findings) -> list[Section]:
         Column("Reason", "name", "reason"),
     ]
     if not of_raters:
-        note += f"{_DEALT if 'dealing' in [*frame.get('tested_by', ())] else ''}."
+        note += f"{_DEALT if 'permutation' in [*frame.get('tested_by', ())] else ''}."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
     title = "Groups of raters" if of_raters else "Groups"

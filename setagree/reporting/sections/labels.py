@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.by_label import by_label, doubt_of_rare, rare_labels
+from setagree.diagnosis.by_label import by_label, rare_labels, rare_labels_clause
 from setagree.diagnosis.common import score_whole
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import Column, Findings, Listing, Section, Topic, list_picture
@@ -173,7 +173,7 @@ def show(f: Findings) -> list[Section]:
     picture = None if frame is None else list_picture(f, diagnosis.labels, frame)
     lead = say(f)
     if frame is not None and (rare := rare_labels(f.main.tally, frame)):
-        lead = (*lead, *([" "] if lead else []), *named(rare), f" {doubt_of_rare(rare)}")
+        lead = (*lead, *([" "] if lead else []), *named(rare), f" {rare_labels_clause(rare)}")
     listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
     return listing.section(f, frame, columns, lead=lead, picture=picture)
 

@@ -46,7 +46,7 @@ def _between(groups: pd.DataFrame, level: float) -> Sentence:
 def _dealt(groups: pd.DataFrame) -> str:
     """Say what dealing the raters to the groups anew gives, or why it cannot be tested."""
     row = groups.iloc[0]
-    p, why = row["dealing_p_value"], row["no_test"]
+    p, why = row["permutation_p_value"], row["no_test"]
     if pd.isna(p):
         return f" Whether other raters would differ as much cannot be tested: {why}."
     than = "differ more than" if p < SURE else "are not distinguishable from"

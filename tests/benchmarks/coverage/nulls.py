@@ -238,7 +238,7 @@ def _dealing(n: int, generator: Generator) -> P:
     study = _study(two_parts("nominal", 0.5), n, 8, generator)
     by = {rater: int(k >= 4) for k, rater in enumerate(study.raters)}
     frame = sa.by_group(study, by, n_resamples=N_RESHUFFLES, rng=generator)
-    return {"dealing": float(frame["dealing_p_value"].iloc[0])}
+    return {"dealing": float(frame["permutation_p_value"].iloc[0])}
 
 
 def _windows(n: int, generator: Generator) -> P:
