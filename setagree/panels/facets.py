@@ -406,18 +406,15 @@ class PairTable:
         to_all = weights.distance_dot(totals)[study.value_codes]
         self.to_all, self.within = np.bincount(study.unit_codes, to_all, study.n_units), within
 
-    def whole(self) -> Floats:
-        """Return 1 - D / De of each row."""
-        N = self.r.sum()
-        expected = self.to_all.sum() / (N * (N - 1))
-        return 1 - _over(_over(self.apart.sum(axis=0), self.counts.sum(axis=0)), expected)
-
-    def without_units(self) -> Floats:
-        """Return 1 - D / De of each row without each unit, of shape (n_units, n_rows)."""
-        N = self.r.sum() - self.r
-        expected = _over(self.to_all.sum() - 2 * self.to_all + 2 * self.within, N * (N - 1))
-        apart, counts = (x.sum(axis=0) - x for x in (self.apart, self.counts))
-        return 1 - _over(_over(apart, counts), expected[:, None])
+    def estimates(self, *, without: bool = False) -> Floats:
+        """Return 1 - D / De of each row, or without each unit, (n_units, n_rows)."""
+        N, to_all = self.r.sum(), self.to_all.sum()
+        apart, counts = self.apart.sum(axis=0), self.counts.sum(axis=0)
+        if without:
+            # Pairs with a rating of the unit leave the sum over all pairs, those within it once.
+            N, to_all = N - self.r[:, None], to_all - 2 * (self.to_all - self.within)[:, None]
+            apart, counts = apart - self.apart, counts - self.counts
+        return 1 - _over(_over(apart, counts), _over(to_all, N * (N - 1)))
 
     def rooms(self, estimates: Floats, kinds: Kinds) -> Floats:
         """Return the limit due to stability: per pair the mean of the own rows of both sides.
@@ -616,7 +613,7 @@ def _table(
     counts = pairs.counts.sum(axis=0)
     kept = [one for one in kinds.rows if counts[one[0]] > 0]
     rows = [row for row, _, _ in kept]
-    whole, each = pairs.whole(), pairs.without_units()
+    whole, each = pairs.estimates(), pairs.estimates(without=True)
     room, rooms = (pairs.rooms(one, kinds) if has_room else one * np.nan for one in (whole, each))
     n_units = (pairs.counts[:, rows] > 0).sum(axis=0)
     estimates, without = whole[rows], each[:, rows]

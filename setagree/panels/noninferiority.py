@@ -45,6 +45,7 @@ from setagree.wording.tables import Column
 Against: TypeAlias = Literal["mean", "all"]
 
 ALPHA = 0.05
+"""One-sided significance level of the tests."""
 FEW_UNITS = 30
 """Shared units of a human and the model below which the test exceeded its level in simulations."""
 OUTCOMES = {
@@ -396,14 +397,14 @@ class ReplacementTable(ResultPerModel[Replacement]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: the mean change, its 90% interval, p, and the decision."""
-        ends = [row.interval() for row in self.rows]
-        names = ("model", "distance", "margin", "against", "human_alpha", "change")
-        more = ("standard_error", "p_value", "p_adjusted", "passes", "worst")
-        rows = [{name: getattr(row, name) for name in (*names, *more)} for row in self.rows]
-        frame = pd.DataFrame(rows)
-        frame.insert(len(names) + 1, "low", [low for low, _ in ends])
-        frame.insert(len(names) + 2, "high", [high for _, high in ends])
-        return frame
+        names = "model distance margin against human_alpha change standard_error low high p_value"
+        columns = [*names.split(), "p_adjusted", "passes", "worst"]
+        ends = [dict(zip(("low", "high"), row.interval(), strict=True)) for row in self.rows]
+        rows = [
+            {name: end[name] if name in end else getattr(row, name) for name in columns}
+            for row, end in zip(self.rows, ends, strict=True)
+        ]
+        return pd.DataFrame(rows)
 
     def __repr__(self) -> str:
         best = self.rows[0]

@@ -315,6 +315,7 @@ def _widest(
 
 
 _MOST_CLUSTERS = 8
+"""Maximum number of clusters that is tried by default."""
 
 _MOST_RATERS = 2_000
 """Maximum number of raters of a map: a reshuffle of 2,000 takes 5 seconds and 440 MB."""
@@ -516,6 +517,9 @@ def rater_map(
     >>> result.verdict
     "The raters form 2 camps, of 3 ('a', 'b' and 'c') and 3 ('d', 'e' and 'f') (p = 0.005)."
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     study = known_plain(study, "rater_map")
     check_least("min_shared", min_shared, 1)
     check_least("n_resamples", n_resamples, 0)
@@ -529,7 +533,10 @@ def rater_map(
         )
     compared = case_of(study, distance)
     pairs = SharedPairs(study, compared.weights)
-    placed = _connected(pairs.counts >= min_shared)
+    # The map has the largest group of raters connected by shared units, directly or not.
+    enough: Any = csr_array(pairs.counts >= min_shared)
+    _, group = connected_components(enough, directed=False)
+    placed = np.flatnonzero(group == np.bincount(group).argmax())
     if len(placed) < 2:
         raise DataError(
             f"no two raters share {counted(min_shared, 'unit')}; a map needs pairs of raters who "
@@ -537,9 +544,9 @@ def rater_map(
         )
     if n_clusters is not None and n_clusters > len(placed):
         raise OptionError(f"n_clusters={n_clusters} is more than the {len(placed)} mapped raters.")
-    numbers = range(2, min(_MOST_CLUSTERS, len(placed) - 1) + 1) if len(placed) >= 4 else range(0)
+    numbers = [*range(2, min(_MOST_CLUSTERS, len(placed) - 1) + 1)] if len(placed) >= 4 else []
     if n_clusters is not None:
-        numbers = range(n_clusters, n_clusters + 1) if n_clusters > 1 else range(0)
+        numbers = [n_clusters] if n_clusters > 1 else []
     chart = _Chart(pairs, min_shared, placed, numbers)
     n_resamples = n_resamples if numbers else 0
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
@@ -558,7 +565,7 @@ class _Chart:
     pairs: SharedPairs
     min_shared: int
     placed: Codes
-    numbers: range
+    numbers: list[int]
 
     def means(self, raters: Codes) -> Floats:
         """Return the mean distances of all raters; NaN for too few shared units."""
@@ -630,12 +637,3 @@ def _assembled(
         null,
         units,
     )
-
-
-def _connected(known: np.ndarray) -> Codes:
-    """Return the largest group of raters connected by shared units, directly or not."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    _, group = connected_components(csr_array(known), directed=False)
-    return np.flatnonzero(group == np.bincount(group).argmax())
