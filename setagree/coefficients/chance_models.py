@@ -99,7 +99,7 @@ class Urn(Model):
 
     def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:
         """Return 1 - pe of each column of totals; `own` counts pairs of a rating with itself."""
-        pairs = totals.sum(axis=0) ** 2 - own
+        pairs = totals.sum(axis=0) ** 2 - own  # alpha: N (N - 1), Krippendorff (2011)
         return np.asarray(self.form(case, totals) / np.where(pairs > 0, pairs, np.nan))
 
     def totals(self, case: Case) -> Floats:
@@ -134,6 +134,7 @@ class GwetUrn(Urn):
     def form(self, case: Case, x: Floats) -> Floats:
         """Return x_b' F x_b for each column of totals x, of shape (K, B)."""
         mass = x.sum(axis=0)
+        # x' F x = (sum x)² - s sum_k x_k (sum x - x_k)
         apart = mass**2 - ac_scale(case.weights) * (x * (mass - x)).sum(axis=0)
         return beyond_rounding(apart, mass**2)
 

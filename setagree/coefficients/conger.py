@@ -42,6 +42,7 @@ class UrnOfEachRater(Model):
             apart = quadratic(case.weights, shares.reshape(len(block), -1)).reshape(given.shape)
             own = own + (apart * w**2).sum(axis=0)
             count, squares = count + w.sum(axis=0), squares + (w**2).sum(axis=0)
+        # 1 - pe = (sum_gh p_g' D p_h - sum_g p_g' D p_g) / (r (r - 1) d_max)
         both = quadratic(case.weights, np.asarray(pooled))
         pairs = np.asarray(count**2 - squares)
         pairs = np.where(pairs > 0, pairs, np.nan) * case.weights.max_distance

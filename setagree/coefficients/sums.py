@@ -21,7 +21,7 @@ units. To reweight units, or to leave out a unit, is to change the sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -177,18 +177,16 @@ def estimate(case: Case, model: Model) -> Estimate:
     tally, d_max, S = case.tally, case.weights.max_distance, whole.sums
     if by_ratings and not S.M:
         return undefined_estimate(case, observed=np.nan, expected=np.nan)
-    y, y_i = whole.chance
-    x = float(S.O / S.M) if S.M else np.nan
+    y, y_i = whole.chance  # y = 1 - pe = X' F X / (P² - own)
+    x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
     # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
     fewer = 1.0 if y_i is None else float(1 - S.own / S.P**2)
     shown = (1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max)
     least = NOTHING * reach(case.weights, whole.urn) / d_max
     if is_undefined(model, S) or not y > least:
-        gone = undefined_estimate(case, observed=x * d_max, expected=y * d_max)
-        return Estimate(
-            np.nan, *shown, gone.influence, gone.counted, undefined=gone.undefined, sums=whole
-        )
-    alpha = 1 - x / y
+        gone = undefined_estimate(case, observed=shown[2], expected=shown[3])
+        return replace(gone, observed_agreement=shown[0], expected_agreement=shown[1], sums=whole)
+    alpha = 1 - x / y  # (pa - pe) / (1 - pe)
     if by_ratings and y_i is None:  # the variance has no closed form
         return Estimate(alpha, *shown, np.zeros(0), np.zeros(0), pairable_only=True, sums=whole)
     f, _ = whole.of_patterns
@@ -201,10 +199,11 @@ def estimate(case: Case, model: Model) -> Estimate:
         y_i = y_i if y_i is None or model.asks_who else y_i[at]
     if strata is not None:
         M, O = _stratified(case, strata, S, np.where(M > 0, O, np.nan))
+    # kappa*_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i
     a, b, c, d = slopes(model, S, y, whole.rbar, varies=y_i is not None)
     influence = a + b * M + c * O
     if y_i is not None:
-        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)  # d share_i c_i' F X
+        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)
     return Estimate(
         alpha, *shown, influence, counted, by_unit=by_unit, pairable_only=by_ratings, sums=whole
     )
