@@ -365,7 +365,7 @@ BUDGET = {
     "cli": 3_950,
     "coefficients": 2_850,
     "credit": 2_500,
-    "diagnosis": 3_850,
+    "diagnosis": 3_800,
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_900,

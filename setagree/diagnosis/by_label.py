@@ -267,11 +267,14 @@ def _row(binary: Data, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    yes, no = _dense(scorer.tally)
+    tally = scorer.tally
+    answers = np.zeros((2, tally.n_patterns))
+    answers[tally.indices, tally.rows] = tally.counts
+    yes, no = answers
     few = _too_few(alpha, yes, no)
     low, high = (np.nan, np.nan) if few else alpha.interval(level, method=alpha.best_method)
     ac1_low, ac1_high = ac1.interval(level, method=ac1.best_method)
-    tally, m, pairs = scorer.tally, alpha.case.mass, alpha.case.pairable_mass
+    m, pairs = alpha.case.mass, alpha.case.pairable_mass
     r = tally.pattern_ratings
     return {
         "n_ratings": round(float(tally.multiplicity @ yes)),
@@ -319,13 +322,6 @@ def _specific(n: Floats, r: Floats, m: Floats) -> float:
     return float(m @ (n * (n - 1))) / possible if possible > 0 else float("nan")
 
 
-def _dense(binary: Tally) -> tuple[Floats, Floats]:
-    """Return the counts of yes and of no, each of shape (n_patterns,)."""
-    out = np.zeros((2, binary.n_patterns))
-    out[binary.indices, binary.rows] = binary.counts
-    return out[0], out[1]
-
-
 def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
     """Yield for each label the study of yes and no: patterns (ratings with it, ratings).
 
@@ -344,7 +340,14 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
         rest = units - np.bincount(of_pattern[patterns], m[patterns], len(lengths))
         yes = np.concatenate([seen[0], np.zeros(len(lengths))])
         ratings = np.concatenate([seen[1], lengths])
-        yield _binary_tally(yes, ratings - yes, np.concatenate([times, rest]))
+        m_of = np.concatenate([times, rest])
+        # A rest below half a spacing of the largest number of units is rounding.
+        used = m_of > 0.5 * np.spacing(m_of.max(initial=1.0))
+        both = np.stack([yes, ratings - yes], axis=1)[used]
+        rows, columns = np.nonzero(both)
+        ends = np.searchsorted(rows, np.arange(len(both) + 1))
+        values, codes = (True, False), columns.astype(np.int32)
+        yield Tally("category", values, ends, codes, both[rows, columns], m_of[used])
 
 
 def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Annotations]:
@@ -354,17 +357,3 @@ def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Anno
         without = ~membership.holds(every, np.full(study.n_values, label))
         codes = without.astype(np.int32)[study.value_codes]
         yield replace(study, kind="category", values=(True, False), value_codes=codes)
-
-
-def _binary_tally(yes: Floats, no: Floats, m: Floats) -> Tally:
-    used = m > 0.5 * np.spacing(m.max(initial=1.0))
-    both = np.stack([yes[used], no[used]], axis=1)
-    rows, columns = np.nonzero(both)
-    return Tally(
-        "category",
-        (True, False),
-        np.searchsorted(rows, np.arange(len(both) + 1)),
-        columns.astype(np.int32),
-        both[rows, columns],
-        m[used],
-    )

@@ -19,13 +19,12 @@ from setagree.distances.registry import DistanceLike
 from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import known_raters
 from setagree.large.opening import Data
+from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-
-_CELLS_AT_ONCE = 5_000_000
 
 
 @public
@@ -141,7 +140,7 @@ def _scored_changes(
     check_cost("by_rater", n_steps=len(raters) * steps_to_score(study), instead=_instead(whole))
     everyone = np.arange(study.n_units)
     numbers = np.full((len(raters), len(_CHANGES)), np.nan)
-    long = len(raters) * study.n_ratings > 5_000_000
+    long = len(raters) * study.n_ratings > LONG_WORK
     each = track(enumerate(raters), total=len(raters), what="raters", long=long)
     for k, g in each:
         kept = study.rater_codes != g
@@ -206,13 +205,12 @@ def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats) -> Flo
     return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
 
 
-def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membership) -> Any:
-    """Return by how many ratings each rater gave each label more than expected of the others.
-
-    Sparse, (R, L); over the ratings of shared units.
-    """
+def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
+    """Return the labels that each rater gave most and least often relative to the others."""
     from scipy import sparse
 
+    if not membership.n_labels:
+        return _no_labels(study.n_raters)
     shared = np.flatnonzero(ratings.unit_ratings > 1)
     g, u = ratings.raters[shared], ratings.units[shared]
     apart = 1 / (ratings.unit_ratings[shared] - 1)
@@ -224,20 +222,14 @@ def _label_gaps(study: Annotations, ratings: SortedRatings, membership: Membersh
     of_rater = sparse.csr_array((np.ones(n), (g, rows)), (study.n_raters, n))
     thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
     around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
-    return (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
-
-
-def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
-    gaps = _label_gaps(study, ratings, membership)
-    if not membership.n_labels:
-        return _no_labels(study.n_raters)
-    shared = ratings.raters[ratings.unit_ratings > 1]
-    n = np.maximum(np.bincount(shared, minlength=study.n_raters), 1)
-    at_once = max(1, _CELLS_AT_ONCE // membership.n_labels)
+    # gap_gl = sum over i of [x_il - mean of x_jl over the other raters j of the unit], (R, L).
+    gaps = (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
+    n_shared = np.maximum(np.bincount(g, minlength=study.n_raters), 1)
+    at_once = max(1, BLOCK_ENTRIES // membership.n_labels)
     found = []
     for start in range(0, study.n_raters, at_once):
         part = slice(start, start + at_once)
-        bias = gaps[part].toarray() / n[part, None]
+        bias = gaps[part].toarray() / n_shared[part, None]
         found.append((*_largest(bias, membership), *_largest(-bias, membership)))
     over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {

@@ -147,7 +147,13 @@ def what_if(
         *_lifted(study, parents, depth),
     ]
     dropped = _without_raters(study, () if drop_raters is None else drop_raters)
-    _check_cost(study, len(changed) + len(dropped))
+    each, n_changes = steps_to_score(study), len(changed) + len(dropped)
+    check_cost(
+        f"what_if with {counted(n_changes, 'change')}",
+        n_steps=n_changes * each,
+        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge=, "
+        "drop_labels=, drop_raters=); by_rater gives the coefficient without every rater.",
+    )
     everywhere = np.arange(study.n_units)
     for change, what, rewrite in changed:
         try:
@@ -257,16 +263,6 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
 
     known = [one for one in study.labels if one in tree.parents or tree.above(one)]
     yield _TO_PARENTS, f"{len(known)} of {len(study.labels)} labels have an entry", lifted
-
-
-def _check_cost(study: Annotations, n_changes: int) -> None:
-    each = steps_to_score(study)
-    check_cost(
-        f"what_if with {counted(n_changes, 'change')}",
-        n_steps=n_changes * each,
-        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge=, "
-        "drop_labels=, drop_raters=); by_rater gives the coefficient without every rater.",
-    )
 
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tuple[str, int]]:
