@@ -158,7 +158,7 @@ class FacetAgreement(Result):
             raise KeyError(f"no row of {pairs!r} and {who!r}.")
         return int(found[0])
 
-    def _said(self, row: int) -> str:
+    def _estimate_text(self, row: int) -> str:
         """Return the estimate of a row, with its interval if it has one."""
         one = self.frame.loc[row]
         if np.isnan(one["low"]):
@@ -174,16 +174,16 @@ class FacetAgreement(Result):
     def _stability(self) -> list[Sentence]:
         """Return sentences on the agreement of models over runs, prompts and models."""
         kinds, names = self._kinds(), self.frame["pairs"]
-        said: list[Sentence] = []
+        sentences: list[Sentence] = []
         if not kinds or names[kinds[0]] != self.own:
             why = f"no two raters have {_with(self.own)}"
             remedy = "Let each model answer the same units again."
-            said.append((f"How stable models are is not known: {why}. {remedy}",))
+            sentences.append((f"How stable models are is not known: {why}. {remedy}",))
         for row in kinds:
             what = f"With {_with(names[row])}, {'agreement' if row == kinds[0] else 'it'} is "
             room = "" if row == kinds[0] else self._room(row)
-            said.append((f"{what}{self._said(row)}", *self._only(row), f"{room}."))
-        return said
+            sentences.append((f"{what}{self._estimate_text(row)}", *self._only(row), f"{room}."))
+        return sentences
 
     def _only(self, row: int) -> Sentence:
         """Return a clause on the models with such pairs, or empty if all have them."""
@@ -208,16 +208,16 @@ class FacetAgreement(Result):
         if WITH_PEOPLE not in pairs:
             return [("No pair is of a model with a human: this is stability alone.",)]
         row = self._row(WITH_PEOPLE)
-        said = (f"Models agree with people by {self._said(row)}{self._room(row)}.",)
+        first = (f"Models agree with people by {self._estimate_text(row)}{self._room(row)}.",)
         if PEOPLE not in pairs:
-            return [said]
+            return [first]
         gap, low, high = self.difference(WITH_PEOPLE, PEOPLE)
-        own = f"People agree with one another by {self._said(self._row(PEOPLE))}"
+        own = f"People agree with one another by {self._estimate_text(self._row(PEOPLE))}"
         if not (low > 0 or high < 0):
-            return [said, (f"{own}; the two are not distinguishable in these data.",)]
+            return [first, (f"{own}; the two are not distinguishable in these data.",)]
         more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
         sure = f"{level_text(self.level)} {four_interval(*ends)}"
-        return [said, (f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure}).",)]
+        return [first, (f"{own}; models agree with them {more}, by {four(abs(gap))} ({sure}).",)]
 
     def _ceilings(self) -> list[Sentence]:
         """Return a sentence on the upper limit for the least stable model."""
@@ -237,19 +237,21 @@ class FacetAgreement(Result):
         own, people = (four(frame["estimate"][self._row(*x)]) for x in ((self.own, who), (PEOPLE,)))
         name = "The model" if who == ALL else Name.of(who)
         rest = f" The same holds for {len(limited) - 1} more." if len(limited) > 1 else ""
-        said = f" agrees with itself by {own}, less than people do with one another ({people})"
+        comparison = (
+            f" agrees with itself by {own}, less than people do with one another ({people})"
+        )
         limit = f"so that it can hardly agree with people by more than {four(most)}"
-        return [(name, f"{said}, {limit}.{rest}")]
+        return [(name, f"{comparison}, {limit}.{rest}")]
 
     def __repr__(self) -> str:
         is_all, with_people = self.frame["who"] == ALL, self.frame["pairs"].isin(_PEOPLE)
         shown = [*self._kinds(), *np.flatnonzero(is_all & with_people).tolist()]
-        said = ", ".join(
+        estimates = ", ".join(
             f"{self.frame['pairs'][row]} {four(self.frame['estimate'][row])}" for row in shown
         )
         return (
-            f"<FacetAgreement [{self.distance}]: {said}; {counted(self.study.n_units, 'unit')}, "
-            f"{counted(self.study.n_raters, 'rater')}>"
+            f"<FacetAgreement [{self.distance}]: {estimates}; "
+            f"{counted(self.study.n_units, 'unit')}, {counted(self.study.n_raters, 'rater')}>"
         )
 
 
@@ -570,20 +572,20 @@ def _sides(
                 f"the study has no column {name!r} of its raters, {listed}; name it when the "
                 f"table is read: {option('rater_columns', [name])}.{did_you_mean(name, known)}"
             )
-    said = ~known[names].map(is_missing).to_numpy(dtype=bool)
-    is_model = said.any(axis=1)
+    has_facet = ~known[names].map(is_missing).to_numpy(dtype=bool)
+    is_model = has_facet.any(axis=1)
     if model is not None:
         models = model if isinstance(model, list) else [model]
         is_model = flags(study.n_raters, rater_codes(study, models, "model", "model"))
     people = ~is_model
-    if not said[people].any(axis=1).all():
-        people &= ~said.any(axis=1)  # other models are not humans
+    if not has_facet[people].any(axis=1).all():
+        people &= ~has_facet.any(axis=1)  # other models are not humans
     if humans is not None:
         people = people_of(study, humans, () if model is None else np.flatnonzero(is_model))
         is_model &= ~people
     if not is_model.any():
         raise DataError(f"no rater has a {names[0]}, so that none is a model.")
-    lacking = np.argwhere(is_model[:, None] & ~said)
+    lacking = np.argwhere(is_model[:, None] & ~has_facet)
     if len(lacking):
         rater, column = lacking[0]
         raise DataError(

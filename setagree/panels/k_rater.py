@@ -327,14 +327,14 @@ def k_rater_reliability(
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
     single = Scorer(enough).score(krippendorff_alpha, found).estimate
     if n_undefined := len(splits) - len(defined):
-        said = f"undefined (nan), because {reason}."
+        reasons = f"undefined (nan), because {reason}."
         if reason is None:
-            said = (
+            reasons = (
                 f"alpha is undefined in {n_undefined:,} of {len(splits):,} splits, where the "
                 "agreed answers leave no disagreement to correct for or too few units; the "
                 "estimate is the mean of the others."
             )
-        warn(f"k-rater reliability: {said}", UndefinedAgreementWarning)
+        warn(f"k-rater reliability: {reasons}", UndefinedAgreementWarning)
     return KRaterReliability(
         k,
         named,

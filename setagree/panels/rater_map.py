@@ -206,7 +206,7 @@ class SharedPairs:
         """Number of shared units of each pair of raters, of shape (n_raters, n_raters)."""
         return self.sums(self.raters, distances=False)
 
-    def dealt(self, generator: np.random.Generator) -> Codes:
+    def permuted(self, generator: np.random.Generator) -> Codes:
         """Return `raters` with the answers to each unit permuted among its raters.
 
         The shared units of each pair of raters do not change.
@@ -552,8 +552,8 @@ def rater_map(
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
     long = n_resamples * pairs.n_steps > LONG_WORK
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
-    dealt = (chart.disagreement(pairs.dealt(generator)) for _ in rounds)
-    null = np.array([chart.clusters(one).silhouette for one in dealt], dtype=float)
+    permuted = (chart.disagreement(pairs.permuted(generator)) for _ in rounds)
+    null = np.array([chart.clusters(one).silhouette for one in permuted], dtype=float)
     units = unit_camps(study, compared.weights)
     return _assembled(study, compared.name, chart, null, units)
 

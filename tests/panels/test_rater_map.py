@@ -268,7 +268,7 @@ class TestChance:
         study = annotations(random_rows(rng, sets_of("abcd"), units=30, raters=5, missing=0.3))
         weights = sa.weights(study, "masi")
         pairs = rater_map_module.SharedPairs(study, weights)
-        raters = pairs.dealt(np.random.default_rng(1))
+        raters = pairs.permuted(np.random.default_rng(1))
         order = np.argsort(study.unit_codes, kind="stable")
         values = study.value_codes[order]
         paired = np.bincount(study.unit_codes)[study.unit_codes[order]] > 1
@@ -402,7 +402,10 @@ class TestVerdict:
         )
         weights = sa.weights(study, "jaccard")
         pairs = rater_map_module.SharedPairs(study, weights)
-        shuffled, seen = pairs.sums(pairs.dealt(np.random.default_rng(1))), pairs.sums(pairs.raters)
+        shuffled, seen = (
+            pairs.sums(pairs.permuted(np.random.default_rng(1))),
+            pairs.sums(pairs.raters),
+        )
         assert shuffled.sum() == pytest.approx(seen.sum())
         assert not np.allclose(shuffled, seen)
         assert (shuffled[pairs.counts == 0] == 0).all()
