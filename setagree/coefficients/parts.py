@@ -168,7 +168,7 @@ class Parts:
         # The nu_ib of a small part count as equal; their sum is z' F X.
         squared_nu = to_urn**2 / max(n, 1)
         for some in self._blocks(np.flatnonzero((S.n > _SMALL * n) & (not self.model.fixed))):
-            squared_nu[some] = values.squared_nu(whole.spread(z[some].toarray().T))
+            squared_nu[some] = values.squared_nu(whole.spread(z[some].T.toarray()))
         # A unit has the linearised value 0 in the study without its part.
         units = np.arange(len(near))
         taken = _Taken(z @ values.crossed, squared_nu, units, self.of_row, near, 0.0)
@@ -414,7 +414,7 @@ class Absences:
         if self._is_dense:
             F = whole.spread(np.eye(K))
             # sum_i nu_ib² = z_b' F (sum_i share_i² c_i c_i') F z_b
-            products = whole.counts.T @ whole.counts.multiply(values.times[:, None]).tocsr()
+            products = values.rooted.T @ values.rooted
             squares = (z * (z @ (F @ (products @ F)))).sum(axis=1)
         else:
             squares, n_cells = np.empty(R), K + len(values.times)
@@ -423,7 +423,7 @@ class Absences:
         for start, stop in pairwise([*range(0, R, max(1, BLOCK_ENTRIES // n_cells)), R]):
             mine = slice(ends[start], ends[stop])
             some, column, counts = z[start:stop], who[mine] - start, whole.counts[at[mine]]
-            F_z = some @ F if self._is_dense else whole.spread(some.toarray().T).T  # (n, K)
+            F_z = some @ F if self._is_dense else whole.spread(some.T.toarray()).T  # (n, K)
             if not self._is_dense:
                 squares[start:stop] = values.squared_nu(F_z.T)
             row = np.repeat(np.arange(len(column)), np.diff(counts.indptr))
@@ -470,9 +470,19 @@ class _LinearisedValues:
         every = [np.atleast_1d(x) for x in (*whole.sums, whole.form, whole.chance[0])]
         self.of_whole = self.slopes(Left(Sums(*every[:5]), *every[5:]))[0]
 
+    @cached_property
+    def rooted(self) -> Any:
+        """share_i c_i times the root of the number of units of each row, as a sparse array."""
+        from scipy import sparse
+
+        counts, rows = self.whole.counts, self.whole.case.tally.rows
+        each = counts.data * np.sqrt(self.times)[rows]
+        return sparse.csr_array((each, counts.indices, counts.indptr), counts.shape)
+
     def squared_nu(self, F_z: Floats) -> Floats:
         """Return sum_i nu_ib², nu_ib = share_i c_i' F z_b, of parts with F z_b of shape (K, B)."""
-        return np.asarray(self.times @ (self.whole.counts @ F_z) ** 2)
+        nu = self.rooted @ F_z
+        return np.asarray(np.einsum("ib,ib->b", nu, nu))
 
     def centred(self, f: Sums, near: Floats) -> Floats:
         """Return f_i = (1, M_i, O_i, share_i c_i' F X) - their means, of shape (n, 4)."""
