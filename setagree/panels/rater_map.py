@@ -372,7 +372,7 @@ class RaterMap(Result):
         return share_reached(self.null - self.silhouette, exact=False)
 
     @property
-    def camps(self) -> list[list[object]]:
+    def rater_clusters(self) -> list[list[object]]:
         """The raters of each cluster with at least two, the largest first."""
         groups = [
             group.index.tolist()
@@ -394,14 +394,18 @@ class RaterMap(Result):
             who = counted(len(self.unplaced), "rater")
             why = f" {who} not placed, because they share too few units with the others: "
             unplaced = (why, *named(self.unplaced, limit=5), ".")
-        return in_message((*self.camps_words, *unplaced))
+        return in_message((*self.cluster_words, *unplaced))
 
     @property
-    def camps_words(self) -> Sentence:
+    def cluster_words(self) -> Sentence:
         """The first sentence of the verdict in parts, with the names of raters separate."""
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
-            why = "fewer than four raters can form no camps" if few else "one cluster was asked for"
+            why = (
+                "fewer than four raters can form no clusters"
+                if few
+                else "one cluster was asked for"
+            )
             return (f"No verdict: {why}.",)
         if np.isnan(self.p_value):
             why = f"{option('n_resamples', 0)} leaves out the comparison with chance"
@@ -409,16 +413,20 @@ class RaterMap(Result):
         p = p_phrase(self.p_value)
         if self.p_value > 0.05:
             chance = "the answers to each unit were assigned to them at random"
-            return (f"No camps: the raters form no clearer groups than if {chance} ({p}).",)
-        camps = self.camps
-        if len(camps) > 1:
-            sizes = [(f"{len(camp):,} (", *named(camp), ")") for camp in camps]
-            return (f"The raters form {len(camps):,} camps, of ", *enumeration(sizes), f" ({p}).")
-        inside = set(camps[0]) if camps else set()
+            return (f"No clusters: the raters form no clearer groups than if {chance} ({p}).",)
+        clusters = self.rater_clusters
+        if len(clusters) > 1:
+            sizes = [(f"{len(cluster):,} (", *named(cluster), ")") for cluster in clusters]
+            return (
+                f"The raters form {len(clusters):,} clusters, of ",
+                *enumeration(sizes),
+                f" ({p}).",
+            )
+        inside = set(clusters[0]) if clusters else set()
         placed = self.table.index[self.table["cluster"] > 0]
         apart = [rater for rater in placed if rater not in inside]
-        verb = "stands" if len(apart) == 1 else "stand"
-        return ("No camps, but ", *named(apart), f" {verb} apart from the others ({p}).")
+        verb = "differs" if len(apart) == 1 else "differ"
+        return ("No clusters, but ", *named(apart), f" {verb} from the others ({p}).")
 
     columns = (
         Column("rater", "name"),
@@ -512,10 +520,10 @@ def rater_map(
     ...     for rater in "abcdef" for unit in range(12)
     ... ])
     >>> result = rater_map(study, rng=1)
-    >>> result.camps, result.silhouette
+    >>> result.rater_clusters, result.silhouette
     ([['a', 'b', 'c'], ['d', 'e', 'f']], 1.0)
     >>> result.verdict
-    "The raters form 2 camps, of 3 ('a', 'b' and 'c') and 3 ('d', 'e' and 'f') (p = 0.005)."
+    "The raters form 2 clusters, of 3 ('a', 'b' and 'c') and 3 ('d', 'e' and 'f') (p = 0.005)."
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

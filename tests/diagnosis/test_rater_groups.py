@@ -185,7 +185,7 @@ class TestWords:
         assert "Whether other raters would differ as much cannot be tested: so few raters" in said
         assert "do not differ" not in said
 
-    def test_no_camps(self):
+    def test_no_clusters(self):
         """Raters of one kind, dealt to two panels, agree between these as they do inside."""
         table = two_camps((8,), own=0.7)
         table["panel"] = table["rater"].str[-1].astype(int) % 2
@@ -273,7 +273,7 @@ class TestDealing:
         assert frame["permutation_p_value"][0] == 1 / 200
 
     def test_it_holds_its_level(self):
-        """Of 100 studies without camps some 5 have p of 0.05 or less; more than 12 have not."""
+        """Of 100 studies without clusters some 5 have p of 0.05 or less; more than 12 have not."""
         rejected = 0
         for seed in range(100):
             study = sa.simulate(25, 8, rng=seed)

@@ -1,4 +1,4 @@
-"""The map of the raters: exact geometry, scikit-learn's silhouettes, camps and noise."""
+"""The map of the raters: exact geometry, scikit-learn's silhouettes, clusters and noise."""
 
 import importlib
 import itertools
@@ -115,7 +115,7 @@ class TestDistances:
         assert result.table.loc["r3", "mean_distance"] == 0
         assert result.unplaced == ["r3", "r4"]
         assert result.verdict == (
-            "No verdict: fewer than four raters can form no camps. 2 raters not placed, because "
+            "No verdict: fewer than four raters can form no clusters. 2 raters not placed, because "
             "they share too few units with the others: 'r3' and 'r4'."
         )
         assert "2 raters not placed>" in repr(result)
@@ -128,7 +128,7 @@ class TestDistances:
         result = rater_map(annotations(rows), rng=1)
         assert result.unplaced == ["r6", "r7", "r8", "r9"]
         assert result.verdict.startswith(
-            "The raters form 2 camps, of 3 ('r0', 'r1' and 'r2') and 3 ("
+            "The raters form 2 clusters, of 3 ('r0', 'r1' and 'r2') and 3 ("
         )
         whole = rater_map(annotations(two_camps()), rng=1)
         assert whole.unplaced == []
@@ -291,15 +291,15 @@ class TestChance:
 
 
 class TestVerdict:
-    """Two camps or noise."""
+    """Two clusters or noise."""
 
     def test_two_camps(self):
         """Two groups who answer alike inside are found, and no reshuffle has such groups."""
         result = rater_map(annotations(two_camps()), rng=1)
-        assert result.camps == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
+        assert result.rater_clusters == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
         assert result.p_value == 1 / 200
-        camps = "3 ('r0', 'r1' and 'r2') and 3 ('r3', 'r4' and 'r5')"
-        assert result.verdict == f"The raters form 2 camps, of {camps} (p = 0.005)."
+        clusters = "3 ('r0', 'r1' and 'r2') and 3 ('r3', 'r4' and 'r5')"
+        assert result.verdict == f"The raters form 2 clusters, of {clusters} (p = 0.005)."
         assert one_line(result)
         assert result.to_frame().equals(result.table)
 
@@ -319,10 +319,10 @@ class TestVerdict:
             annotations(random_rows(np.random.default_rng(3), sets_of("ab"), units=20, raters=6)),
             rng=1,
         )
-        assert quiet.verdict.startswith("No camps: the raters form no clearer groups")
+        assert quiet.verdict.startswith("No clusters: the raters form no clearer groups")
 
     def test_base_rates_are_no_camps(self):
-        """Raters who label little are alike in their blanks; that alone makes no camp.
+        """Raters who label little are alike in their blanks; that alone makes no cluster.
 
         Six raters see each label of a unit with the same errors; three of them then leave three of
         four units blank, each rater other ones. Their mean distances are the smallest of all, as
@@ -344,37 +344,37 @@ class TestVerdict:
         found = rater_map(study, distance="nominal", rng=1)
         blanks = found.distances.to_numpy()[3:, 3:]
         assert blanks.sum() < found.distances.to_numpy()[:3, :3].sum()
-        assert ["r3", "r4", "r5"] not in found.camps
+        assert ["r3", "r4", "r5"] not in found.rater_clusters
 
     def test_one_stands_apart(self):
-        """A rater of random answers beside five who agree is no camp, and is named."""
+        """A rater of random answers beside five who agree is no cluster, and is named."""
         rng = np.random.default_rng(4)
         rows = [[*[sets_of("abc")[i % 8]] * 5, sets_of("abc")[rng.integers(8)]] for i in range(40)]
         result = rater_map(annotations(rows), rng=1)
-        assert "No camps, but 'r5' stands apart from the others" in result.verdict
+        assert "No clusters, but 'r5' differs from the others" in result.verdict
 
     @pytest.mark.parametrize("skill", [[0.9] * 3 + [0.3] * 3, [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]])
     def test_careless_raters_are_no_camp(self, skill):
         """Raters who guess cannot be exchanged with careful ones, but have no view in common."""
         result = rater_map(sa.simulate(300, 6, skill=skill, rng=2), rng=1)
         assert result.p_value <= 0.05
-        assert re.fullmatch(r"No camps, but '.* apart from the others \(p = .*\)\.", result.verdict)
+        assert re.fullmatch(r"No clusters, but '.* from the others \(p = .*\)\.", result.verdict)
         assert "'r6'" in result.verdict or "'r1'" in result.verdict
 
     def test_all_alike(self):
-        """Raters who never differ: one cluster, no sign of camps."""
+        """Raters who never differ: one cluster, no sign of clusters."""
         result = rater_map(annotations(text("a a a a / b b b b")), rng=1, n_resamples=9)
         assert result.table["cluster"].tolist() == [1, 1, 1, 1]
         assert (result.silhouette, result.p_value) == (0, 1)
-        assert result.verdict.startswith("No camps: the raters form no clearer groups")
+        assert result.verdict.startswith("No clusters: the raters form no clearer groups")
 
     def test_few_raters(self):
-        """Three raters can form no camps; there is a map all the same."""
+        """Three raters can form no clusters; there is a map all the same."""
         result = rater_map(annotations(text("a a b / b b a")), rng=1)
         assert np.isnan(result.silhouette)
         assert np.isnan(result.p_value)
         assert len(result.null) == 0
-        assert result.verdict == "No verdict: fewer than four raters can form no camps."
+        assert result.verdict == "No verdict: fewer than four raters can form no clusters."
         assert result.table.loc["r2", "x"] == pytest.approx(-2 * result.table.loc["r0", "x"])
 
     def test_asked_for(self):
@@ -432,7 +432,7 @@ class TestVerdict:
 
 
 class TestUnits:
-    """Units in two camps."""
+    """Units in two clusters."""
 
     def test_known_units(self):
         """Halves at distance 1: 1; agreement: 0; four answers apart: 1/4; one rater: nan and 0."""
@@ -447,7 +447,7 @@ class TestUnits:
     @settings(max_examples=60, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6))
     def test_equals_the_loop(self, rows):
-        """The largest 4 p q d over pairs of answers, and a pair that has it, larger camp first."""
+        """The largest 4 p q d over pairs of answers, and a pair with it, larger cluster first."""
         study = annotations(rows)
         table = unit_camps(study, sa.weights(study, "masi"))
         for _, found in table.iterrows():

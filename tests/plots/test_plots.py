@@ -704,10 +704,10 @@ def test_pairs_without_a_unit():
 
 
 def test_pairs_are_clustered():
-    """Two camps of raters that alternate in the data stand side by side in the picture."""
+    """Two clusters of raters that alternate in the data stand side by side in the picture."""
     ax = plots.pairs(pair_frame(8), ax=fresh(7.2, 6))
-    camps = [int(name.split()[1]) % 2 for name in rows_named(ax)]
-    assert np.count_nonzero(np.diff(camps)) == 1
+    clusters = [int(name.split()[1]) % 2 for name in rows_named(ax)]
+    assert np.count_nonzero(np.diff(clusters)) == 1
 
 
 def test_clustered_order():

@@ -888,7 +888,7 @@ def test_identical_raters_leave_no_camps():
     said = {one.about for one in main_findings(found)}
     assert "Pattern" in said
     assert found.results["map"].p_value <= 0.05
-    assert "Camps" not in said
+    assert "Rater clusters" not in said
 
 
 def test_confusions_near_chance_are_no_finding():

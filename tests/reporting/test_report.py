@@ -899,48 +899,50 @@ class TestPanels:
             rater_map.find(replace(f, study=lone))
 
     def test_camps_never_contradict_the_pairs(self, five):
-        """Camps whose raters agree no more within than across are none, whatever the map says."""
+        """Rater clusters that agree no more within than across are none, whatever the map says."""
         f = gather(five, n_resamples=19, rng=1)
         cluster = {"r1": 1, "r2": 1, "r3": 2, "r4": 2, "r5": 2}
         table = f.results["map"].table.assign(cluster=pd.Series(cluster))
         f.results["map"] = replace(f.results["map"], table=table, silhouette=9.0)
-        none = "No camps: the mean alpha of two raters is 0.100 within and 0.200 between clusters."
-        for within, sentence in ((0.1, none), (0.4, "The raters form 2 camps, of 3")):
+        none = (
+            "No clusters: the mean alpha of two raters is 0.100 within and 0.200 between clusters."
+        )
+        for within, sentence in ((0.1, none), (0.4, "The raters form 2 clusters, of 3")):
             pairs = f.results["pairs"]
             same = pairs["rater_a"].map(cluster) == pairs["rater_b"].map(cluster)
             f.results["pairs"] = pairs.assign(estimate=np.where(same, within, 0.2))
             assert plain(by_id(f)["map"].lead).startswith(sentence)
 
     def test_camps(self):
-        """Two camps, one who stands apart, and noise, in words.
+        """Two clusters, one who stands apart, and noise, in words.
 
         In the first study three raters give one answer and three another in 8 of 12 units, and all
-        give c in the others: across camps Do is 2/3 and De 1 - 3 * 8 * 7 / (24 * 23), alpha 0.042.
+        give c in the others: across, Do is 2/3 and De 1 - 3 * 8 * 7 / (24 * 23), alpha 0.042.
         """
         rows = [(r, u, "ab"[(u + (r > "c")) % 2] if u < 8 else "c")
                 for r in "abcdef" for u in range(12)]  # fmt: skip
         f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
-        assert said["Camps"] == (
-            "The raters form 2 camps, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = 0.005)."
-            " Two raters of the same camp have alpha 1.000 on average, two raters of "
-            "different camps 0.042."
+        assert said["Rater clusters"] == (
+            "The raters form 2 clusters, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) (p = "
+            "0.005). Two raters of the same cluster have alpha 1.000 on average, two raters of "
+            "different clusters 0.042."
         )
         rng = np.random.default_rng(1)
         rows = [(r, u, "abcd"[u % 4] if r != "z" else "abcd"[rng.integers(4)])
                 for r in "vwxyz" for u in range(40)]  # fmt: skip
         f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
         said = plain(by_id(f)["map"].lead)
-        assert said == "No camps, but “z” stands apart from the others (p = 0.005)."
+        assert said == "No clusters, but “z” differs from the others (p = 0.005)."
         f = gather(sa.simulate(60, 5, rng=3), n_resamples=99, rng=1)
-        assert "Camps" not in {one.about for one in main_findings(f)}
-        assert plain(by_id(f)["map"].lead).startswith("No camps: the raters form no clearer")
+        assert "Rater clusters" not in {one.about for one in main_findings(f)}
+        assert plain(by_id(f)["map"].lead).startswith("No clusters: the raters form no clearer")
 
     def test_map_of_few(self):
-        """Of four raters one shares no unit with the others: three can form no camps."""
+        """Of four raters one shares no unit with the others: three can form no clusters."""
         rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
         f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
-        said = "No verdict: fewer than four raters can form no camps."
+        said = "No verdict: fewer than four raters can form no clusters."
         assert plain(by_id(f)["map"].lead).startswith(said)
         assert "Torgerson" not in methods_of(f).text
         assert "reshuffles" not in by_id(f)["map"].note
@@ -954,7 +956,7 @@ class TestPanels:
         assert models.ModelFindings().score_table.empty
 
     def test_many_names_are_cut(self):
-        """Of a camp three are named."""
+        """Of a cluster three are named."""
         rows = [(r, u, "ab"[(u + (r > 4)) % 2]) for r in range(10) for u in range(12)]
         f = gather(sa.Annotations.from_triples(rows), n_resamples=99, rng=1)
         assert "5 (“0”, “1”, “2” and 2 more)" in plain(by_id(f)["map"].lead)

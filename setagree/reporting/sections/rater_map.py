@@ -1,4 +1,4 @@
-"""Raters on a map, and whether they form camps."""
+"""Raters on a map, and whether they form clusters."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def find(f: Findings) -> RaterMap | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say that the raters form camps, or who stands apart, where it is more than noise."""
+    """Say that the raters form clusters, or who stands apart, where it is more than noise."""
     found: RaterMap | None = f.results.get("map")
     if found is None or not found.p_value <= 0.05 or are_copies_few(f):
         return ()
@@ -58,13 +58,13 @@ def say(f: Findings) -> Sentence:
 
 
 def map_words(f: Findings, found: RaterMap) -> Sentence:
-    """Return whether the raters form camps, with the mean agreement of pairs within and between.
+    """Return whether the raters form clusters, with the mean agreement of pairs within and between.
 
-    Camps are reported only if pairs agree more within them than between them.
+    Rater clusters are reported only if pairs agree more within them than between them.
     """
-    said, pairs = found.camps_words, f.frame("pairs")
+    said, pairs = found.cluster_words, f.frame("pairs")
     is_clear = not np.isnan(found.p_value) and found.p_value <= 0.05
-    if pairs is None or not is_clear or len(found.camps) < 2:
+    if pairs is None or not is_clear or len(found.rater_clusters) < 2:
         return said
     cluster = found.table["cluster"]
     known = pairs[pairs["estimate"].notna()]
@@ -78,9 +78,9 @@ def map_words(f: Findings, found: RaterMap) -> Sentence:
     inside, across = number(within.mean()), number(between.mean())
     if within.mean() <= between.mean():
         means = f"the mean {word} of two raters is {inside} within and {across} between clusters"
-        return (f"No camps: {means}.",)
-    other = f"two raters of different camps {across}"
-    return (*said, f" Two raters of the same camp have {word} {inside} on average, {other}.")
+        return (f"No clusters: {means}.",)
+    other = f"two raters of different clusters {across}"
+    return (*said, f" Two raters of the same cluster have {word} {inside} on average, {other}.")
 
 
 def show(f: Findings) -> list[Section]:
@@ -110,7 +110,7 @@ def show(f: Findings) -> list[Section]:
         note += (
             f" Whether clusters are more than noise was tested with {len(found.null):,} reshuffles "
             "of the answers inside units; raters of unequal care can make p small without any "
-            "camps."
+            "clusters."
         )
     picture = Picture(partial(pictures.rater_map, found), 5.6)
     return [Section("map", title, map_words(f, found), table, picture, note)]
@@ -132,5 +132,12 @@ def method(f: Findings) -> Method | None:
 
 
 TOPIC = Topic(
-    "map", show, find, about="Camps", say=say, method=method, optional=True, unweighted="Distances"
+    "map",
+    show,
+    find,
+    about="Rater clusters",
+    say=say,
+    method=method,
+    optional=True,
+    unweighted="Distances",
 )

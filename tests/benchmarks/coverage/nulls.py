@@ -259,9 +259,9 @@ def _windows(n: int, generator: Generator) -> P:
 
 
 def _map(n: int, generator: Generator) -> P:
-    """Look for camps among eight raters who are all alike."""
+    """Look for clusters among eight raters who are all alike."""
     study = _study(two_parts("nominal", 0.5), n, 8, generator)
-    return {"camps": sa.rater_map(study, n_resamples=N_DEALT, rng=generator).p_value}
+    return {"clusters": sa.rater_map(study, n_resamples=N_DEALT, rng=generator).p_value}
 
 
 def _alt(n: int, generator: Generator) -> P:
