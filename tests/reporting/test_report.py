@@ -1115,7 +1115,7 @@ class TestChangesThatCannotBe:
         assert table.columns[-1].head == "Reason"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
-        assert by_id(f)["groups"].note.endswith("from dealing the units to the groups anew.")
+        assert by_id(f)["groups"].note.endswith("from permuting the units between the groups.")
         large = {u: u % 2 for u in range(41)}
         monkeypatch.setattr("setagree.diagnosis.by_group._FEW_UNITS", 0)
         by_t = gather(sa.Annotations.from_triples(rows), groups=large, n_resamples=19, rng=1)

@@ -152,7 +152,7 @@ def show(f: Findings) -> list[Section]:
         Column("Reason", "name", "reason"),
     ]
     if not of_raters:
-        note += f"{_DEALT if 'permutation' in [*frame.get('tested_by', ())] else ''}."
+        note += f"{_PERMUTED if 'permutation' in [*frame.get('tested_by', ())] else ''}."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
     title = "Groups of raters" if of_raters else "Groups"
@@ -169,16 +169,16 @@ _OF_UNITS = (
         "number of groups; it comes from t"
     ),
 )
-_DEALT = (
-    ", but where a group or its rest has fewer than 100 units, from dealing the units to the "
-    "groups anew"
+_PERMUTED = (
+    ", or, if a group or its rest has fewer than 100 units, from permuting the units between the "
+    "groups"
 )
 _OF_RATERS = (
     [Column("With all other raters", "estimate", ("between", "between_low", "between_high"))],
     (
         "With all other raters: cross-replication kappa_x on the units of both, its interval from "
-        "resampled units; it is 1 where all answers are the same and 0 where agreement is what "
-        "chance gives."
+        "resampled units; it is 1 if all answers are the same and 0 if agreement is as expected by "
+        "chance."
     ),
 )
 

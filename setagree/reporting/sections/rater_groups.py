@@ -1,4 +1,4 @@
-"""What is said of groups of raters: agreement inside them, between them, and by dealing."""
+"""Sentences on groups of raters: agreement inside and between them, and permutation test."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _between(groups: pd.DataFrame, level: float) -> Sentence:
 
 
 def _dealt(groups: pd.DataFrame) -> str:
-    """Say what dealing the raters to the groups anew gives, or why it cannot be tested."""
+    """Return the result of the permutation test, or why it is not possible."""
     row = groups.iloc[0]
     p, why = row["permutation_p_value"], row["no_test"]
     if pd.isna(p):

@@ -27,7 +27,7 @@ _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
 
 _RESHUFFLES = (199, 99, 49, 19)
-"""How often answers are dealt out anew for the map; 19 are the least that can give p = 0.05."""
+"""Numbers of reshuffles for the map; 19 are the least that can give p = 0.05."""
 
 
 def find(f: Findings) -> RaterMap | None:
