@@ -371,7 +371,7 @@ BUDGET = {
     "files": 1_900,
     "inference": 6_300,
     "large": 4_400,
-    "panels": 5_066,
+    "panels": 5_100,
     "plots": 2_500,
     "reporting": 4_450,
     "scoring": 2_350,
