@@ -130,7 +130,8 @@ class Ballot:
             cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
             cells *= L
             cells += geometry.indices[entries_of(geometry.indptr, study.value_codes)]
-            table = np.bincount(cells, minlength=n * L) if is_dense else np.zeros(0)
+            # Dense tables have few cells, whose numbers fit in the index type of the platform.
+            table = np.bincount(cells.astype(np.intp), minlength=n * L) if is_dense else np.zeros(0)
         found = np.flatnonzero(table > 0)  # faster than of numbers
         counts = table[found]
         if not is_dense:

@@ -159,6 +159,6 @@ def test_files_without_a_unit_in_common():
         cells = "".join(f"u{unit},{rater},joy,0\n" for unit in units for rater in ("ann", "bob"))
         Path(f"{name}.csv").write_text(HEAD + cells)
     said = refusal("compare", "a.csv", "b.csv", "c.csv")
-    assert "0 are in all; say --design 'same_units' (all:" in said
+    assert "0 are in all; use --design 'same_units' (all:" in said
     assert "Or compare two at a time, with --design 'shared_units'." in said
-    assert "say --design 'shared_units' (only those" in refusal("compare", "a.csv", "b.csv")
+    assert "use --design 'shared_units' (only those" in refusal("compare", "a.csv", "b.csv")

@@ -534,7 +534,7 @@ class TestSpelling:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["consensus", "--method", "medoid", "--threshold", "1"], "--threshold means nothing"),
+            (["consensus", "--method", "medoid", "--threshold", "1"], "--threshold does not apply"),
             (["score", "--interval", "bootstrap", "--over", "raters", "--resamples", "9",
               "--interval-method", "BCa"], "--interval-method 'BCa' requires a bootstrap over"),
             (["panel", "--model", "a", "--humans", "b,c,b"], "--humans lists 'b' more than once"),
