@@ -29,7 +29,7 @@ from setagree.study.names import find_names
 from setagree.study.rater_columns import marked_models
 from setagree.study.reading import Plan
 from setagree.study.reading import Reading as HowRead
-from setagree.study.where import counting_rows
+from setagree.study.row_filter import counting_rows
 from setagree.wording.label_sets import Label
 
 Note: TypeAlias = Callable[[str], None]

@@ -18,7 +18,7 @@ from setagree.study.columns import Role, usual_roles
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.names import find_names
 from setagree.study.reading import Predictions
-from setagree.study.where import Where
+from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]

@@ -34,7 +34,7 @@ from setagree.files.tables import read_table
 from setagree.study.columns import Role, guess_columns
 from setagree.study.doubts import doubt_brackets, doubt_merged_names, doubt_separator
 from setagree.study.layouts import from_cube
-from setagree.study.where import matching_rows
+from setagree.study.row_filter import matching_rows
 from setagree.wording.label_sets import LabelSet
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,7 +27,10 @@ from setagree.files.streams import Source, check_columns, readable
 from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text
-from setagree.study.where import NO_ROWS, YES, Counts, Where
+from setagree.study.row_filter import NO_ROWS, Counts, Where
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,11 +60,11 @@ class Copy:
     where: Where | None = None
     counts: Counts = NO_ROWS
 
-    def matching(self, where: Where, cells: Collection[object]) -> list[bool]:
-        """Return which rows match by their cells in the column of the condition; count them."""
-        verdicts = where.verdicts(cells)
-        self.counts += Counts.of(verdicts, cells)
-        return list(verdicts == YES)
+    def matching(self, where: Where, cells: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return whether each row matches by its cells in the columns of `where`; count them."""
+        kept, counts = where.match(cells)
+        self.counts += counts
+        return kept
 
 
 def copy_texts(
@@ -166,7 +169,8 @@ def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
         if missing := [name for name in columns.values() if name not in copy.names]:
             raise FileError(f"{copy.source} has no column {missing[0]!r}.")
         if (where := copy.where) is not None:
-            piece = piece[copy.matching(where, piece[where.found_in(list(piece))])]
+            cells = [piece[name] for name in where.found_in(list(piece))]
+            piece = piece[copy.matching(where, cells)]
         yield {role: piece[name] for role, name in columns.items()}
     copy.names = {name: None for name in copy.names if name not in (blank or set())}
 
@@ -182,7 +186,7 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
             copy.kinds[role].update(map(_kind, cells))
         some = rows
         if (where := copy.where) is not None:
-            asked = [row.get(where.column) for row in rows]
+            asked = [[row.get(name) for row in rows] for name in where.columns]
             some = list(compress(rows, copy.matching(where, asked)))
         found = {role: [row.get(name) for row in some] for role, name in columns.items()}
         yield {

@@ -25,7 +25,7 @@ from setagree.large.partitions import (
 from setagree.large.survey import CodedCells, code_cells
 from setagree.study.objects import order_of
 from setagree.study.reading import Reading
-from setagree.study.where import NO_ROWS, Where
+from setagree.study.row_filter import NO_ROWS, Where
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -55,13 +55,14 @@ def reduce_dask(
     from dask.delayed import delayed
 
     where = reading.condition
-    names = [*columns.values(), *(() if where is None else (where.found_in(list(frame.columns)),))]
+    asked = [] if where is None else where.found_in(list(frame.columns))
+    names = [*columns.values(), *asked]
     frame = _before_text(frame)[list(dict.fromkeys(names))]
     _refuse_made_text(frame)
     if where is None:
         parts = frame.rename(columns={c: r for r, c in columns.items()}).to_delayed()
     else:
-        parts = _kept(frame.to_delayed(), where, names[-1], columns)
+        parts = _kept(frame.to_delayed(), where, asked, columns)
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
     survey = replace(survey, order=_order(frame[columns["answer"]]))
 
@@ -86,12 +87,12 @@ def _order(column: Any) -> tuple[Any, ...]:
 
 
 def _kept(
-    parts: Sequence[Delayed], where: Where, column: Any, columns: Mapping[str, str]
+    parts: Sequence[Delayed], where: Where, asked: Sequence[Any], columns: Mapping[str, str]
 ) -> Sequence[Delayed]:
     """Return the roles of the rows of each part that match; warn how many do not."""
     from dask.delayed import delayed
 
-    kept = [delayed(kept_part, nout=2)(part, where, column, columns) for part in parts]
+    kept = [delayed(kept_part, nout=2)(part, where, asked, columns) for part in parts]
     counts = _compute(_tree([n for _, n in kept], partial(sum, start=NO_ROWS)))
     counts.check(where)
     counts.warn_dropped(where)

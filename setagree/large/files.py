@@ -27,12 +27,10 @@ from setagree.files.streams import (
 from setagree.large.copies import check_alike, copy_texts
 from setagree.large.relations import quoted, run_query
 from setagree.study.objects import common_order
-from setagree.study.where import NO_ROWS, Counts, Where
+from setagree.study.row_filter import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
-CONDITION = "condition"
-"""What the column of a condition is called beside the roles."""
 
 _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
@@ -92,7 +90,8 @@ class Files:
         """
         if self.kind == "parquet":
             if where is not None:
-                columns = {**columns, CONDITION: where.found_in(self.names)}
+                found = where.found_in(self.names)
+                columns = {**columns, **dict(zip(condition_columns(where), found, strict=True))}
             self._check_names(columns)
             self._check_types(columns)
             return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
@@ -164,6 +163,11 @@ class Ready:
         listed = f"[{', '.join(map(quoted, paths))}]"
         reader = f"read_parquet({listed}, hive_partitioning=false)"
         return connection.sql(f"SELECT {picked} FROM {reader}")  # noqa: S608 - all quoted
+
+
+def condition_columns(where: Where | None) -> list[str]:
+    """Return the names that the columns of a condition have next to those of the roles."""
+    return [f"condition_{k}" for k in range(0 if where is None else len(where.columns))]
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from setagree.study.names import tidied
 from setagree.study.objects import common_order
 from setagree.study.rater_columns import named_raters
 from setagree.study.reading import Note, Reading
-from setagree.study.where import Where, counting_rows, kept_rows
+from setagree.study.row_filter import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 
 _ENDINGS = {
@@ -159,12 +159,13 @@ def _read(
 
 
 def _applies(where: Where | None, columns: list[Any], source: object, note: Note | None) -> bool:
-    """Say whether a model's table has the column of a condition; tell where it does not."""
-    if where is None or where.column in map(str, columns):
+    """Return whether a model's table has the columns of a condition; report if it does not."""
+    absent = [] if where is None else [n for n in where.columns if n not in map(str, columns)]
+    if where is None or not absent:
         return where is not None
     _tell(
         f"{_called(source)}: {option('where', where.text)} was not applied to the model's answers, "
-        f"which have no column {where.column!r}.",
+        f"which have no column {absent[0]!r}.",
         note,
     )
     return False

@@ -45,10 +45,10 @@ from setagree.study.reading import (
     no_note,
     tells_reading,
 )
+from setagree.study.row_filter import counting_rows
 from setagree.study.shapes import seen_wide
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import read_units
-from setagree.study.where import counting_rows
 from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
@@ -425,7 +425,7 @@ def tell(sentence: str, say: Note) -> None:
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """Return a table without the columns that say something else: of the file, units or raters."""
-    beside = {how.source, how.condition and how.condition.column, *how.beside}
+    beside = {how.source, *(how.condition.columns if how.condition else ()), *how.beside}
     beside -= {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 

@@ -54,7 +54,7 @@ from setagree.study.reading import (
     Reading,
     check_encoding,
 )
-from setagree.study.where import NO_ROWS, Counts, Where, kept_rows
+from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
@@ -76,7 +76,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     named = _named_files(files)
     check_encoding(reading.encoding)
     where = reading.condition
-    if where is not None and where.column != reading.source and found.shapes != {"table"}:
+    if where is not None and where.columns != (reading.source,) and found.shapes != {"table"}:
         raise OptionError(
             f"{option('where')} is for tables, and {shown(files[0])} is read as {found.title}; "
             "make a table of it first (setagree convert)."
@@ -220,31 +220,29 @@ def _kept_files(
     where = reading.condition
     if where is None or found.shapes != {"table"}:
         return files, None
-    if len(files) == 1 and where.column != reading.source:
+    if len(files) == 1 and reading.source not in where.columns:
         return files, where
     counts, kept = NO_ROWS, []
     for file, name in zip(files, file_names(files), strict=True):
-        column = _asked_column(file, name, where, reading)
-        matched = Counts.of(where.of_column(column), column)
+        _, matched = where.match(_asked_columns(file, name, where, reading))
         kept += [file] * (matched.n_kept > 0)
         counts += matched
     counts.check(where)
     counts.warn_dropped(where)
-    return kept, None if where.column == reading.source else where
+    return kept, None if where.columns == (reading.source,) else where
 
 
-def _asked_column(file: Path, name: str, where: Where, reading: Reading) -> Column:
-    """Return the column of a file that a condition asks about; its name, if it asks for that."""
+def _asked_columns(file: Path, name: str, where: Where, reading: Reading) -> list[Column]:
+    """Return the columns of a file that a condition is on; one may hold the file's name."""
     source, sheet = reading.source, reading.sheet
     with listable(file):
         frame = read_table(file, encoding=reading.encoding, source=source, sheet=sheet)
     if source is not None:
         frame[source] = name
     try:
-        column: Column = frame[where.found_in(list(frame))]
+        return [frame[column] for column in where.found_in(list(frame))]
     except DataError as error:
         raise DataError(f"{shown(file)}: {error}") from error
-    return column
 
 
 @public

@@ -45,8 +45,8 @@ from setagree.study.reading import (
     is_files,
     tells_reading,
 )
+from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.tally import Tally
-from setagree.study.where import NO_ROWS, Where, kept_rows
 from setagree.wording.label_sets import Label
 
 if TYPE_CHECKING:
@@ -190,12 +190,12 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
     _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
-    asked = None if where is None else where.found_in(column_names(frame))
+    asked = [] if where is None else where.found_in(column_names(frame))
     if engine.name == "DuckDB":
-        picked = {*columns.values(), *(() if asked is None else (asked,))}
+        picked = {*columns.values(), *asked}
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
     if where is not None:
-        frame = kept_lazy(frame, engine, where, str(asked))
+        frame = kept_lazy(frame, engine, where, asked)
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
 
@@ -287,7 +287,8 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
         columns = _roles(reading)
         order = found.order(columns["answer"])
 
-        engine, named = DuckDB(connection, folder), {"unit", "rater", files.CONDITION}
+        engine = DuckDB(connection, folder)
+        named = {"unit", "rater", *files.condition_columns(reading.condition)}
 
         def native(paths: list[str]) -> nw.LazyFrame[Any]:
             return wrapped(without_uuids(ready.rows(connection, paths), named))
@@ -326,7 +327,8 @@ def _matching(
     if where is None:
         return None
     copied = ready.counts
-    found = None if copied else find_matching(native(ready.paths), engine, where, files.CONDITION)
+    names = files.condition_columns(where)
+    found = None if copied else find_matching(native(ready.paths), engine, where, names)
     counts = copied or (found.counts if found else NO_ROWS)
     counts.check(where)
     counts.warn_dropped(where)

@@ -29,7 +29,7 @@ from setagree.study.columns import guess_wide_unit, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
 from setagree.study.reading import Reading
-from setagree.study.where import Where
+from setagree.study.row_filter import Where
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -54,7 +54,7 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before
-        if how.condition is not None and how.condition.column != how.source:
+        if how.condition is not None and how.condition.columns != (how.source,):
             frame = kept_where(frame, how.condition)
         return with_files(error, _files_of(frame, error.pair, how))
 

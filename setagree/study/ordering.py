@@ -31,7 +31,7 @@ from setagree.study.names import tidied
 from setagree.study.numbers import as_float, as_number, exact
 from setagree.study.objects import is_ordered
 from setagree.study.reading import Reading
-from setagree.study.where import CALENDAR_WORDS
+from setagree.study.row_filter import CALENDAR_WORDS
 
 _WHOLE_AT_MOST = 2.0**61
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")

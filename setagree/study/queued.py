@@ -125,7 +125,7 @@ def _marks(column: pd.Series[Any], name: str) -> npt.NDArray[np.bool_]:
 
 def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
     """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
-    is_asked = reading.condition is not None and reading.condition.column == QUEUED
+    is_asked = reading.condition is not None and QUEUED in reading.condition.columns
     return QUEUED in names and not (is_asked or reading.names_column(QUEUED))
 
 

@@ -21,7 +21,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
-from setagree.study.where import Where
+from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
 from setagree.wording.sentences import parameter_texts, split_sections
 

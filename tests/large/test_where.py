@@ -17,7 +17,7 @@ from setagree.large.engines import DuckDB, Polars, wrapped
 from setagree.large.filtering import kept_lazy, kept_part
 from setagree.study.frames import open_frame
 from setagree.study.numbers import as_number
-from setagree.study.where import Where, kept_rows
+from setagree.study.row_filter import Where, kept_rows
 
 nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
@@ -103,13 +103,34 @@ def questions(draw):
         value = f"[{', '.join(values)}]"
     else:
         value = draw(st.sampled_from([*QUOTED, *BARE] if sign in {"==", "!="} else BARE))
-    return pa.array(column, kind), Where.parse(f"`a column` {sign} {value}")
+    others = draw(st.lists(OTHERS, min_size=len(column), max_size=len(column)))
+    table = {"row": pa.array(range(len(column))), "a column": pa.array(column, kind)}
+    table["n"] = pa.array(others, pa.int64())
+    text = draw(st.sampled_from(["{}", "not {}", "{} and n > 0", "not (n == 1 or {})"]))
+    return pa.table(table), Where.parse(text.format(f"`a column` {sign} {value}"))
 
 
-def plain_rows(column, where):
-    """Return the rows that match, cell by cell as Python has them."""
-    cells = column.to_pylist()
-    return [row for row, cell in enumerate(cells) if where.verdict(cell) == 1]
+OTHERS = st.sampled_from([None, 0, 1, 2])
+JOINED = {
+    "{}": lambda cell, other: cell,
+    "not": lambda cell, other: NO_TO_YES[cell],
+    "and": min,
+    "or": lambda cell, other: NO_TO_YES[max(cell, other)],
+}
+NO_TO_YES = {-1: 1, 0: 0, 1: -1}
+
+
+def plain_rows(table, where):
+    """Return the rows that match, cell by cell as Python has them; unknown is between no and yes."""
+    word = next((word for word in ("or", "and", "not") if f"{word} " in where.text), "{}")
+    verdicts = {each.column: each.verdict for each in where.conditions}
+    columns = table.to_pydict()
+    judged = {
+        name: [verdicts.get(name, lambda _: 0)(cell) for cell in columns[name]]
+        for name in ("a column", "n")
+    }
+    pairs = zip(judged["a column"], judged["n"], strict=True)
+    return [row for row, pair in enumerate(pairs) if JOINED[word](*pair) == 1]
 
 
 def rows_of(function, *args):
@@ -131,9 +152,8 @@ class TestParity:
     @given(question=questions())
     def test_same_rows(self, question):
         """pandas, Polars, Arrow, DuckDB and parts of Dask keep what Python keeps."""
-        column, where = question
-        wanted = plain_rows(column, where)
-        table = pa.table({"row": pa.array(range(len(column))), "a column": column})
+        table, where = question
+        wanted = plain_rows(table, where)
         relation = CONNECTION.from_arrow(table)
         frame = pl.from_arrow(table)
         eager = [
@@ -142,12 +162,12 @@ class TestParity:
             table,
             frame,
         ]
-        cells = pd.Series(column.to_pylist(), dtype=object)
-        eager.append(pd.DataFrame({"row": range(len(column)), "a column": cells}))
+        cells = {name: pd.Series(cells, dtype=object) for name, cells in table.to_pydict().items()}
+        eager.append(pd.DataFrame(cells))
         found = [rows_of(kept_rows, open_frame(one), where) for one in eager]
         lazy = [(wrapped(frame.lazy()), Polars()), (wrapped(relation), DuckDB(CONNECTION))]
-        found += [rows_of(kept_lazy, one, engine, where, "a column") for one, engine in lazy]
-        part, _ = kept_part(eager[0], where, "a column", {"row": "row"})
+        found += [rows_of(kept_lazy, one, engine, where, where.columns) for one, engine in lazy]
+        part, _ = kept_part(eager[0], where, where.columns, {"row": "row"})
         assert part["row"].tolist() == wanted
         assert [rows for rows, _ in found] == [wanted] * 7
         assert all(told == found[0][1] for _, told in found)
@@ -159,7 +179,11 @@ ROWS = {
     "labels": ["a", "a, b", "c", "b", "b", "a", "", "c"],
     "repeat": [0, 0, 1, 0, 0, 0, None, 1],
 }
-TOLD = "where='repeat == 0' drops 3 of 8 rows; 1 of them has nothing in column 'repeat'."
+TOLD = {
+    "repeat == 0": "drops 3 of 8 rows; 1 of them has nothing in column 'repeat'.",
+    "(repeat == 0 or rater == eve) and not labels == x": "drops 3 of 8 rows; 1 of them has nothing"
+    " in one of the columns 'repeat', 'rater', 'labels'.",
+}
 
 
 def table():
@@ -256,10 +280,12 @@ class TestRoads:
 
     def check(self, data, **options):
         """Check the patterns, and the warning."""
-        with pytest.warns(SetagreeWarning) as said:
-            tally = sa.tally(data, where="repeat == 0", **options)
-        assert patterns(tally) == wanted()
-        assert [str(one.message) for one in said if "where=" in str(one.message)] == [TOLD]
+        for where, told in TOLD.items():
+            with pytest.warns(SetagreeWarning) as caught:
+                tally = sa.tally(data, where=where, **options)
+            assert patterns(tally) == wanted()
+            dropped = [str(one.message) for one in caught if "where=" in str(one.message)]
+            assert dropped == [f"where={where!r} {told}"]
 
     def test_frames(self):
         """In memory and lazy."""

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError, OptionError, SetagreeWarning
-from setagree.study.where import NULL, Counts, Where, counting_rows, kept_rows
+from setagree.study.row_filter import NO, NULL, YES, Counts, Where, counting_rows, kept_rows
 
 
 def matches(text, *cells):
     """Return the cells that match a condition on the column x."""
     where = Where.parse(f"x {text}")
-    return [cell for cell in cells if where.verdict(cell) == 1]
+    return [cell for cell in cells if where.conditions[0].verdict(cell) == 1]
 
 
 class TestGrammar:
@@ -43,32 +43,38 @@ class TestGrammar:
     )
     def test_conditions(self, text, column, operator, values):
         """A column, an operator, a value or a list; backticks and quotes hold what is odd."""
-        where = Where.parse(text)
+        (where,) = Where.parse(text).conditions
         assert (where.column, where.operator, where.values) == (column, operator, values)
 
     @pytest.mark.parametrize(
         ("text", "sentence"),
         [
             ("repeat = 0", "at '= 0', expected == (which tests"),
-            ("repeat", "at its end, expected one of ==, !=, <=, >=, <, >, in after the column"),
+            ("repeat", "expected one of ==, !=, <=, >=, <, >, in, not in after the column 'repeat'."),
             ("", "at its end, expected a column, or `a column` in backticks"),
             ("`ab == 3", "at '`ab == 3', expected a column"),
             (
                 "E mail == x",
-                "after the column 'E'; a name with spaces or signs stands in backticks",
+                "after the column 'E'; a name with spaces or signs must be in backticks",
             ),
             ("a ==", "at its end, expected a value"),
-            ("a == b c", "at 'c', expected nothing after the value 'b'; there is one condition"),
-            ("a == 1 and b == 2", "at 'and b == 2', expected nothing after the value '1'"),
-            ("a == 1 | b == 2", "at '| b == 2', expected nothing after the value '1'"),
+            ("a == b c", "at 'c', expected 'and', 'or' or the end; text with spaces or signs must"),
+            ("a == 1 | b == 2", "at '| b == 2', expected 'and', 'or' or the end"),
+            ("a == 1 and", "at 'and', expected 'and', 'or' or the end"),
+            ("a == 1 and (b == 2", "at its end, expected a closing parenthesis, 'and' or 'or'"),
+            ("(a == 1 b == 2)", "at 'b == 2)', expected a closing parenthesis"),
+            ("a == 1)", "at ')', expected 'and', 'or' or the end"),
+            ("()", "at ')', expected a column"),
+            ("not", "at its end, expected one of"),
             ("a == [1]", "at '[1]', expected one value after '=='"),
             ("a in 1, 2", "at '1, 2', expected a list in square brackets"),
             ("a in [1, 2", "at its end, expected a comma or a closing bracket after '2'"),
             ("a in [1 2]", "at '2]', expected a comma or a closing bracket after '1'"),
             ("a in [1, 2,]", "at ']', expected a value"),
             ("a in []", "at ']', expected a value"),
-            ("a in [1] or b", "at 'or b', expected nothing after the list"),
-            ("a not in [1]", "there is no 'not in'"),
+            ("a in [1] or b", "at its end, expected one of ==, !=, <=, >=, <, >, in, not in"),
+            ("a not in 1", "at '1', expected a list in square brackets after 'in'"),
+            ("a not == 1", "at 'not == 1', expected one of"),
             ("a == null", "nulls never match; put the text in quotes"),
             ("a != NaN", "nulls never match"),
             ("a == ''", "blank cells never match"),
@@ -88,6 +94,110 @@ class TestGrammar:
         """A condition is text, no function."""
         with pytest.raises(OptionError, match="must be a condition, such as 'repeat == 0'"):
             Where.parse(len)
+
+
+def truth(text, **cells):
+    """Return whether rows with such cells match, row by row."""
+    where = Where.parse(text)
+    kept, counts = where.match([cells[name] for name in where.columns])
+    assert counts.n_kept == kept.sum()
+    return kept.tolist()
+
+
+class TestSeveral:
+    """Conditions joined by and, or, not and parentheses."""
+
+    A, B = [0, 0, 1, 1], [0, 1, 0, 1]
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("a == 1 and b == 1", [0, 0, 0, 1]),
+            ("a == 1 or b == 1", [0, 1, 1, 1]),
+            ("not a == 1", [1, 1, 0, 0]),
+            ("not not a == 1", [0, 0, 1, 1]),
+            ("not a == 1 and b == 1", [0, 1, 0, 0]),
+            ("not (a == 1 and b == 1)", [1, 1, 1, 0]),
+            ("a == 0 or a == 1 and b == 1", [1, 1, 0, 1]),
+            ("(a == 0 or a == 1) and b == 1", [0, 1, 0, 1]),
+            ("((a==1)or(b==1))and not(a==1 and b==1)", [0, 1, 1, 0]),
+            ("a == 1 AND b == 1 Or a == 0", [1, 1, 0, 1]),
+            ("a not in [0] and b in [0, 1]", [0, 0, 1, 1]),
+            ("a == 1 or `b` == 1 or a == 0", [1, 1, 1, 1]),
+        ],
+    )
+    def test_truth(self, text, expected):
+        """The four rows of a truth table; not binds before and, and before or."""
+        assert truth(text, a=self.A, b=self.B) == list(map(bool, expected))
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            # Kleene (1952): an unknown part counts only if the other part does not decide.
+            ("a == 1 and b == 1", [1, 0, 0, 0, 0]),
+            ("a == 1 or b == 1", [1, 1, 1, 0, 0]),
+            ("not (a == 1 and b == 1)", [0, 0, 0, 1, 0]),
+            ("not (a == 1 or b == 1)", [0, 0, 0, 0, 0]),
+            ("a != 1", [0, 0, 0, 1, 0]),
+            ("not a == 1", [0, 0, 0, 1, 0]),
+            ("a not in [1]", [0, 0, 0, 1, 0]),
+        ],
+    )
+    def test_nulls(self, text, expected):
+        """A null matches neither a condition nor its negation."""
+        cells = {"a": [1, 1, None, 0, None], "b": [1, None, 1, None, " "]}
+        assert truth(text, **cells) == list(map(bool, expected))
+
+    def test_words_as_names(self):
+        """The words are columns and values, too, where a column or a value is due."""
+        assert truth("not == 1", **{"not": [1, 2]}) == [True, False]
+        assert truth("not in [1]", **{"not": [1, 2]}) == [True, False]
+        assert truth("not not == 1", **{"not": [1, 2]}) == [False, True]
+        assert truth("and == or or or == and", **{"and": ["or", "x"], "or": ["x", "y"]}) == [
+            *(True, False),
+        ]
+
+    def test_agrees_with_python(self):
+        """Random conditions agree with Python's own reading of them."""
+        rng = np.random.default_rng(8)
+        cells = {name: rng.integers(0, 3, 40).tolist() for name in "abc"}
+        rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+        def made(depth):
+            if depth == 0 or rng.random() < 0.2:
+                sign = rng.choice(["==", "!=", "<", ">=", "in", "not in"])
+                value = "[0, 2]" if "in" in sign else rng.integers(0, 3)
+                return f"{rng.choice(list('abc'))} {sign} {value}"
+            if rng.random() < 0.3:
+                return f"not {made(depth - 1)}" if rng.random() < 0.5 else f"not ({made(depth - 1)})"
+            parts = [made(depth - 1) for _ in range(rng.integers(2, 4))]
+            text = f" {rng.choice(['and', 'or'])} ".join(parts)
+            return f"({text})" if rng.random() < 0.5 else text
+
+        for _ in range(200):
+            text = made(3)
+            expected = [bool(eval(text, {}, row)) for row in rows]  # noqa: S307 - made above
+            assert truth(text, **cells) == expected, text
+
+    def test_counts(self):
+        """Dropped rows are counted; those that a null leaves open are counted apart."""
+        frame = pd.DataFrame({"a": [1, 1, 0, 1], "b": ["x", None, "x", "y"], "row": range(4)})
+        with pytest.warns(SetagreeWarning) as caught:
+            rows = kept_rows(frame, Where.parse("a == 1 and b != y"))["row"].tolist()
+        assert rows == [0]
+        assert [str(one.message) for one in caught] == [
+            "where='a == 1 and b != y' drops 3 of 4 rows; 1 of them has nothing in one of the "
+            "columns 'a', 'b'."
+        ]
+
+    def test_nothing_left(self):
+        """If no row is left, the error says what each condition keeps alone."""
+        frame = pd.DataFrame({"a": [1, 1, 0], "b": ["x", "y", "z"]})
+        with pytest.raises(DataError) as caught:
+            kept_rows(frame, Where.parse("a == 0 and (b == x or b == w)"))
+        assert str(caught.value).endswith(
+            "keeps none of 3 rows; alone, 'a == 0' keeps 1, 'b == x' keeps 1, 'b == w' keeps 0."
+        )
 
 
 class TestMeaning:
@@ -146,7 +256,7 @@ class TestMeaning:
         nothing = (None, float("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"))
         for text in ("== 0", "!= 0", "< x", ">= x", "in [0, nothing]"):
             assert matches(text, *nothing) == []
-        assert {Where.parse("x != 0").verdict(cell) for cell in nothing} == {NULL}
+        assert {Where.parse("x != 0").conditions[0].verdict(cell) for cell in nothing} == {NULL}
 
     def test_flags(self):
         """True and false are words in whatever case, as every file has them in another."""
@@ -179,9 +289,9 @@ class TestMeaning:
     def test_cells_that_text_does_not_order(self, cell):
         """A cell in another form than the date that it is compared with is refused, and named."""
         with pytest.raises(DataError, match=f"column 'x' holds '{cell}', which is not written as"):
-            Where.parse("x >= 2024-01-01").verdicts(["2024-05-01", cell])
-        assert Where.parse("x >= 2024-01-01").verdicts(["n/a", "2024-05-01"]).tolist() == [1, 1]
-        assert Where.parse("x < b").verdicts(["a", cell]).tolist()[0] == 1
+            Where.parse("x >= 2024-01-01").conditions[0].verdicts(["2024-05-01", cell])
+        assert Where.parse("x >= 2024-01-01").conditions[0].verdicts(["n/a", "2024-05-01"]).tolist() == [1, 1]
+        assert Where.parse("x < b").conditions[0].verdicts(["a", cell]).tolist()[0] == 1
 
     def test_times(self):
         """A time is the same however files and libraries spell it; earlier ones are smaller."""
@@ -220,9 +330,9 @@ class TestMeaning:
         """The two hours that clocks tell alike are two, though Python takes them for equal."""
         zone = ZoneInfo("Europe/Berlin")
         cells = [dt.datetime(2024, 10, 27, 2, 30, fold=fold, tzinfo=zone) for fold in (0, 1)]
-        where = Where.parse("x == '2024-10-27 01:30'")
+        (where,) = Where.parse("x == '2024-10-27 01:30'").conditions
         assert cells[0] == cells[1]
-        assert where.verdicts(cells).tolist() == [0, 1]
+        assert where.verdicts(cells).tolist() == [NO, YES]
 
     def test_times_of_day(self):
         """A time of day is the same with seconds or without, and with zeros behind them."""
