@@ -19,6 +19,9 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from setagree.checks import no_collection
 from setagree.errors import DataError, FileError, a_type, missing_package, option
 from setagree.files.delimited import delimited_pieces
@@ -28,9 +31,6 @@ from setagree.large.partitions import spelled
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text
 from setagree.study.row_filter import NO_ROWS, Counts, Where
-
-import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -108,9 +108,10 @@ class Reading:
     raters : list of str, optional
         Of a wide table: the columns of the raters, if not all but the unit's.
     where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=
-        and in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. A column with spaces
-        or signs stands in backticks, a value with such in quotes. Two numbers, or texts that spell
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
+        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
+        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
+        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
         some, are compared as numbers, all else as text; a null and a blank cell never match. A
         time with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a
         value without one is taken as UTC where the column has zones. A warning counts the rows that

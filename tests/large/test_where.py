@@ -121,7 +121,7 @@ NO_TO_YES = {-1: 1, 0: 0, 1: -1}
 
 
 def plain_rows(table, where):
-    """Return the rows that match, cell by cell as Python has them; unknown is between no and yes."""
+    """Return the rows that match, judged cell by cell in Python."""
     word = next((word for word in ("or", "and", "not") if f"{word} " in where.text), "{}")
     verdicts = {each.column: each.verdict for each in where.conditions}
     columns = table.to_pydict()
