@@ -173,7 +173,7 @@ _ALSO = {
     "humans": "annotators raters",
     "limit": "n top max_rows k n_rows",
     "k": "n_raters",
-    "sep": "separator delimiter label_sep",
+    "label_sep": "sep separator label_separator",
     "missing": "na_values na null_values",
     "where": "filter query",
     "codebook": "vocabulary label_set allowed",
@@ -191,9 +191,15 @@ _ALSO = {
 }
 """What an option is called elsewhere, by what it is called here."""
 
+_NOTES = {
+    ("alpha", "level"): " (level=0.95 is alpha=0.05)",
+    ("sep", "label_sep"): " (between labels; delimiter separates columns)",
+}
+"""What an answer to a wrong name adds, by that name and the right one."""
+
 _OF_READ = (
     "unit rater labels value wide where source sheet header_row sql format question blank roster "
-    "sep case codebook missing duplicates encoding status degree"
+    "label_sep case codebook missing duplicates encoding status degree"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
@@ -277,16 +283,27 @@ _NEEDED = {
 """What an option without a default is, with an example."""
 
 
+def called_elsewhere(wrong: str, known: Collection[str]) -> tuple[str, str] | None:
+    """Return the known option that has another name elsewhere, and a note on the difference.
+
+    Examples
+    --------
+    >>> called_elsewhere("confidence", ["level", "rng"])
+    ('level', '')
+    """
+    found = [n for n, others in _ALSO.items() if n in known and wrong.lower() in others.split()]
+    return (found[0], _NOTES.get((wrong, found[0]), "")) if found else None
+
+
 def _unknown_option(
     function: str, given: Iterable[str], known: Collection[str]
 ) -> UnknownOptionError:
     """Return the error that answers the first of the options that are not known."""
     wrong = next(name for name in given if name not in known)
     said = f"{function}() has no {wrong}="
-    called = [n for n, others in _ALSO.items() if n in known and wrong.lower() in others.split()]
-    if called:
-        alpha = " (level=0.95 is alpha=0.05)" if called[0] == "level" and wrong == "alpha" else ""
-        return UnknownOptionError(f"{wrong}= is called {called[0]}={alpha}.")
+    if called := called_elsewhere(wrong, known):
+        name, note = called
+        return UnknownOptionError(f"{wrong}= is called {name}={note}.")
     if wrong in _OF_SAMPLED.split():
         table = f", or of the table: sa.read(table, {wrong}=...)"
         return UnknownOptionError(

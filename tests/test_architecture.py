@@ -253,7 +253,7 @@ def test_texts_for_python_alone_exist():
 
 def test_the_spelling_test_sees_every_form():
     """Texts, parts of texts and texts at the head of a module are seen, and docstrings are not."""
-    source = "A = 'say blank=.'\ndef f(x):\n    'Say sep=.'\n    return f'where={x} holds'"
+    source = "A = 'say blank=.'\ndef f(x):\n    'Say label_sep=.'\n    return f'where={x} holds'"
     assert list(spelled_as_in_python(source)) == ["say blank=.", "where="]
 
 
@@ -361,7 +361,7 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 3_950,
+    "cli": 4_000,
     "coefficients": 2_850,
     "credit": 2_500,
     "diagnosis": 3_800,

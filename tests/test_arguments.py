@@ -93,7 +93,10 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.format_labels(3), "labels=3 must be a list of labels"),
         (lambda: sa.format_labels("joy"), "labels='joy' must be a list of labels, not one text"),
         (lambda: sa.format_labels(["joy", None]), "must be a list of text or whole numbers"),
-        (lambda: sa.format_labels(["joy"], sep=3), "sep=3 must be text of one character or more"),
+        (
+            lambda: sa.format_labels(["joy"], label_sep=3),
+            "label_sep=3 must be text of one character or more",
+        ),
     ],
 )
 def test_another_type(call, said):

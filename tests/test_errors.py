@@ -226,7 +226,7 @@ class TestSpelling:
             (("where",), "where=", "--where"),
             (("blank", "empty"), "blank='empty'", "--blank 'empty'"),
             (("missing", ["NA", "n/a"]), "missing=['NA', 'n/a']", "--missing 'NA,n/a'"),
-            (("sep", "\t"), "sep='\\t'", "--sep '\\t'"),
+            (("label_sep", "\t"), "label_sep='\\t'", "--label-sep '\\t'"),
             (("where", "tag == 'a'"), "where=\"tag == 'a'\"", "--where 'tag == '\"'\"'a'\"'\"''"),
             (("level", 2.5), "level=2.5", "--level 2.5"),
             (("level", np.float64(2.5)), "level=2.5", "--level 2.5"),
@@ -254,18 +254,20 @@ class TestSpelling:
 
     def test_inner_names_win(self):
         """What is set for a part of the work holds in it alone, an error in it or not."""
-        with errors.spelling({"format": "--format", "sep": "--sep"}):
+        with errors.spelling({"format": "--format", "label_sep": "--label-sep"}):
             with (
-                pytest.raises(errors.OptionError, match=r"^--from 'x' is unknown; use '--sep'\.$"),
+                pytest.raises(
+                    errors.OptionError, match=r"^--from 'x' is unknown; use '--label-sep'\.$"
+                ),
                 errors.spelling({"format": "--from"}),
             ):
-                errors.check_choice("format", "x", (errors.option("sep"),))
+                errors.check_choice("format", "x", (errors.option("label_sep"),))
             assert errors.option("format") == "--format"
 
     def test_calls(self):
         """What is called in Python is a command where the command asks."""
         assert errors.python_or_command("sa.read(path)", "setagree convert") == "sa.read(path)"
-        with errors.spelling({"sep": "--sep"}):
+        with errors.spelling({"label_sep": "--label-sep"}):
             assert errors.python_or_command("sa.read(path)", "setagree convert") == (
                 "setagree convert"
             )

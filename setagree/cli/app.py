@@ -23,23 +23,23 @@ HELP = """[bold]setagree score study.csv[/bold]
 
 # Each command with its module, its function, and the line that the list of commands has.
 COMMANDS = {
-    "score": ("scores", "score", "Score how far the raters of a file agree."),
+    "score": ("scores", "score", "Estimate the agreement of the raters of a file."),
     "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
-    "plan": ("planning", "plan", "Plan how many units a wanted interval takes."),
-    "diagnose": ("views", "diagnose", "Say why agreement is low and what to fix."),
+    "plan": ("planning", "plan", "Plan the number of units for a wanted interval."),
+    "diagnose": ("views", "diagnose", "List the causes of low agreement, with remedies."),
     "report": ("views", "report", "Write a one-page report on a file."),
     "panel": ("panels", "panel", "Test whether a model may replace a human."),
-    "consensus": ("panels", "agree", "Find the agreed answer of each unit."),
-    "next": ("decisions", "queue", "Say which units to rate next."),
-    "monitor": ("decisions", "watch", "Say when enough is rated."),
-    "components": ("decisions", "divide", "Say where disagreement comes from."),
-    "repeats": ("decisions", "rated_again", "Say how far raters agree with themselves."),
+    "consensus": ("panels", "agree", "Estimate the agreed answer of each unit."),
+    "next": ("decisions", "queue", "List the units to rate next."),
+    "monitor": ("decisions", "watch", "Test whether enough is rated."),
+    "components": ("decisions", "divide", "Estimate the sources of disagreement."),
+    "repeats": ("decisions", "rated_again", "Estimate the agreement of raters with themselves."),
     "accept": ("decisions", "accept", "Plan and judge the check of a delivery."),
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
     "page": ("page", "page", "Write a page that computes in the browser."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
-    "cite": ("citing", "cite", "Print BibTeX for what is used."),
+    "cite": ("citing", "cite", "Write BibTeX for what is used."),
     "distances": ("scores", "list_distances", "List the distances by name."),
     "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
 }
@@ -145,12 +145,27 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        sentence = " ".join(each.format_message() for each in _all_missing(error)).rstrip(".")
         context = getattr(error, "ctx", None)
+        sentence = _renamed(error) or " ".join(
+            each.format_message() for each in _all_missing(error)
+        ).rstrip(".")
         where = "setagree" if context is None else context.command_path
         _say(f"Error: {sentence}{'' if sentence.endswith('?') else '.'} See '{where} --help'.")
         return 2
     return code or 0
+
+
+def _renamed(error: Any) -> str:
+    """Return a sentence on an unknown option that has another name here, or "" if none has."""
+    if type(error).__name__ != "NoSuchOption" or error.ctx is None:
+        return ""
+    from setagree.checks import called_elsewhere
+    from setagree.cli.options import CALLED
+
+    spelled = {name for one in error.ctx.command.get_params(error.ctx) for name in one.opts}
+    known = {name: each for name, each in CALLED.items() if each in spelled}
+    found = called_elsewhere(error.option_name.lstrip("-").replace("-", "_"), known)
+    return f"{error.option_name} is called {known[found[0]]}{found[1]}" if found else ""
 
 
 def _all_missing(error: Any) -> list[Any]:

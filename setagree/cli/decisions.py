@@ -67,7 +67,7 @@ def queue(
     seed: options.Seed = None,
     delivery: Delivery,
 ) -> None:
-    """Say which units to rate next."""
+    """List the units to rate next."""
     deliver = Deliverer(delivery, files, reading)
     study = read_study(files, reading)
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
@@ -112,7 +112,7 @@ def watch(
     distance: options.OneDistance = None,
     delivery: Delivery,
 ) -> None:
-    """Say when enough is rated."""
+    """Test whether enough is rated."""
     deliver = Deliverer(delivery, files, reading)
     with spelling({"at": "--at", "unit_columns": "--at"}):
         study = read_study(files, reading, of_units=[at])
@@ -138,7 +138,7 @@ def divide(
     level: options.Level = 0.95,
     delivery: Delivery,
 ) -> None:
-    """Say where disagreement comes from."""
+    """Estimate the sources of disagreement."""
     deliver = Deliverer(delivery, files, reading)
     study = read_study(files, reading)
     found = sa.variance_components(study, distance=distance, level=level)
@@ -155,7 +155,7 @@ def rated_again(
     level: options.Level = 0.95,
     delivery: Delivery,
 ) -> None:
-    """Say how far raters agree with themselves."""
+    """Estimate the agreement of raters with themselves."""
     deliver = Deliverer(delivery, files, reading)
     if reading.duplicates not in {"error", "repeats"}:
         raise OptionError(f"repeats are kept here; drop --duplicates {reading.duplicates}.")

@@ -25,12 +25,12 @@ _SAME = (
     "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
     "case cluster codebook coefficient consumer_risk degree delimiter design "
     "distance duplicates encoding epsilon facets format goal good half_width header_row "
-    "humans interval "
-    "interval_method kind label_weights labels level looks margin max_units memory_limit method "
+    "humans interval interval_method kind label_sep label_weights labels level looks margin "
+    "max_units memory_limit method "
     "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
     "power predictions producer_risk q question queued rater raters roster sampling_weight scheme "
-    "sep sheet source spill sql status strata threshold ties unit units units_per_cluster value "
-    "where wide window"
+    "sheet source spill sql status strata threshold ties unit units units_per_cluster value where "
+    "wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -256,7 +256,7 @@ class Reading:
     question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
     roster: Text = member(ANSWERS, "FILE", "Export: who rated what. Models: --predictions")
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
-    sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
+    label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
     missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
     status: Text = hidden("--status")  # which the line above shows

@@ -121,7 +121,7 @@ def agree(
     adjudicate_below: options.AdjudicateBelow = 0.0,
     delivery: Delivery,
 ) -> None:
-    """Find the agreed answer of each unit."""
+    """Estimate the agreed answer of each unit."""
     deliver = Deliverer(delivery, [*files, *by_label.paths], reading)
     study = read_study(files, reading)
     given: dict[str, Any] = {"method": method, "threshold": threshold, "ties": ties}
@@ -130,10 +130,13 @@ def agree(
         "adjudicate_below": adjudicate_below,
     }
     found = sa.consensus(study, **given)
-    frame, sep = found.to_frame(), "," if reading.sep is None else unescaped(reading.sep)
-    written = row_a_label(frame, sep) if reading.degree is not None else frame
+    frame, label_sep = (
+        found.to_frame(),
+        "," if reading.label_sep is None else unescaped(reading.label_sep),
+    )
+    written = row_a_label(frame, label_sep) if reading.degree is not None else frame
     if study.kind == "labels":
-        frame["labels"] = [_cell(labels, sep) for labels in frame["labels"]]
+        frame["labels"] = [_cell(labels, label_sep) for labels in frame["labels"]]
     deliver(written, paragraphs(_counts(study), str(found)))
     if deliver.form in {"csv", "json"} and study.kind == "labels":
         _say_undecided(int((found.codes < 0).sum()))
@@ -227,11 +230,11 @@ def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | D
     return found[0] if files.given else named
 
 
-def _cell(labels: sa.LabelSet | None, sep: str) -> str | None:
+def _cell(labels: sa.LabelSet | None, label_sep: str) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
     if isinstance(labels, Degrees) and labels:
         return display_labels(labels)  # for people alone: a file has a row for each label
-    return None if labels is None else format_labels(labels, sep=sep) or "[]"
+    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
 
 
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:

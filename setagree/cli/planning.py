@@ -45,7 +45,7 @@ def plan(
     seed: options.Seed = None,
     delivery: Delivery,
 ) -> None:
-    """Plan how many units a wanted interval takes."""
+    """Plan the number of units for a wanted interval."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
         said = "--raters names columns; numbers of ratings a unit are those of --ratings."

@@ -164,13 +164,13 @@ def how_read(reading: Reading) -> HowRead:
     if reading.config and reading.codebook and reading.value is not None:
         say(f"{reading.config}: not used: codebook, as single values have none.")
         reading = replace(reading, codebook=None)
-    sep = reading.sep and unescaped(reading.sep)
+    label_sep = reading.label_sep and unescaped(reading.label_sep)
     return HowRead.of(
         {
             **vars(reading),
-            "sep": sep,
+            "label_sep": label_sep,
             "missing": missing,
-            "codebook": read_codebook(reading.codebook, sep or ",", reading.encoding),
+            "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and unescaped(reading.delimiter),
             "format": reading.format or "auto",
         }
@@ -218,21 +218,21 @@ def names(given: Sequence[str] | None) -> list[str]:
     return [name.strip() for names in given or () for name in names.split(",") if name.strip()]
 
 
-def read_codebook(text: str | None, sep: str, encoding: str) -> list[Label] | None:
-    """Return the labels of a file, or of the text itself: between commas, or what `sep` says."""
+def read_codebook(text: str | None, label_sep: str, encoding: str) -> list[Label] | None:
+    """Return the labels of a file, or of the text itself: split at commas or `label_sep`."""
     if text is None:
         return None
     looks_like_a_file = Path(text).suffix or os.sep in text
-    is_list = "," in text or sep in text
+    is_list = "," in text or label_sep in text
     # Path's is_file raises where the text is long.
     if looks_like_a_file and (not is_list or os.path.isfile(expanded(text))):  # noqa: PTH113
         lines = _lines(expanded(text), encoding)
     else:
         lines = [text]
-        commas = "," in text and (sep not in text or not sep.strip())
-        sep = "," if commas else sep
+        commas = "," in text and (label_sep not in text or not label_sep.strip())
+        label_sep = "," if commas else label_sep
     # In the order in which they stand: rows of flags are about the first label, the second, ...
-    return list(dict.fromkeys(label for line in lines for label in listed_labels(line, sep)))
+    return list(dict.fromkeys(label for line in lines for label in listed_labels(line, label_sep)))
 
 
 def _lines(path: Path, encoding: str) -> list[str]:

@@ -44,7 +44,7 @@ def score(
     resampling: Resampling,
     delivery: Delivery,
 ) -> None:
-    """Score how far the raters of a file agree."""
+    """Estimate the agreement of the raters of a file."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     other = other_interval(interval, interval_method, over, resampling)
     table = scored(files, reading, large=large, asked=asked, level=level)

@@ -24,7 +24,7 @@ from setagree.wording.label_sets import format_labels, sorted_labels
 
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
 
-[not dim]One row for each unit and rater; [] is the empty set, --sep between labels. Also:[/]
+[not dim]One row for each unit and rater; [] is the empty set, --label-sep between labels. Also:[/]
 
 setagree convert doccano/ --roster asked.csv -o long.csv
 setagree convert wide.csv --wide --blank empty -f json
@@ -59,11 +59,16 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
         )
     deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
     study = read_study(files, reading)
-    frame, sep = _with_unit_columns(study), "," if reading.sep is None else unescaped(reading.sep)
+    frame, label_sep = (
+        _with_unit_columns(study),
+        "," if reading.label_sep is None else unescaped(reading.label_sep),
+    )
     if reading.degree is not None:
-        frame = row_a_label(frame, sep)
+        frame = row_a_label(frame, label_sep)
     elif study.kind == "labels" and deliver.form != "json":
-        frame["labels"] = [format_labels(labels, sep=sep) or "[]" for labels in frame["labels"]]
+        frame["labels"] = [
+            format_labels(labels, label_sep=label_sep) or "[]" for labels in frame["labels"]
+        ]
     elif study.kind == "labels":
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
     if reading.source is not None:
@@ -75,8 +80,11 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
         f"{counted(study.n_raters, 'rater')}{left_out}. Only these "
         f"columns are written: {', '.join(map(str, frame))}."
     )
-    if study.kind == "labels" and deliver.form != "json" and sep != ",":
-        say(f"Labels are separated as in the file: read this again with --sep {reading.sep!r}.")
+    if study.kind == "labels" and deliver.form != "json" and label_sep != ",":
+        say(
+            "Labels are separated as in the file: read this again with "
+            f"--label-sep {reading.label_sep!r}."
+        )
 
 
 def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: Reading) -> pd.DataFrame:
@@ -114,7 +122,7 @@ def _with_unit_columns(study: sa.Annotations) -> pd.DataFrame:
     return frame
 
 
-def row_a_label(frame: pd.DataFrame, sep: str) -> pd.DataFrame:
+def row_a_label(frame: pd.DataFrame, label_sep: str) -> pd.DataFrame:
     """Return a table of answers with degrees as it is read: one row for each label."""
     cells: list[list[tuple[Any, float | None]]] = [
         [(None, None)]
@@ -124,7 +132,7 @@ def row_a_label(frame: pd.DataFrame, sep: str) -> pd.DataFrame:
     ]
     out = frame.loc[np.repeat(frame.index, [len(each) for each in cells])].reset_index(drop=True)
     found = [pair for each in cells for pair in each]
-    labels = [one if x is None else format_labels([one], sep=sep) for one, x in found]
+    labels = [one if x is None else format_labels([one], label_sep=label_sep) for one, x in found]
     place = [*out].index("labels")
     out.insert(place + 1, "degree", [x for _, x in found])
     return out.assign(labels=labels)

@@ -149,7 +149,7 @@ def diagnose(
     rows: Rows = 5,
     output: Found = None,
 ) -> None:
-    """Say why agreement is low and what to fix."""
+    """List the causes of low agreement, with remedies."""
     read = [*files, *asked.paths, *model_files(asked.model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
     if rows < 1:

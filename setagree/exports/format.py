@@ -103,7 +103,7 @@ class Request:
         What a blank answer means; None: not said.
     roster : path, DataFrame or None
         Columns unit and rater: who was asked, or who answered what.
-    sep : str or None
+    label_sep : str or None
         What stands between the labels of a cell, where the format leaves it open.
     encoding : str
         How the bytes spell text.
@@ -122,7 +122,7 @@ class Request:
     question: str | None = None
     blank: Blank | None = None
     roster: object | None = None
-    sep: str | None = None
+    label_sep: str | None = None
     encoding: str = "utf-8"
     where: Where | None = None
     sheet: str | int | None = None

@@ -111,7 +111,7 @@ FORMATS: tuple[Format, ...] = (
             Signature("table", _DOCCANO),
         ),
         of_tool("doccano", "read", ".csv"),
-        "As in JSONL; and a label with # in it is split: $sep, or export JSONL.",
+        "As in JSONL; and a label with # in it is split: $label_sep, or export JSONL.",
     ),
     _documented(
         "sagemaker",

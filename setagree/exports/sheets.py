@@ -335,27 +335,27 @@ def label_list(found: object, cell: str) -> LabelSet:
     raise FileError(f"{shorten(cell)} is not a list of labels.")
 
 
-def splitter(sep: str) -> Callable[[str], LabelSet]:
-    """Return the reader of cells whose labels have `sep` between them."""
-    if not sep:
+def splitter(label_sep: str) -> Callable[[str], LabelSet]:
+    """Return the reader of cells whose labels have `label_sep` between them."""
+    if not label_sep:
         raise OptionError(
-            f"{option('sep', '')} cannot stand between labels; that is one character or more."
+            f"{option('label_sep', '')} cannot stand between labels; that is one character or more."
         )
-    return lambda cell: frozenset(part for part in cell.split(sep) if part.strip())
+    return lambda cell: frozenset(part for part in cell.split(label_sep) if part.strip())
 
 
-def doubt_columns(sheet: Sheet, names: Iterable[str], sep: str) -> None:
-    """Warn where another separator than `sep` seems to stand between the labels of columns."""
+def doubt_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
+    """Warn if another separator than `label_sep` seems to separate the labels of columns."""
     distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
     cells = [cell for cell in distinct if cell]
-    doubt_separator(cells, sep)
-    doubt_brackets(cells, sep)
+    doubt_separator(cells, label_sep)
+    doubt_brackets(cells, label_sep)
 
 
-def split_column(sheet: Sheet, name: str, sep: str) -> list[LabelSet | None]:
-    """Return the label sets of a column, split at `sep`."""
-    split = splitter(sep)
-    doubt_columns(sheet, [name], sep)
+def split_column(sheet: Sheet, name: str, label_sep: str) -> list[LabelSet | None]:
+    """Return the label sets of a column, split at `label_sep`."""
+    split = splitter(label_sep)
+    doubt_columns(sheet, [name], label_sep)
     return sheet.parse(name, split)
 
 

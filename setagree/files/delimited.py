@@ -44,13 +44,13 @@ _MOST_MEMORY = 50
 """Bytes of memory per byte of text at most: a cell is a delimiter at least."""
 
 
-def read_delimited(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
+def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
     sample = _sample(source)
-    source = replace(source, delimiter=sep or _delimiter(source, sample))
+    source = replace(source, delimiter=delimiter or _delimiter(source, sample))
     if source.header_row is None:
         # A title without a delimiter does not show what is between the columns below it.
-        is_open = not sep and _widths(sample, source.delimiter)[0] == 1
+        is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
         for mark in DELIMITERS if is_open else (source.delimiter,):
             if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
                 refuse_title(source, _first_records(sample, mark), "line")

@@ -50,7 +50,7 @@ def read_table(
     path: Paths,
     *,
     encoding: str = "utf-8",
-    sep: str | None = None,
+    delimiter: str | None = None,
     source: str | None = None,
     sheet: str | int | None = None,
     header_row: int | None = None,
@@ -74,7 +74,7 @@ def read_table(
         of both, in its order; or ``"-"`` for standard input.
     encoding : str
         How the bytes spell text. A byte order mark is allowed for.
-    sep : str, optional
+    delimiter : str, optional
         The one character between two columns of text (not the separator of labels inside a cell).
         Default: a tab where the name ends in ``.tsv``, else whichever of ``, ; | \t`` the first
         lines fit.
@@ -118,12 +118,14 @@ def read_table(
     ...     read_table(file)["labels"].tolist()
     ['joy, fear', '', 'None']
     """
-    if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
-        raise OptionError(f"{sep!r} cannot stand between columns; that is one character, as ','.")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise OptionError(
+            f"{delimiter!r} cannot stand between columns; that is one character, as ','."
+        )
     given = {"sheet": sheet, "header_row": header_row, "sql": sql}
     with find_sources(path, encoding, **given) as sources:
         room = Room(most)
-        frames = [_read_one(one, sep, room) for one in sources]
+        frames = [_read_one(one, delimiter, room) for one in sources]
         frame = _stack(sources, frames, queued)
         if source is None:
             return frame
@@ -170,7 +172,7 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     return read_sqlite(source, limit=limit)
 
 
-def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
+def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
     # Only folders need their reader. Path's method raises for a name that is too long.
     if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
         from setagree.files.saved_datasets import is_dataset, read_dataset
@@ -200,7 +202,7 @@ def _read_one(source: Source, sep: str | None, room: Room) -> pd.DataFrame:
             _refuse_options(source, "header_row")
             with no_collection():
                 return read_json(source, room)
-        return read_delimited(source, sep, room)
+        return read_delimited(source, delimiter, room)
 
 
 def _refuse_options(source: Source, *names: str) -> None:

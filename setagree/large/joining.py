@@ -135,7 +135,9 @@ def _read(
         return source
     given = study.reading or Reading()
     has_sets = study.kind == "labels"
-    how = Reading(sep=given.sep, blank=given.blank, case=given.case, missing=given.missing)
+    how = Reading(
+        label_sep=given.label_sep, blank=given.blank, case=given.case, missing=given.missing
+    )
     how = replace(how, duplicates=given.duplicates, encoding=given.encoding)
     how = replace(how, codebook=given.codebook if has_sets else None)
     if isinstance(source, str | os.PathLike):

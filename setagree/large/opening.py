@@ -96,7 +96,7 @@ def read(
     blank: Blank | None = None,
     roster: str | os.PathLike[str] | pd.DataFrame | None = None,
     predictions: Predictions = False,
-    sep: str | None = None,
+    label_sep: str | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
     missing: Missing | None = None,
@@ -360,7 +360,7 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
     frame = read_table(
         path,
         encoding=how.encoding,
-        sep=how.delimiter,
+        delimiter=how.delimiter,
         source=how.source,
         sheet=how.sheet,
         header_row=how.header_row,

@@ -91,7 +91,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     models = _with_predictions(answers, named, reading)
     frame = _as_frame(answers, found, reading)
     # The answers are sets; how cells are read is the format's business.
-    how = replace(reading, format="auto", sep=None, blank=None, where=None)
+    how = replace(reading, format="auto", label_sep=None, blank=None, where=None)
     how = replace(how, unit="unit", rater="rater", labels="labels")
     try:
         study = Annotations.from_reading(frame, how)
@@ -190,7 +190,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     """Return the answers of files of one format, in their order."""
     kept, where = _kept_files(files, found, reading)
     request = Request(
-        *(reading.question, reading.blank, reading.roster, reading.sep, reading.encoding),
+        *(reading.question, reading.blank, reading.roster, reading.label_sep, reading.encoding),
         *(where, reading.sheet, reading.missing, reading.case, reading.predictions),
     )
     joined, predicted = Answers(), Answers()
@@ -261,7 +261,9 @@ def formats() -> pd.DataFrame:
     'Label Studio, JSON'
     """
     known = (*FORMATS, *other_formats())
-    called = {name: option(name) for name in ("question", "roster", "sep", "blank", "codebook")}
+    called = {
+        name: option(name) for name in ("question", "roster", "label_sep", "blank", "codebook")
+    }
     called["blank_missing"] = option("blank", "missing")
     rows = [
         (each.name, each.title, _BASIS[each.basis], Template(each.asks).safe_substitute(called))

@@ -68,7 +68,7 @@ def tally(
     rater: str | None = None,
     labels: str | None = None,
     value: str | None = None,
-    sep: str = ",",
+    label_sep: str = ",",
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,

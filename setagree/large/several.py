@@ -46,7 +46,7 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
     frame = read_table(
         path,
         encoding=how.encoding,
-        sep=how.delimiter,
+        delimiter=how.delimiter,
         source=_FILE,
         sheet=how.sheet,
         header_row=how.header_row,

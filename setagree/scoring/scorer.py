@@ -285,7 +285,7 @@ def read_categories(
         return tally.values
     check_list("categories", categories, "values")
     how = LabelSyntax() if syntax is None else syntax
-    cells = LabelSyntax(sep=how.sep, blank="empty", case=how.case)
+    cells = LabelSyntax(label_sep=how.label_sep, blank="empty", case=how.case)
     listed = tuple(dict.fromkeys(_category(one, tally.kind, cells) for one in categories))
     absent = [display_value(value) for value in tally.values if value not in listed]
     if absent:

@@ -38,7 +38,7 @@ def agreement(
     ),
     distance: DistanceLike | Sequence[DistanceLike] | None = None,
     level: float = 0.95,
-    sep: str | None = None,
+    label_sep: str | None = None,
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,

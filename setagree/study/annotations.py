@@ -144,7 +144,7 @@ class Annotations(ReadOnlyArrays):
         rater: str = "rater",
         labels: str | list[str] | None = None,
         value: str | None = None,
-        sep: str = ",",
+        label_sep: str = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -193,7 +193,7 @@ class Annotations(ReadOnlyArrays):
             rater=rater,
             labels=labels,
             value=value,
-            sep=sep,
+            label_sep=label_sep,
             blank=blank,
             case=case,
             codebook=codebook,
@@ -249,7 +249,7 @@ class Annotations(ReadOnlyArrays):
         unit: str | None = None,
         raters: Sequence[str] | None = None,
         kind: AnswerKind = "labels",
-        sep: str = ",",
+        label_sep: str = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -282,7 +282,9 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        cells = Reading(
+            label_sep=label_sep, blank=blank, case=case, codebook=codebook, missing=missing
+        )
         reading = replace(cells, kind=kind, duplicates=duplicates)
         return assemble(cls, long, reading)
 
@@ -335,7 +337,7 @@ class Annotations(ReadOnlyArrays):
         triples: Iterable[tuple[object, object, object]],
         *,
         kind: AnswerKind = "labels",
-        sep: str = ",",
+        label_sep: str = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -354,7 +356,9 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_triples([("ann", 1, {"a"}), ("bob", 1, "a, b"), ("ann", 2, set())])
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
-        cells = Reading(sep=sep, blank=blank, case=case, codebook=codebook, missing=missing)
+        cells = Reading(
+            label_sep=label_sep, blank=blank, case=case, codebook=codebook, missing=missing
+        )
         reading = replace(cells, kind=kind, duplicates=duplicates)
         return assemble(cls, layouts.from_triples(triples), reading)
 
@@ -365,7 +369,7 @@ class Annotations(ReadOnlyArrays):
         *,
         kind: AnswerKind = "labels",
         raters: tuple[object, object] = ("rater 1", "rater 2"),
-        sep: str = ",",
+        label_sep: str = ",",
         case: Case = "keep",
     ) -> Annotations:
         """Return the annotations that a two-rater table of counts stands for.
@@ -379,7 +383,7 @@ class Annotations(ReadOnlyArrays):
             What the axes name, as in `from_wide`.
         raters : pair
             Names of the two raters.
-        sep, case
+        label_sep, case
             How the label sets on the axes are read; a blank name is the empty set.
 
         Examples
@@ -391,7 +395,7 @@ class Annotations(ReadOnlyArrays):
         """
         check_choice("kind", kind, ANSWER_KINDS)
         blank: Blank = "empty" if kind == "labels" else "error"
-        how = Reading(kind=kind, sep=sep, blank=blank, case=case)
+        how = Reading(kind=kind, label_sep=label_sep, blank=blank, case=case)
         return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
 
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples

@@ -65,7 +65,7 @@ _MOST = 2_000
 
 
 def warn_of_odd_labels(
-    values: Sequence[LabelSet], codes: Codes, sep: str, times: Codes | None
+    values: Sequence[LabelSet], codes: Codes, label_sep: str, times: Codes | None
 ) -> None:
     """Warn of joined labels, numbers among words and rare misspellings, with their counts.
 
@@ -74,7 +74,7 @@ def warn_of_odd_labels(
     texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MOST:
         return
-    signs = _JOINED if "," in sep else _JOINED_OR_COMMA
+    signs = _JOINED if "," in label_sep else _JOINED_OR_COMMA
     joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
     numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
@@ -91,7 +91,7 @@ def warn_of_odd_labels(
     is_used = max(map(len, values)) > 1
     # Of labels that differ only in the order of their parts, the separator has been warned of.
     if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
-        _warn_joined(joined, n_ratings, sep, signs, is_used=is_used)
+        _warn_joined(joined, n_ratings, label_sep, signs, is_used=is_used)
     is_large = (total := round(given.sum())) >= _ENOUGH
     if numbers and is_large:
         warn(
@@ -107,7 +107,7 @@ def warn_of_odd_labels(
 def _warn_joined(
     joined: Sequence[str],
     n_ratings: Mapping[str, int],
-    sep: str,
+    label_sep: str,
     signs: re.Pattern[str],
     *,
     is_used: bool,
@@ -116,11 +116,13 @@ def _warn_joined(
     found = signs.search(joined[0])
     assert found is not None  # noqa: S101 - it is joined by one of these signs
     sign, parts = found[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
-    remedy = f"use {option('sep', sign)}"
+    remedy = f"use {option('label_sep', sign)}"
     if is_used:
-        replaced = f"df[column].str.replace({sign!r}, {sep!r}, regex=False)"
-        everywhere = f"put {sep!r} between all labels in the file"
-        remedy = python_or_command(f"use {option('sep', sep)} everywhere: {replaced}", everywhere)
+        replaced = f"df[column].str.replace({sign!r}, {label_sep!r}, regex=False)"
+        everywhere = f"put {label_sep!r} between all labels in the file"
+        remedy = python_or_command(
+            f"use {option('label_sep', label_sep)} everywhere: {replaced}", everywhere
+        )
     warn(
         f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
         f"are labels as well. If {sign!r} separates labels, {remedy}.",
@@ -299,30 +301,30 @@ def code_label_sets(
     if have_degrees(sets):
         sets = [None if one is None else Degrees.of(one) for one in sets]
     merged, values = merge(sets)
-    n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.sep, times)
+    n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.label_sep, times)
     if syntax.blank == "empty" and spells_empty:
         doubt_blanks_as_empty(n_blank)
     texts = [cell for cell in cells if isinstance(cell, str)]
-    if not _is_plain(texts, values, syntax.sep):
-        doubt_separator(texts, syntax.sep)
-        doubt_brackets(texts, syntax.sep)
+    if not _is_plain(texts, values, syntax.label_sep):
+        doubt_separator(texts, syntax.label_sep)
+        doubt_brackets(texts, syntax.label_sep)
         doubt_markers(codes, cells, times=times)
         doubt_numeric_labels(values, scalars)
         doubt_similar("Labels", used_labels(values))
     is_text, codes = len(texts) == len(cells), recode(codes, merged)
     if values and syntax.codebook is None:
-        warn_of_odd_labels(values, codes, syntax.sep, times)
+        warn_of_odd_labels(values, codes, syntax.label_sep, times)
     return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
 
 
-def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], sep: str) -> bool:
+def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) -> bool:
     """Say whether nothing in label text can look odd: one test of all, before the single doubts."""
     together = "".join(texts)
     labels = used_labels(values)
     return (
         max(map(len, values), default=0) > 1
-        and (not texts or (sep in _USUAL_SEPARATORS and sep in together))
-        and _PLAIN.fullmatch(together.replace(sep, "")) is not None
+        and (not texts or (label_sep in _USUAL_SEPARATORS and label_sep in together))
+        and _PLAIN.fullmatch(together.replace(label_sep, "")) is not None
         and (MARKERS | NO_LABEL).isdisjoint(str(label).lower() for label in labels)
         and not may_look_alike([*labels])
     )
@@ -480,14 +482,14 @@ def _count_blanks(
     codes: Codes,
     cells: Sequence[object],
     sets: Sequence[LabelSet | None],
-    sep: str,
+    label_sep: str,
     times: Codes | None,
 ) -> tuple[int, bool]:
     """Return how many cells are blank, whatever that was taken as, and if text spells no label."""
     may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
     if not any(may_be):
         return 0, False
-    syntax = LabelSyntax(sep=sep)
+    syntax = LabelSyntax(label_sep=label_sep)
     is_blank = [b and read_cell(c, syntax) is None for b, c in zip(may_be, cells, strict=True)]
     spells_empty = any(
         empty and not blank and isinstance(cell, str)

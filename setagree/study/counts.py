@@ -27,7 +27,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def read_counts(
-    table: pd.DataFrame, *, kind: AnswerKind, sep: str, case: Case
+    table: pd.DataFrame, *, kind: AnswerKind, label_sep: str, case: Case
 ) -> tuple[Floats, npt.NDArray[np.object_], Answers]:
     """Return the counts (n_units, K) of the units that have any, their names, and the K values."""
     check_choice("kind", kind, ANSWER_KINDS)
@@ -39,7 +39,7 @@ def read_counts(
         return f"Column {shorten(names[column])}"
 
     if kind == "labels":
-        syntax = LabelSyntax(sep=sep, blank="empty", case=case)
+        syntax = LabelSyntax(label_sep=label_sep, blank="empty", case=case)
         answers = code_label_sets(
             names, syntax, place=place, scalars=partial(option, "kind", "value")
         )

@@ -125,7 +125,7 @@ def _one_each(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
         raise DataError(
             f"Row {numbers[rows[0]]} holds {len(held)} labels ({', '.join(held)}); with "
             f"{option('degree')} each row has one label and its degree. A label that holds the "
-            f"separator stands in double quotes; another one is said with {option('sep')}."
+            f"separator stands in double quotes; another one is said with {option('label_sep')}."
         )
     labels = [next(iter(value), None) for value in coded.values]
     return as_objects([*labels, None])[coded.codes]  # a missing row (code -1) picks the last

@@ -128,75 +128,79 @@ def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
         )
 
 
-def doubt_separator(cells: Sequence[object], sep: str) -> None:
+def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
     """Say that another separator seems to stand between labels, in all cells or in some."""
     texts = [cell for cell in cells if isinstance(cell, str)]
-    used = any(sep in text for text in texts)
+    used = any(label_sep in text for text in texts)
     together = "".join(texts)
-    others = [other for other in _SEPARATORS if other != sep and other in together]
+    others = [other for other in _SEPARATORS if other != label_sep and other in together]
     found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
-    core = sep.strip()
-    if core != sep and core in {";", "|"}:
-        _doubt_spaces([text for text in texts if core in text.replace(sep, "")], sep, core)
-    mixed = _between_labels(texts, sep)
+    core = label_sep.strip()
+    if core != label_sep and core in {";", "|"}:
+        _doubt_spaces(
+            [text for text in texts if core in text.replace(label_sep, "")], label_sep, core
+        )
+    mixed = _between_labels(texts, label_sep)
     found |= mixed
     often = {o: x for o, x in found.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
     if used:
-        _doubt_others(found, len(texts), sep, mixed)
+        _doubt_others(found, len(texts), label_sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
-        one = f"did you mean {option('sep', other)}?"
-        whole = f"{sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
+        one = f"did you mean {option('label_sep', other)}?"
+        whole = (
+            f"{label_sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
+        )
         warn(
-            f"No cell contains {sep!r}, but {_met(some, len(texts), [other])}; "
-            f"{whole if len(sep) > 1 and set(sep) <= {*_SEPARATORS} else one}",
+            f"No cell contains {label_sep!r}, but {_met(some, len(texts), [other])}; "
+            f"{whole if len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS} else one}",
             SeparatorWarning,
         )
     else:
-        _doubt_order(texts, sep)
+        _doubt_order(texts, label_sep)
 
 
-def _doubt_spaces(close: Sequence[str], sep: str, core: str) -> None:
+def _doubt_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
     """Say that labels stand side by side without the spaces of the separator, too."""
     if close:
         warn(
-            f"{counted(len(close), 'distinct cell')} with {core!r} that is not {sep!r}, such as "
-            f"{shorten(close[0])}, taken as one label; say {option('sep', core)}: the spaces "
-            "around a label do not count.",
+            f"{counted(len(close), 'distinct cell')} with {core!r} that is not {label_sep!r}, such "
+            f"as {shorten(close[0])}, read as one label; use {option('label_sep', core)}: the "
+            "spaces around a label do not count.",
             SeparatorWarning,
         )
 
 
-def _between_labels(texts: Sequence[str], sep: str) -> dict[str, list[str]]:
+def _between_labels(texts: Sequence[str], label_sep: str) -> dict[str, list[str]]:
     """Return the cells where another usual separator stands between labels of other cells."""
-    labels = {part for text in texts for part in _stripped(text, sep)}
+    labels = {part for text in texts for part in _stripped(text, label_sep)}
     mixed: dict[str, list[str]] = {}
-    for other in (o for o in (";", "|") if o not in sep):
+    for other in (o for o in (";", "|") if o not in label_sep):
         joined = {x for x in labels if other in x and labels.issuperset(_stripped(x, other))}
-        if some := [t for t in texts if joined.intersection(_stripped(t, sep))]:
+        if some := [t for t in texts if joined.intersection(_stripped(t, label_sep))]:
             mixed[other] = some
     return mixed
 
 
-def _stripped(text: str, sep: str) -> list[str]:
-    return [part.strip() for part in text.split(sep)]
+def _stripped(text: str, label_sep: str) -> list[str]:
+    return [part.strip() for part in text.split(label_sep)]
 
 
 def _doubt_others(
-    found: Mapping[str, list[str]], n_texts: int, sep: str, mixed: Collection[str]
+    found: Mapping[str, list[str]], n_texts: int, label_sep: str, mixed: Collection[str]
 ) -> None:
     # Commas may well be part of a label where something else separates labels.
     odd = [
         o
         for o, some in found.items()
         if o in mixed
-        or (o != "," and o not in sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
+        or (o != "," and o not in label_sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
     ]
     if odd:
         some = [*dict.fromkeys(text for o in odd for text in found[o])]
         warn(
-            f"Besides {sep!r}, {_met(some, n_texts, odd)}; that is part of the labels now; if it "
-            f"separates labels too, {_replaced(odd, sep)}.",
+            f"Besides {label_sep!r}, {_met(some, n_texts, odd)}; that is part of the labels now; "
+            f"if it separates labels too, {_replaced(odd, label_sep)}.",
             SeparatorWarning,
         )
 
@@ -206,23 +210,23 @@ def _met(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str:
     return f"there is {' or '.join(map(repr, others))} in {cells}"
 
 
-def _replaced(others: Sequence[str], sep: str = ",") -> str:
+def _replaced(others: Sequence[str], label_sep: str = ",") -> str:
     pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
-    in_pandas = f"make them one with df[column].str.replace({pattern!r}, {sep!r}, regex=True)"
-    return python_or_command(in_pandas, f"put {sep!r} between all labels in the file")
+    in_pandas = f"make them one with df[column].str.replace({pattern!r}, {label_sep!r}, regex=True)"
+    return python_or_command(in_pandas, f"put {label_sep!r} between all labels in the file")
 
 
-def _doubt_order(texts: Sequence[str], sep: str) -> None:
+def _doubt_order(texts: Sequence[str], label_sep: str) -> None:
     """Say that cells differ in nothing but the order of what stands around a usual sign."""
     for other in _OFTEN_INSIDE:
         first: dict[frozenset[str], tuple[str, ...]] = {}
-        for text in texts if other != sep else ():
+        for text in texts if other != label_sep else ():
             parts = tuple(part for part in map(str.strip, text.split(other)) if part)
             if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
                 before = other.join(first[frozenset(parts)])
                 warn(
-                    f"No cell contains {sep!r}, but {shorten(before)} and {shorten(text)} differ "
-                    f"only in order; did you mean {option('sep', other)}?",
+                    f"No cell contains {label_sep!r}, but {shorten(before)} and {shorten(text)} "
+                    f"differ only in order; did you mean {option('label_sep', other)}?",
                     SeparatorWarning,
                 )
                 return
@@ -357,16 +361,16 @@ def doubt_mixed_scale(
     doubt_markers(codes, cleaned, what="categories", times=times)
 
 
-def doubt_brackets(cells: Sequence[object], sep: str) -> None:
+def doubt_brackets(cells: Sequence[object], label_sep: str) -> None:
     """Say that labels contain the separator in brackets, and are split there."""
-    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(sep)}[^()\[\]]*[)\]]")
+    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(label_sep)}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
     # Printed lists and sets, set(...) and frozenset(...) among them, are no labels with brackets.
     plain = [text for text in texts if '"' not in text and not _PRINTED.match(text.strip())]
-    found = [] if sep == "\n" else [text for text in plain if within.search(text)]
+    found = [] if label_sep == "\n" else [text for text in plain if within.search(text)]
     if found:
         warn(
-            f"{counted(len(found), 'distinct cell')} with {sep!r} in brackets, such as "
+            f"{counted(len(found), 'distinct cell')} with {label_sep!r} in brackets, such as "
             f"{shorten(found[0])}, split there like everywhere; if it is part of a label, put the "
             "label in double quotes, or use another separator.",
             SeparatorWarning,

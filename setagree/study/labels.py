@@ -50,7 +50,7 @@ class LabelSyntax:
 
     Parameters
     ----------
-    sep : str
+    label_sep : str
         What stands between two labels in a text cell; any text but ``"``.
     blank : {"missing", "empty", "error"}
         What blank text (in long tables also nulls beside text alone) means: no annotation, the
@@ -63,7 +63,7 @@ class LabelSyntax:
         The answers that mean no annotation, whatever `blank` says.
     """
 
-    sep: str = ","
+    label_sep: str = ","
     blank: Blank = "missing"
     case: Case = "keep"
     codebook: Collection[Label] | None = None
@@ -72,9 +72,9 @@ class LabelSyntax:
     markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.sep, str) and self.sep in _USUAL_SEPARATORS):
-            check_sep(self.sep)
-            check_text(self.sep, f"{option('sep')}: the text", OptionError)
+        if not (isinstance(self.label_sep, str) and self.label_sep in _USUAL_SEPARATORS):
+            check_sep(self.label_sep)
+            check_text(self.label_sep, f"{option('label_sep')}: the text", OptionError)
         for name, asked, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
             if not isinstance(asked, str) or asked not in options:
                 check_choice(name, asked, options)
@@ -109,23 +109,23 @@ def _read_missing(missing: Iterable[Any]) -> tuple[str | float, ...]:
 def parse_labels(
     cell: object,
     *,
-    sep: str = ",",
+    label_sep: str = ",",
     blank: Blank = "missing",
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
 ) -> LabelSet | None:
     r"""Return the label set that a cell stands for, or None where it is missing.
 
-    Text is split at `sep`; the space around a label, its repeats and its place do not matter, and
-    accents are composed (Unicode NFC). A label that contains the separator stands in double quotes
-    (a quote inside is doubled), or the whole cell is a JSON or Python list.
+    Text is split at `label_sep`; the space around a label, its repeats and its place do not matter,
+    and accents are composed (Unicode NFC). A label that contains the separator is written in double
+    quotes (a quote inside is doubled), or the whole cell is a JSON or Python list.
 
     Parameters
     ----------
     cell : object
         Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a null (None,
         NaN, ``pandas.NA``, ``pandas.NaT``), which a cell by itself has as missing.
-    sep : str
+    label_sep : str
         What stands between two labels.
     blank : {"missing", "empty", "error"}
         What blank text means. A list without labels is always the empty set.
@@ -153,7 +153,9 @@ def parse_labels(
     >>> parse_labels([]), parse_labels("", blank="empty"), parse_labels("")
     (frozenset(), frozenset(), None)
     """
-    return read_cell(cell, LabelSyntax(sep=sep, blank=blank, case=case, codebook=codebook))
+    return read_cell(
+        cell, LabelSyntax(label_sep=label_sep, blank=blank, case=case, codebook=codebook)
+    )
 
 
 def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
@@ -177,12 +179,12 @@ def is_number(cell: object) -> bool:
 
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
     """Return what reads one cell under a syntax; plain text goes the short road."""
-    sep, strip = syntax.sep, str.strip
+    label_sep, strip = syntax.label_sep, str.strip
     usual = syntax.allowed is None and syntax.case == "keep"
 
     def read(cell: object) -> LabelSet | None:
         if usual and type(cell) is str and _is_plain(cell):
-            labels = frozenset(map(strip, cell.split(sep)))
+            labels = frozenset(map(strip, cell.split(label_sep)))
             if "" not in labels:
                 return labels
         return read_cell(cell, syntax)
@@ -198,16 +200,20 @@ def is_missing(cell: object) -> bool:
 
 
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
-    stripped = _trimmed(text, syntax.sep) if syntax.sep != syntax.sep.strip() else text.strip()
+    stripped = (
+        _trimmed(text, syntax.label_sep)
+        if syntax.label_sep != syntax.label_sep.strip()
+        else text.strip()
+    )
     if _is_plain(stripped):
         cased = stripped.lower() if syntax.case == "lower" else stripped
-        labels = frozenset(map(str.strip, cased.split(syntax.sep)))
+        labels = frozenset(map(str.strip, cased.split(syntax.label_sep)))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
-    parts = _parts(stripped, syntax.sep)
+    parts = _parts(stripped, syntax.label_sep)
     return _label_set(parts, syntax, cell=text) if parts else EMPTY
 
 
-def listed_labels(text: str, sep: str) -> list[str]:
+def listed_labels(text: str, label_sep: str) -> list[str]:
     """Return the labels in text in the order in which they stand.
 
     Examples
@@ -215,19 +221,19 @@ def listed_labels(text: str, sep: str) -> list[str]:
     >>> listed_labels('sad, "a, b", joy, sad', ",")
     ['sad', 'a, b', 'joy']
     """
-    check_sep(sep)
-    parts = map(tidied, _parts(_trimmed(text, sep), sep))
+    check_sep(label_sep)
+    parts = map(tidied, _parts(_trimmed(text, label_sep), label_sep))
     return [part for part in dict.fromkeys(parts) if part]
 
 
-def _parts(text: str, sep: str) -> list[str]:
+def _parts(text: str, label_sep: str) -> list[str]:
     """Return the labels in text as they are spelled, one at least; none for a list without any."""
     items = printed_items(text) if text.startswith(_OPENINGS) else None
     if items is not None:
         return [_as_text(item, text) for item in items]
-    if sep in text and _BARE_LIST.fullmatch(text):
+    if label_sep in text and _BARE_LIST.fullmatch(text):
         raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
-    return _split(text, sep)
+    return _split(text, label_sep)
 
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
@@ -279,46 +285,46 @@ def _clean_label(label: object, case: Case) -> Label:
     raise LabelError(f"{shorten(label)} is {a_type(label)}; a label is text or a whole number.")
 
 
-def _trimmed(text: str, sep: str) -> str:
+def _trimmed(text: str, label_sep: str) -> str:
     """Take separators off the ends of a cell, also those whose own space was taken off."""
-    text, head, tail = text.strip(), sep.lstrip(), sep.rstrip()
+    text, head, tail = text.strip(), label_sep.lstrip(), label_sep.rstrip()
     start, end = 0, len(text)
-    while head != sep and head and text.startswith(head, start):
+    while head != label_sep and head and text.startswith(head, start):
         start = _past_space(text, start + len(head))
-    while tail != sep and tail and text.endswith(tail, start, end):
+    while tail != label_sep and tail and text.endswith(tail, start, end):
         end -= len(tail)
         while end > start and text[end - 1].isspace():
             end -= 1
     return text[start:end]
 
 
-def _split(text: str, sep: str) -> list[str]:
+def _split(text: str, label_sep: str) -> list[str]:
     if '"' not in text:
-        return text.split(sep)
+        return text.split(label_sep)
     parts: list[str] = []
     start: int | None = 0
     while start is not None:
-        part, start = _next_part(text, _past_space(text, start), sep)
+        part, start = _next_part(text, _past_space(text, start), label_sep)
         parts.append(part)
     return parts
 
 
-def _next_part(cell: str, start: int, sep: str) -> tuple[str, int | None]:
+def _next_part(cell: str, start: int, label_sep: str) -> tuple[str, int | None]:
     """Read the label that begins at `start`: the label, and where the next begins (None: none)."""
     match = _QUOTED.match(cell, start)
     if match is None and cell.startswith('"', start):
         raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
     behind = start if match is None else match.end()
-    end = cell.find(sep, behind)
+    end = cell.find(label_sep, behind)
     part = cell[behind:] if end < 0 else cell[behind:end]
-    following = None if end < 0 else end + len(sep)
+    following = None if end < 0 else end + len(label_sep)
     if match is None:
         if part.count('"') % 2:
             raise LabelError(f'{shorten(cell)} has an unbalanced quote; write a quote as two: "".')
         return part, following
     if part.strip():
         raise LabelError(
-            f"{shorten(cell)} has text after a closing quote; put {sep!r} between labels."
+            f"{shorten(cell)} has text after a closing quote; put {label_sep!r} between labels."
         )
     return match.group(1).replace('""', '"'), following
 

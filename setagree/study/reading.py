@@ -60,7 +60,7 @@ class Reading:
         What the cells are: label sets, numbers, or categories, whose text is kept (007 is not 7);
         a "value" is a number where every cell is one, else a category. Default: a "value" where
         `value` names the column, else label sets.
-    sep : str, optional
+    label_sep : str, optional
         What stands between the labels of a cell. Default: a comma; in an export what its format
         says.
     blank : {"missing", "empty", "error"}, optional
@@ -172,7 +172,7 @@ class Reading:
     labels: str | list[str] | None = None
     value: str | None = None
     kind: AnswerKind | None = None
-    sep: str | None = None
+    label_sep: str | None = None
     blank: Blank | None = None
     case: Case = "keep"
     codebook: Collection[Label] | None = None
@@ -304,12 +304,12 @@ class Reading:
     @cached_property
     def syntax(self) -> LabelSyntax:
         """How label cells are read; blank cells are missing unless something else was asked for."""
-        asked = (self.sep, self.blank, self.codebook, self.missing)
+        asked = (self.label_sep, self.blank, self.codebook, self.missing)
         if self.case is Reading.case and all(option is None for option in asked):
             return _DEFAULT_SYNTAX  # which was checked once
-        sep = "," if self.sep is None else self.sep
+        label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
-        return LabelSyntax(sep, blank, self.case, self.codebook, self.missing)
+        return LabelSyntax(label_sep, blank, self.case, self.codebook, self.missing)
 
     @cached_property
     def condition(self) -> Where | None:
@@ -403,7 +403,7 @@ class Reading:
 
 Reading.__init__ = public(Reading.__init__)  # type: ignore[method-assign]
 
-_DEFAULTS = [(f.name, "," if f.name == "sep" else f.default) for f in fields(Reading)]
+_DEFAULTS = [(f.name, "," if f.name == "label_sep" else f.default) for f in fields(Reading)]
 
 
 def tells_reading(function: Reads) -> Reads:

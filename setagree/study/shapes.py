@@ -38,7 +38,7 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
     raters = [str(name) for name in frame if name != unit]
     if unit is None or unit not in frame or len(raters) < 2:
         return None
-    words = {name: _words(frame[name], reading.syntax.sep) for name in raters}
+    words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
     times = Counter(word for found in words.values() for word in found)
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
@@ -60,8 +60,10 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
     return unit, raters
 
 
-def _words(column: Column, sep: str) -> set[str]:
+def _words(column: Column, label_sep: str) -> set[str]:
     """Return what the first cells of a column consist of, roughly."""
     cells = [cell for cell in column.head(_MOST_ROWS).tolist() if not is_missing(cell)]
-    parts = (_NO_WORDS.sub(" ", part).strip() for cell in cells for part in str(cell).split(sep))
+    parts = (
+        _NO_WORDS.sub(" ", part).strip() for cell in cells for part in str(cell).split(label_sep)
+    )
     return {part for part in parts if part}

@@ -126,7 +126,7 @@ class Tally(ReadOnlyArrays):
         table: pd.DataFrame,
         *,
         kind: AnswerKind = "labels",
-        sep: str = ",",
+        label_sep: str = ",",
         case: Case = "keep",
     ) -> Tally:
         """Return the tally of a table of counts: one row a unit, one column a value.
@@ -139,7 +139,7 @@ class Tally(ReadOnlyArrays):
             nobody gave stays in the list of categories.
         kind : {"labels", "number", "category", "value"}
             What the columns name, as in `Annotations.from_wide`.
-        sep, case
+        label_sep, case
             How label sets are read; see `parse_labels`.
 
         Raises
@@ -154,7 +154,7 @@ class Tally(ReadOnlyArrays):
         >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
         <Tally: 2 units in 2 patterns of 2 values>
         """
-        counts, units, answers = read_counts(table, kind=kind, sep=sep, case=case)
+        counts, units, answers = read_counts(table, kind=kind, label_sep=label_sep, case=case)
         rows, columns = np.nonzero(counts)
         tally = cls(
             answers.kind,

@@ -75,7 +75,7 @@ class Degrees(LabelSet):
 
 
 @public
-def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
+def format_labels(labels: Iterable[Label], *, label_sep: str = ",") -> str:
     """Return the text that `parse_labels` reads as this label set.
 
     Raises
@@ -88,25 +88,26 @@ def format_labels(labels: Iterable[Label], *, sep: str = ",") -> str:
     >>> format_labels({"joy", "sad, a bit"}), format_labels(frozenset())
     ('joy, "sad, a bit"', '')
     """
-    check_sep(sep)
+    check_sep(label_sep)
     check_list("labels", labels, "labels")
     listed = list(labels)
     for label in listed:
         check_type("labels", label, str | int | np.integer, "a list of text or whole numbers")
-    return _joined(listed, sep)
+    return _joined(listed, label_sep)
 
 
-def check_sep(sep: object) -> None:
+def check_sep(label_sep: object) -> None:
     """Raise `OptionError` if this cannot separate two labels."""
-    if not isinstance(sep, str) or not sep or '"' in sep:
+    if not isinstance(label_sep, str) or not label_sep or '"' in label_sep:
         raise OptionError(
-            f"{option('sep', sep, limit=80)} must be text of one character or more without '\"'."
+            f"{option('label_sep', label_sep, limit=80)} must be text of one character or more "
+            "without '\"'."
         )
 
 
-def _joined(labels: Iterable[Label], sep: str) -> str:
-    glue = f"{sep} " if sep in {",", ";"} else sep
-    return glue.join(_quote(str(label), sep) for label in sorted_labels(labels))
+def _joined(labels: Iterable[Label], label_sep: str) -> str:
+    glue = f"{label_sep} " if label_sep in {",", ";"} else label_sep
+    return glue.join(_quote(str(label), label_sep) for label in sorted_labels(labels))
 
 
 def sorted_labels(labels: Iterable[Label]) -> list[Label]:
@@ -131,13 +132,15 @@ def display_labels(labels: Iterable[Label]) -> str:
     return _joined(labels, ",") or "{}"
 
 
-def _quote(label: str, sep: str) -> str:
-    followed = label + sep
+def _quote(label: str, label_sep: str) -> str:
+    followed = label + label_sep
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
-    core = sep.strip()  # which is taken off the ends of a cell
+    core = label_sep.strip()  # which is taken off the ends of a cell
     # The separators around a label may complete a separator that it begins or ends with.
-    at_ends = core not in {"", sep} and (followed.startswith(core) or (sep + label).endswith(core))
-    if followed.index(sep) < len(label) or '"' in label or opens_list or at_ends:
+    at_ends = core not in {"", label_sep} and (
+        followed.startswith(core) or (label_sep + label).endswith(core)
+    )
+    if followed.index(label_sep) < len(label) or '"' in label or opens_list or at_ends:
         doubled = label.replace('"', '""')
         return f'"{doubled}"'
     return label

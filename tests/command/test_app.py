@@ -193,14 +193,15 @@ class TestScore:
             assert ok("score", "twice.csv", *options) == once
 
     @pytest.mark.parametrize(
-        ("sep", "written"), [(";", ";"), ("|", "|"), (r"\n", "\n"), (r"\t", "\t"), (" + ", " + ")]
+        ("label_sep", "written"),
+        [(";", ";"), ("|", "|"), (r"\n", "\n"), (r"\t", "\t"), (" + ", " + ")],
     )
-    def test_sep(self, sep, written):
-        """Labels are split at --sep; line breaks and tabs can be written as in Python."""
+    def test_sep(self, label_sep, written):
+        """Labels are split at --label-sep; line breaks and tabs can be written as in Python."""
         with Path("sep.csv").open("w", newline="") as file:
             rows = [(u, r, written.join("ab" if u == 1 else r)) for u in (1, 2) for r in "xy"]
             csv.writer(file).writerows([("unit", "rater", "labels"), *rows])
-        assert "3 distinct sets" in ok("score", "sep.csv", "--sep", sep)
+        assert "3 distinct sets" in ok("score", "sep.csv", "--label-sep", label_sep)
 
     def test_case(self):
         """--case lower makes Joy and joy one label."""
@@ -215,19 +216,19 @@ class TestScore:
             Path(name).write_text("\ufefffear\njoy\n\n", encoding="utf-8")
         ok("score", "long.csv", "--blank", "empty", "--codebook", listed)
 
-    @pytest.mark.parametrize("sep", [";", "|", " ", r"\t", ","])
+    @pytest.mark.parametrize("label_sep", [";", "|", " ", r"\t", ","])
     @pytest.mark.parametrize("listed", ["joy,fear", "joy, fear", "joy{}fear", "v1,2.txt", "{}.x,"])
-    def test_codebook_with_every_separator(self, sep, listed):
+    def test_codebook_with_every_separator(self, label_sep, listed):
         """Commas list a codebook whatever separates labels in cells; so does that separator.
 
         A file whose name has a comma is a file, and a long list with a full stop is none.
         """
-        written = "\t" if sep == r"\t" else sep
+        written = "\t" if label_sep == r"\t" else label_sep
         Path("v1,2.txt").write_text("fear\njoy\n")
         Path("sep.csv").write_text(LONG.replace(", ", written))
         codes = listed.format(written) if listed[0] != "{" else "joy,fear," + "a.b," * 200
-        ok("score", "sep.csv", "--blank", "empty", "--sep", sep, "--codebook", codes)
-        other = ["sep.csv", "--blank", "empty", "--sep", sep, "--codebook", "joy,anger"]
+        ok("score", "sep.csv", "--blank", "empty", "--label-sep", label_sep, "--codebook", codes)
+        other = ["sep.csv", "--blank", "empty", "--label-sep", label_sep, "--codebook", "joy,anger"]
         assert "not in the codebook" in refusal("score", *other)
 
     @pytest.mark.parametrize("blank", ["empty", "missing", "error"])
@@ -514,7 +515,7 @@ class TestRefusals:
             (["long.csv", "--format", "jsn"], "Did you mean 'json'?"),
             (["long.csv", "--encoding", "utf-88"], "not a text encoding"),
             (["long.csv", "--delimiter", ",,"], "cannot stand between columns"),
-            (["long.csv", "--sep", ""], "--sep"),
+            (["long.csv", "--label-sep", ""], "--label-sep"),
             (["long.csv", "--level", "95"], "level"),
             (["long.csv", "--blank", "empty", "-d", "interval"], "interval"),
             (["scores.csv", "-d", "masi"], "masi"),
@@ -568,6 +569,8 @@ class TestRefusals:
         [
             (["scor", "long.csv"], "No such command 'scor'"),
             (["score", "--distnace", "masi"], "No such option: --distnace"),
+            (["score", "long.csv", "--sep", ";"], "--sep is called --label-sep (between labels;"),
+            (["score", "long.csv", "--conf-level", ".9"], "--conf-level is called --level. See"),
             (["score"], "Missing argument 'FILE'"),
             (["monitor", "long.csv"], "Missing option '--at'. Missing option '--threshold'."),
             (["monitor", "--threshold", "0.8"], "argument 'FILE'. Missing option '--at'. See"),

@@ -87,7 +87,7 @@ class TestScore:
         )
         Path("odd.csv").write_text(text, encoding="latin-1")
         words = ["score", "odd.csv", "--unit", "doc", "--rater", "who", "--labels", "tags"]
-        words += ["--sep", ";", "--case", "lower", "--missing", "n/a", "--codebook", "a,b,c"]
+        words += ["--label-sep", ";", "--case", "lower", "--missing", "n/a", "--codebook", "a,b,c"]
         words += ["--blank", "empty", "--encoding", "latin-1", "--level", "0.9", "-c", "gwet_ac"]
         assert same(words, LARGE)["n_ratings"].item() == 9
 

@@ -510,11 +510,11 @@ class TestWhatIsWritten:
         assert 0 < n < 12
 
     def test_the_separator_that_was_asked_for(self):
-        """Labels are joined by --sep in both commands that write label sets."""
+        """Labels are joined by --label-sep in both commands that write label sets."""
         text = Path("long.csv").read_text().replace('"joy, fear"', "joy;fear")
         Path("semi.csv").write_text(text)
         for command in (["convert"], ["consensus", "--threshold", "0.3"]):
-            assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--sep", ";", "-f", "csv")
+            assert "fear; joy" in ok(*command, "semi.csv", *BLANK, "--label-sep", ";", "-f", "csv")
             assert "fear, joy" in ok(*command, "long.csv", *BLANK, "-f", "csv")
 
 

@@ -141,7 +141,7 @@ class TestFrom:
         assert "Read as" not in result.stderr
 
     def test_options_of_exports(self, folder):
-        """--question, --roster, --blank, --sep, --case and --codebook reach the reader."""
+        """--question, --roster, --blank, --label-sep, --case and --codebook reach the reader."""
         records = toy.label_studio(toy.TRUTH)
         records[0]["annotations"][0]["result"].append(toy.choices({"yes"}, name="sharp"))
         path = toy.write(folder, "label_studio_json", records)
@@ -156,7 +156,7 @@ class TestFrom:
         truth = {("p1", "mia"): {"a;b"}, ("p1", "noa"): {"a"}}
         Path("csv").mkdir()
         toy.doccano(Path("csv"), truth, kind="csv")
-        assert "a; b" in ok("convert", "csv", "--sep", ";")
+        assert "a; b" in ok("convert", "csv", "--label-sep", ";")
         assert "a;b" in ok("convert", "csv")
 
     def test_tables_stay_tables(self, folder):

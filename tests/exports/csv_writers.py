@@ -189,13 +189,14 @@ def goemotions(truth):
     return table([head, *rows])
 
 
-def form(sep, time):
+def form(label_sep, time):
     """Return the responses to a checkbox grid, one row a rater."""
 
     def write(truth):
         head = ["Timestamp", "Email Address", *(f"Genres? [{unit}]" for unit in UNITS)]
         rows = [
-            [time, r, *(sep.join(sorted(truth.get((u, r)) or ())) for u in UNITS)] for r in RATERS
+            [time, r, *(label_sep.join(sorted(truth.get((u, r)) or ())) for u in UNITS)]
+            for r in RATERS
         ]
         return table([head, *rows])
 

@@ -257,16 +257,16 @@ def test_another_separator_is_doubted(save):
     """Cells that hold another separator than the format's give a warning that names it."""
     rows = "".join(f"h{k},kim,a;b\n" for k in range(3))
     path = save("HITId,WorkerId,Answer.g\n" + rows)
-    with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
+    with pytest.warns(SeparatorWarning, match="did you mean label_sep=';'"):
         read(path)
-    assert read(path, sep=";")["h0", "kim"] == {"a", "b"}
+    assert read(path, label_sep=";")["h0", "kim"] == {"a", "b"}
     text = form(";", "02.05.2024 09:20:00")(TRUTH).replace("sci-fi, hard", "sci-fi")
-    with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
+    with pytest.warns(SeparatorWarning, match="did you mean label_sep=';'"):
         read(save(text), format="google_forms_sheet", blank="empty")
     for name, (writer, truth, _) in WRITERS.items():
         if name in {*ASK[:2], "mturk_pipe", "appen", "atlasti"}:
-            with pytest.raises(OptionError, match="sep='' cannot stand between labels"):
-                read(save(writer(truth)), sep="")
+            with pytest.raises(OptionError, match="label_sep='' cannot stand between labels"):
+                read(save(writer(truth)), label_sep="")
 
 
 def test_several_questions_are_asked_about(save):

@@ -289,7 +289,7 @@ def test_agreement_takes_the_path_of_an_export(tmp_path):
     (tmp_path / "csv").mkdir()
     truth = {("1", "mia"): {"a;b"}, ("1", "noa"): {"a"}, ("2", "mia"): {"a"}, ("2", "noa"): {"a"}}
     folder = doccano(tmp_path / "csv", truth, kind="csv")
-    assert sa.agreement(folder, sep=";")["krippendorff_alpha", "masi"].n_values == 2
+    assert sa.agreement(folder, label_sep=";")["krippendorff_alpha", "masi"].n_values == 2
     rows = write(tmp_path, "hf_sequence")  # a table of JSON lines, as good for the one as the other
     assert sa.agreement(rows).to_frame().equals(sa.agreement(sa.read(rows)).to_frame())
     with pytest.raises(DataError, match="drops their status"):

@@ -25,9 +25,9 @@ def test_plain_tables_warn_as_elsewhere(save):
         found = given_answers(save(wide(SIMPLE)), blank="empty")
     assert found["f4", "lee"] == {"NA"}
     semicolons = "unit,rater,labels\n" + "".join(f"u{k},kim,a;b\n" for k in range(4))
-    with pytest.warns(SeparatorWarning, match="did you mean sep=';'"):
+    with pytest.warns(SeparatorWarning, match="did you mean label_sep=';'"):
         read(save(semicolons))
-    assert read(save(semicolons), sep=";")["u0", "kim"] == {"a", "b"}
+    assert read(save(semicolons), label_sep=";")["u0", "kim"] == {"a", "b"}
 
 
 def test_space_around_names_is_said_as_elsewhere(save):

@@ -60,12 +60,12 @@ def test_qualtrics_labels_with_commas_are_seen(save):
 def test_qualtrics_values_must_be_codes(save):
     """Text among codes is refused; the sentence names the format of texts."""
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', '"1,x"'))
-    assert given_answers(path, blank="missing", sep=",")["f1", "lee"] == {"1", "x"}
+    assert given_answers(path, blank="missing", label_sep=",")["f1", "lee"] == {"1", "x"}
     with pytest.raises(FileError, match=r"'1,x' is not a list of codes.*format='qualtrics_labels'"):
         read(path, blank="missing")
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', "-99"))
-    for sep in (None, ","):
-        assert read(path, blank="missing", sep=sep)["f1", "lee"] == set()
+    for label_sep in (None, ","):
+        assert read(path, blank="missing", label_sep=label_sep)["f1", "lee"] == set()
 
 
 def test_qualtrics_previews_are_left_out(save):

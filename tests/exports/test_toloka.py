@@ -24,14 +24,14 @@ def test_toloka_states(save):
 
 
 def test_toloka_cells_and_control_tasks(save):
-    """Lists are JSON, other text needs sep=; tasks with a known answer are left out."""
+    """Lists are JSON, other text needs label_sep=; tasks with a known answer are left out."""
     head = "INPUT:x\tOUTPUT:g\tGOLDEN:g\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
     path = save(head + "1\ta;b\t\tkim\t1\n", "x.tsv")
     with pytest.raises(
-        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; say sep"
+        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; say label_sep"
     ):
         read(path)
-    assert read(path, sep=";") == {("1", "kim"): {"a", "b"}}
+    assert read(path, label_sep=";") == {("1", "kim"): {"a", "b"}}
     broken = save(head + "1\t[1]\t\tkim\t1\n", "x.tsv")
     with pytest.raises(FileError, match="not a list of labels"):
         read(broken)

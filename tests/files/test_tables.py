@@ -160,11 +160,15 @@ class TestDelimiter:
         assert read_table(write(text)).to_numpy().tolist() == [["u1", "ann", "joy"]]
 
     @pytest.mark.parametrize("mark", files.DELIMITERS)
-    @pytest.mark.parametrize("sep", [*files.DELIMITERS, "#", " "])
-    def test_the_separator_of_labels_is_not_taken_for_it(self, tmp_path, mark, sep):
+    @pytest.mark.parametrize("label_sep", [*files.DELIMITERS, "#", " "])
+    def test_the_separator_of_labels_is_not_taken_for_it(self, tmp_path, mark, label_sep):
         """However many labels the cells hold, the header decides what splits the columns."""
         path = tmp_path / "study.csv"
-        rows = [["u1", "ann", sep.join("abcdef")], ["u2", "bob", sep.join("ab")], ["u3", "cy", ""]]
+        rows = [
+            ["u1", "ann", label_sep.join("abcdef")],
+            ["u2", "bob", label_sep.join("ab")],
+            ["u3", "cy", ""],
+        ]
         with path.open("w", newline="") as file:
             csv.writer(file, delimiter=mark).writerows([["unit", "rater", "labels"], *rows])
         assert read_table(path).to_numpy().tolist() == rows
@@ -184,18 +188,18 @@ class TestDelimiter:
         assert read_table(write(TABLE, "study.tsv")).to_numpy().tolist() == ROWS
 
     def test_it_can_be_given(self, write):
-        """sep= overrules what the text looks like."""
-        assert list(read_table(write("a^b;c\n1^2;3\n"), sep="^").columns) == ["a", "b;c"]
+        """delimiter= overrules what the text looks like."""
+        assert list(read_table(write("a^b;c\n1^2;3\n"), delimiter="^").columns) == ["a", "b;c"]
 
     def test_one_column(self, write):
         """Without any delimiter the table has one column."""
         assert read_table(write("labels\na b\nc\n")).shape == (2, 1)
 
-    @pytest.mark.parametrize("sep", ["", ", ", '"', "\n"])
-    def test_it_is_one_character(self, write, sep):
+    @pytest.mark.parametrize("label_sep", ["", ", ", '"', "\n"])
+    def test_it_is_one_character(self, write, label_sep):
         """What cannot stand between columns is refused before anything is read."""
         with pytest.raises(OptionError, match="cannot stand between columns"):
-            read_table(write(TABLE), sep=sep)
+            read_table(write(TABLE), delimiter=label_sep)
 
     def test_a_long_sample_is_cut_at_a_line(self, write):
         """The lines that are looked at are whole ones."""
@@ -609,7 +613,7 @@ def test_random_tables_come_back(tmp_path):
         with path.open("w", newline="", encoding="utf-8") as file:
             header = [f"c{k}" for k in range(width)]
             csv.writer(file, delimiter=mark).writerows([header, *cells])
-        assert read_table(path, sep=mark).to_numpy().tolist() == cells
+        assert read_table(path, delimiter=mark).to_numpy().tolist() == cells
 
 
 def test_every_refusal_is_a_setagree_error(tmp_path):

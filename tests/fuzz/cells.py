@@ -96,7 +96,7 @@ def _options(rng: Random, shape: str) -> dict[str, Any]:
     if rng.random() < 0.5:
         options["blank"] = rng.choice(["missing", "empty", "empty", "error"])
     if rng.random() < 0.4:
-        options["sep"] = rng.choice(SEPS)
+        options["label_sep"] = rng.choice(SEPS)
     if rng.random() < 0.2:
         options["case"] = "lower"
     if rng.random() < 0.2 and shape == "text":
@@ -166,7 +166,7 @@ def _labels(
     labels = rng.sample(few, rng.randint(0, min(3, len(few))))
     meaning = ("set", frozenset(_meant_label(one, options) for one in labels))
     if as_text:
-        return spell(rng, labels, options.get("sep", ",")), meaning
+        return spell(rng, labels, options.get("label_sep", ",")), meaning
     parts = [_spell_label(rng, one) for one in [*labels, *labels[:1]]]
     holders: list[Any] = [list]
     if table.shape == "object":
@@ -184,7 +184,7 @@ def _spell_label(rng: Random, label: str) -> str:
     return rng.choice(["", "", " ", "\u3000"]) + form + rng.choice(["", "", "  "])
 
 
-def spell(rng: Random, labels: list[str], sep: str) -> str:
+def spell(rng: Random, labels: list[str], label_sep: str) -> str:
     """Return text that stands for these labels."""
     if not labels:
         return rng.choice(["[]", "set()", "frozenset()", "()", " [ ] "])
@@ -195,14 +195,20 @@ def spell(rng: Random, labels: list[str], sep: str) -> str:
         return json.dumps(repeated, ensure_ascii=rng.random() < 0.5)
     if way == "python":
         return repr(rng.choice([list, tuple])(repeated))
-    parts = [_part(rng, one, sep) for one in repeated]
-    text = sep.join(parts)
-    return text + rng.choice(["", "", "", sep, sep + sep])
+    parts = [_part(rng, one, label_sep) for one in repeated]
+    text = label_sep.join(parts)
+    return text + rng.choice(["", "", "", label_sep, label_sep + label_sep])
 
 
-def _part(rng: Random, label: str, sep: str) -> str:
+def _part(rng: Random, label: str, label_sep: str) -> str:
     opens = label.startswith(("[", "{", "(", "set(", "frozenset("))
-    if opens or '"' in label or sep.strip() in label or rng.random() < 0.15 or sep == "\t":
+    if (
+        opens
+        or '"' in label
+        or label_sep.strip() in label
+        or rng.random() < 0.15
+        or label_sep == "\t"
+    ):
         inside = _spell_label(rng, label).replace('"', '""')
         return rng.choice(["", " "]) + f'"{inside}"' + rng.choice(["", " "])
     return _spell_label(rng, label)

@@ -65,7 +65,12 @@ READING = [
     *(["--unit", "unit"], ["--rater", "rater"], ["--labels", "labels"], ["--value", "labels"]),
     *(["--wide"], ["--wide", "--kind", "value"], ["--people-in-rows"], ["--raters", "r1"]),
     *(["--from", "table"], ["--from", "prodigy"], ["--from", "nothing"], ["--question", "q"]),
-    *(["--roster", "roster.csv"], ["--roster", "none.csv"], ["--sep", ";"], ["--sep", ""]),
+    *(
+        ["--roster", "roster.csv"],
+        ["--roster", "none.csv"],
+        ["--label-sep", ";"],
+        ["--label-sep", ""],
+    ),
     *(["--blank", "empty"], ["--blank", "error"], ["--blank", "x"], ["--missing", "NA"]),
     *(["--duplicates", "first"], ["--duplicates", "union"], ["--case", "lower"]),
     *(["--codebook", "a,b,c"], ["--codebook", "codes.txt"], ["--codebook", "."]),

@@ -174,7 +174,7 @@ POOLS: dict[str, list[str]] = {
     "blank": ["'missing'", "'empty'", "'error'"],
     "case": ["'keep'", "'lower'"],
     "duplicates": ["'error'", "'first'", "'last'", "'union'"],
-    "sep": ["','", "';'", "' | '"],
+    "label_sep": ["','", "';'", "' | '"],
     "codebook": ["['x', 'y', 'z']", "['x']"],
     "missing": ["['NA']", "['x']", "[99]", "0.2"],
     "labels": ["'labels'", "['x', 'y']", "None"],

@@ -386,8 +386,8 @@ def command(columns, folder, role, options):
         for one in option if isinstance(option, list) and name == "missing" else [option]:
             text = one
             if name == "codebook":
-                sep = options.get("sep", ",")
-                text = "\n".join(sa.format_labels([label], sep=sep) for label in one)
+                label_sep = options.get("label_sep", ",")
+                text = "\n".join(sa.format_labels([label], label_sep=label_sep) for label in one)
                 with open(f"{folder}/labels.txt", "w", encoding="utf-8", newline="") as file:
                     file.write(text)
                 text = f"{folder}/labels.txt"

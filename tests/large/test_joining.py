@@ -92,7 +92,7 @@ class TestJoined:
         humans = pd.DataFrame(
             {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "said": ["X; y", "y", "x", "n/a"]}
         )
-        how = {"unit": "doc", "rater": "who", "labels": "said", "sep": ";"}
+        how = {"unit": "doc", "rater": "who", "labels": "said", "label_sep": ";"}
         cells = {"blank": "empty", "case": "lower", "missing": ["n/a"]}
         study = sa.Annotations.from_long(humans, **how, **cells)
         gpt = pd.DataFrame({"said": ["Y;X", ""], "doc": ["1", "2"], "label": ["-", "-"]})

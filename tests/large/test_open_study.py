@@ -221,7 +221,7 @@ class TestReading:
     def test_columns_and_cells(self):
         """The columns and all options are there, also in parts of the study."""
         rows = TABLE.rename(columns={"unit": "doc"}).assign(labels=TABLE["labels"] + ";")
-        how = {"sep": ";", "blank": "empty", "case": "lower", "missing": ["NA"]}
+        how = {"label_sep": ";", "blank": "empty", "case": "lower", "missing": ["NA"]}
         with pytest.warns(sa.SetagreeWarning):
             study = sa.Annotations.from_long(rows, unit="doc", duplicates="first", **how)
         reading = study.take(np.arange(5)).without_raters(["r1"]).reading
@@ -271,9 +271,11 @@ class TestReading:
 
     def test_of_a_study_that_is_built(self):
         """Options that are not the defaults are named; defaults may be spelled out."""
-        with pytest.raises(OptionError, match=r"already built; drop unit=, sep=, codebook=\.$"):
-            open_study(STUDY, sa.Reading(unit="doc", sep=";", codebook=["a"]))
-        assert open_study(STUDY, sa.Reading(sep=",", case="keep", format="auto")) is STUDY
+        with pytest.raises(
+            OptionError, match=r"already built; drop unit=, label_sep=, codebook=\.$"
+        ):
+            open_study(STUDY, sa.Reading(unit="doc", label_sep=";", codebook=["a"]))
+        assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", format="auto")) is STUDY
 
 
 class TestTheRoad:

@@ -157,7 +157,7 @@ class TestSameAsInMemory:
             "tags": ["Joy; fear", "FEAR;joy", "joy", ""],
         }
         named = {"unit": "doc", "rater": "who", "labels": "tags"}
-        options = {"sep": ";", "case": "lower", "blank": "empty", "codebook": ["joy", "fear"]}
+        options = {"label_sep": ";", "case": "lower", "blank": "empty", "codebook": ["joy", "fear"]}
         study = sa.Annotations.from_long(pd.DataFrame(data), **named, **options)
         tally = sa.tally(lazy(data), **named, **options)
         assert patterns(tally) == patterns(sa.Tally.from_annotations(study))

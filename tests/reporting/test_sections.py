@@ -158,7 +158,7 @@ class TestSampled:
         frame = sa.simulate(20, 3, rng=3).to_long()
         frame["labels"] = ["; ".join(sorted(labels)) or "[]" for labels in frame["labels"]]
         frame.assign(w=frame["unit"].str[1:]).to_csv("study.csv", index=False)
-        words = ("diagnose", "study.csv", "--sep", ";", "--resamples", "19", "--seed", "1")
+        words = ("diagnose", "study.csv", "--label-sep", ";", "--resamples", "19", "--seed", "1")
         said = " ".join(ok(*words, "--sampling-weight", "w").split())
         assert f"Pairs {self.WITHOUT} RATERS" in said
         assert "weights" not in ok(*words)

@@ -165,7 +165,7 @@ class TestOptions:
         """Separator, case, blank, codebook and duplicates reach the reading of the table."""
         rows = [("x", 1, "A;b"), ("y", 1, "a; B"), ("x", 2, ""), ("y", 2, "b"), ("x", 1, "b")]
         table = pd.DataFrame(rows, columns=["rater", "unit", "labels"])
-        options = {"sep": ";", "case": "lower", "blank": "empty", "duplicates": "first"}
+        options = {"label_sep": ";", "case": "lower", "blank": "empty", "duplicates": "first"}
         result = sa.agreement(table, codebook=["a", "b"], **options)["fleiss_kappa", "masi"]
         assert (result.n_units, result.n_ratings, result.n_values) == (2, 4, 3)
         with pytest.raises(ValueError, match="not in the codebook"):
@@ -201,10 +201,10 @@ class TestOptions:
     def test_options_of_reading_with_a_study_that_is_built(self):
         """How a table is read says nothing to a study: refused, not ignored."""
         with pytest.raises(
-            OptionError, match="the study is already built; drop unit=, sep=, blank="
+            OptionError, match="the study is already built; drop unit=, label_sep=, blank="
         ):
-            sa.agreement(STUDY, unit="doc", sep=";", blank="empty")
-        assert len(sa.agreement(STUDY, sep=",", case="keep", duplicates="error")) == 2
+            sa.agreement(STUDY, unit="doc", label_sep=";", blank="empty")
+        assert len(sa.agreement(STUDY, label_sep=",", case="keep", duplicates="error")) == 2
 
 
 def test_missing_cells_are_counted():
@@ -262,7 +262,7 @@ def test_categories_are_read_like_the_labels():
     )
     found = sa.agreement(
         table,
-        sep="|",
+        label_sep="|",
         categories=["a", "b", "a|b"],
         coefficient="brennan_prediger",
         distance="jaccard",

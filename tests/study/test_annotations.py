@@ -128,8 +128,8 @@ class TestLong:
     @pytest.mark.parametrize(
         ("options", "labels"),
         [
-            ({"sep": ";"}, {"Joy, fear", "sad"}),
-            ({"sep": ";", "case": "lower"}, {"joy, fear", "sad"}),
+            ({"label_sep": ";"}, {"Joy, fear", "sad"}),
+            ({"label_sep": ";", "case": "lower"}, {"joy, fear", "sad"}),
             ({"codebook": ["Joy", "fear; sad"]}, {"Joy", "fear; sad"}),
         ],
     )
@@ -237,7 +237,7 @@ class TestWide:
         """Separator, case, codebook and policy for repeats reach the cells."""
         frame = pd.DataFrame({"ann": ["A;b", "b"]}, index=["d", "d"])
         study = Annotations.from_wide(
-            frame, sep=";", case="lower", codebook=["a", "b"], duplicates="union"
+            frame, label_sep=";", case="lower", codebook=["a", "b"], duplicates="union"
         )
         assert triples(study) == {("d", "ann", frozenset("ab"))}
 
@@ -255,7 +255,7 @@ class TestOtherLayouts:
         """(rater, unit, answer), in NLTK's order, with the options of the others."""
         study = Annotations.from_triples(
             [("ann", 1, "A|b"), ("bob", 1, {"a"}), ("ann", 2, None), ("ann", 1, "b")],
-            sep="|",
+            label_sep="|",
             case="lower",
             codebook=["a", "b"],
             duplicates="first",
@@ -322,7 +322,7 @@ class TestOtherLayouts:
         study = Annotations.from_contingency(pd.DataFrame(np.eye(2), index=sets, columns=sets))
         assert set(study.values) == {frozenset("a"), EMPTY}
         table = pd.DataFrame([[1]], index=["A;b"], columns=["a"])
-        study = Annotations.from_contingency(table, sep=";", case="lower")
+        study = Annotations.from_contingency(table, label_sep=";", case="lower")
         assert set(study.values) == {frozenset("ab"), frozenset("a")}
 
     @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
@@ -462,11 +462,11 @@ class TestRoundTrips:
     @pytest.mark.filterwarnings("ignore::setagree.errors.SeparatorWarning")
     @settings(deadline=None)
     @given(STUDIES, st.sampled_from(",;|"))
-    def test_text(self, rows, sep):
+    def test_text(self, rows, label_sep):
         """So does text: labels formatted with a separator are read as the same sets."""
         study = Annotations.from_triples(rows)
-        text = [(r, u, sa.format_labels(answer, sep=sep)) for r, u, answer in rows]
-        read = Annotations.from_triples(text, sep=sep, blank="empty")
+        text = [(r, u, sa.format_labels(answer, label_sep=label_sep)) for r, u, answer in rows]
+        read = Annotations.from_triples(text, label_sep=label_sep, blank="empty")
         as_text = {(u, r, frozenset(map(str, answer))) for u, r, answer in triples(study)}
         assert triples(read) == as_text
 

@@ -106,9 +106,9 @@ class TestLabelText:
     def test_signs_that_may_separate(self, mark):
         """Two answers that differ only in order around a sign were meant as sets."""
         cells = [f"joy{mark}fear", f"fear{mark}joy", "joy", "fear"]
-        with pytest.warns(SeparatorWarning, match="differ only in order; did you mean sep='"):
+        with pytest.warns(SeparatorWarning, match="differ only in order; did you mean label_sep='"):
             assert long_study(cells).n_values == 4
-        assert long_study(cells, sep=mark).n_values == 3
+        assert long_study(cells, label_sep=mark).n_values == 3
 
     def test_signs_inside_labels(self, silent):
         """Repeats, other words and cells that have the separator are no reason to ask."""
@@ -118,7 +118,7 @@ class TestLabelText:
     @pytest.mark.parametrize("mark", ["\uff0c", "\u3001", "\u060c"])
     def test_commas_of_other_scripts(self, mark):
         """A comma of another script may stand between labels."""
-        with pytest.warns(SeparatorWarning, match="did you mean sep="):
+        with pytest.warns(SeparatorWarning, match="did you mean label_sep="):
             long_study([f"a{mark}b", "a"])
 
 

@@ -319,21 +319,21 @@ class TestLabelWarnings:
             sets_of(objects(f"a{other}b", "a", "b", "c"))
         assert str(caught[0].message) == (
             f"No cell contains ',', but there is {other!r} in 1 distinct cell of 4, such as "
-            f"{f'a{other}b'!r}; did you mean sep={other!r}?"
+            f"{f'a{other}b'!r}; did you mean label_sep={other!r}?"
         )
 
     def test_several_separators(self):
-        """Several separators are told to be made one; `sep` is one, whatever its length."""
+        """Several separators are told to be made one; `label_sep` is one, whatever its length."""
         one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
         with pytest.warns(SeparatorWarning, match=rf"if it separates labels too, {one}\.$"):
             sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
         with pytest.warns(SeparatorWarning, match="',;' is one separator; if each of its signs"):
-            sets_of(objects("a, b", "a; b", "a"), sep=",;")
+            sets_of(objects("a, b", "a; b", "a"), label_sep=",;")
 
     def test_comma_where_it_is_not_the_separator(self):
         """The default separator is asked for where another was given."""
-        with pytest.warns(SeparatorWarning, match=r"did you mean sep=','\?"):
-            sets_of(objects("a, b", "a"), sep=";")
+        with pytest.warns(SeparatorWarning, match=r"did you mean label_sep=','\?"):
+            sets_of(objects("a, b", "a"), label_sep=";")
 
     @pytest.mark.parametrize(
         "cells",

@@ -67,10 +67,10 @@ ODD_PARTS = [
     st.sampled_from([",", ";", "|", "/", "n", ", "]),
 )
 @settings(deadline=None)
-def test_the_test_for_odd_text_hides_no_doubt(parts, sep):
+def test_the_test_for_odd_text_hides_no_doubt(parts, label_sep):
     """What the one test of all label text calls plain gets no warning from any single test."""
-    column = pd.Series([sep.join(cell) for cell in parts], dtype=object)
-    syntax = LabelSyntax(sep=sep)
+    column = pd.Series([label_sep.join(cell) for cell in parts], dtype=object)
+    syntax = LabelSyntax(label_sep=label_sep)
 
     def warned():
         with warnings.catch_warnings(record=True) as caught:
@@ -118,7 +118,7 @@ def test_second_separator_in_few_cells_is_a_label(cells):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study(cells[:2])
-        study(["a, b|c", "c|d", "e, f|g", "h, i|j"], sep="|")
+        study(["a, b|c", "c|d", "e, f|g", "h, i|j"], label_sep="|")
 
 
 def test_missing_markers_are_labels_with_a_warning():
@@ -145,7 +145,7 @@ def test_signs_in_place_of_the_separator():
     """All signs that stand there are counted, and the command line is not told to use pandas."""
     cells = ["a, b", "a", "b|c", "c;a", "b, c", "c"]
     there = "there is ';' or '|' in 2 distinct cells of 6, such as"
-    with pytest.warns(SeparatorWarning) as caught, spelling({"sep": "--sep"}):
+    with pytest.warns(SeparatorWarning) as caught, spelling({"label_sep": "--label-sep"}):
         study(cells)
     (said,) = [str(one.message) for one in caught if "Besides" in str(one.message)]
     assert there in said
@@ -272,9 +272,11 @@ def test_a_reliability_matrix():
 
 def test_a_separator_with_spaces_misses_labels_without():
     """Of "joy | fear" and "joy|fear" one is a single label under ' | ', and it is said."""
-    match = r"1 distinct cell with '\|' that is not ' \| ', such as 'joy\|fear', .* say sep='\|'"
+    match = (
+        r"1 distinct cell with '\|' that is not ' \| ', such as 'joy\|fear', .* use label_sep='\|'"
+    )
     with pytest.warns(SeparatorWarning, match=match):
-        study(["joy | fear", "joy|fear", "joy"], sep=" | ")
+        study(["joy | fear", "joy|fear", "joy"], label_sep=" | ")
 
 
 def test_what_missing_names_is_not_doubted_in_a_file(tmp_path):

@@ -68,7 +68,9 @@ def clean(text):
 
 LABELS = st.text(max_size=8).map(clean).filter(bool)
 TRICKY = st.text(alphabet="ab,;| \t\"'[](){}=set", max_size=6).map(clean).filter(bool)
-SEPARATORS = st.text(min_size=1, max_size=3).filter(lambda sep: '"' not in sep and sep.strip())
+SEPARATORS = st.text(min_size=1, max_size=3).filter(
+    lambda label_sep: '"' not in label_sep and label_sep.strip()
+)
 
 
 class TestText:
@@ -96,14 +98,16 @@ class TestText:
         assert parse_labels(["e\u0301"]) == {"\u00e9"}
         assert parse_labels("E\u0301", case="lower") == {"\u00e9"}
 
-    @pytest.mark.parametrize("sep", [";", "|", "||", "\t", "\n", " ", " and ", ".", "∧", "::"])
-    def test_any_separator(self, sep):
+    @pytest.mark.parametrize(
+        "label_sep", [";", "|", "||", "\t", "\n", " ", " and ", ".", "∧", "::"]
+    )
+    def test_any_separator(self, label_sep):
         """Any text without a double quote can stand between labels."""
-        assert parse_labels(f"a{sep}b", sep=sep) == {"a", "b"}
+        assert parse_labels(f"a{label_sep}b", label_sep=label_sep) == {"a", "b"}
 
     def test_only_that_separator(self):
         """With another separator a comma is part of the label."""
-        assert parse_labels("a, b; c", sep=";") == {"a, b", "c"}
+        assert parse_labels("a, b; c", label_sep=";") == {"a, b", "c"}
 
     @pytest.mark.parametrize("text", ["None", "nan", "NaN", "NA", "null", "N/A", "-", "0", "False"])
     def test_words_for_nothing_are_labels(self, text):
@@ -153,7 +157,7 @@ class TestQuotes:
 
     def test_another_separator(self):
         """Quotes protect whatever the separator is."""
-        assert parse_labels('"a || b"||c', sep="||") == {"a || b", "c"}
+        assert parse_labels('"a || b"||c', label_sep="||") == {"a || b", "c"}
 
 
 class TestWrittenLists:
@@ -228,7 +232,7 @@ class TestWrittenLists:
     def test_lists_without_quotes(self):
         """A list as Spark prints it would give other labels in another order; it is refused."""
         assert "looks like a list" in refusal("[a, b]")
-        assert "looks like a list" in refusal("[a|b]", sep="|")
+        assert "looks like a list" in refusal("[a|b]", label_sep="|")
 
     @pytest.mark.parametrize(
         "cell", ["[x]", "(smile)", "{x}", "[", "set", "fun (very)", "settle(a)", "[9**9**9]", "[x"]
@@ -470,11 +474,13 @@ class TestCodebook:
 class TestSyntax:
     """Options are checked once, before any cell."""
 
-    @pytest.mark.parametrize("sep", ["", '"', 'a"', None, 1, ["a"]])
-    def test_separator(self, sep):
+    @pytest.mark.parametrize("label_sep", ["", '"', 'a"', None, 1, ["a"]])
+    def test_separator(self, label_sep):
         """A separator is text without a double quote, which would mean two things."""
-        with pytest.raises(OptionError, match=r"sep=.* must be text of one character or more"):
-            LabelSyntax(sep=sep)
+        with pytest.raises(
+            OptionError, match=r"label_sep=.* must be text of one character or more"
+        ):
+            LabelSyntax(label_sep=label_sep)
 
     @pytest.mark.parametrize(("name", "value"), [("blank", "emtpy"), ("case", "upper")])
     def test_closed_lists(self, name, value):
@@ -484,7 +490,7 @@ class TestSyntax:
 
     def test_read_cell_is_parse_labels(self):
         """Reading with a syntax that is checked gives what parse_labels gives."""
-        assert read_cell("B;a", LabelSyntax(sep=";", case="lower")) == {"a", "b"}
+        assert read_cell("B;a", LabelSyntax(label_sep=";", case="lower")) == {"a", "b"}
 
 
 class TestNested:
@@ -531,8 +537,8 @@ class TestFormat:
     def test_sorted_and_separated(self):
         """Labels stand in order, numbers first, with a space after a comma or semicolon."""
         assert format_labels({"b", "a", 10, 9}) == "9, 10, a, b"
-        assert format_labels({"b", "a"}, sep=";") == "a; b"
-        assert format_labels({"b", "a"}, sep="|") == "a|b"
+        assert format_labels({"b", "a"}, label_sep=";") == "a; b"
+        assert format_labels({"b", "a"}, label_sep="|") == "a|b"
 
     def test_any_collection(self):
         """What is formatted may be a list or an iterator as well."""
@@ -546,11 +552,17 @@ class TestFormat:
 
     def test_end_of_a_label_and_separator(self):
         """A label whose end and the separator could be split elsewhere stands in quotes."""
-        assert parse_labels(format_labels({"a|", "b"}, sep="||"), sep="||") == {"a|", "b"}
-        assert parse_labels(format_labels({"set", "x)"}, sep="("), sep="(") == {"set", "x)"}
+        assert parse_labels(format_labels({"a|", "b"}, label_sep="||"), label_sep="||") == {
+            "a|",
+            "b",
+        }
+        assert parse_labels(format_labels({"set", "x)"}, label_sep="("), label_sep="(") == {
+            "set",
+            "x)",
+        }
 
     @pytest.mark.parametrize(
-        ("labels", "sep", "text"),
+        ("labels", "label_sep", "text"),
         [
             ({"|a"}, " | ", '"|a"'),
             ({"a|"}, " | ", '"a|"'),
@@ -572,29 +584,30 @@ class TestFormat:
             ({"a"}, "  ", "a"),
         ],
     )
-    def test_spaced_separators(self, labels, sep, text):
+    def test_spaced_separators(self, labels, label_sep, text):
         """A label that begins, ends or is what stands between spaces is quoted; no other is.
 
         The ends of a cell lose their space, so that the separator is seen there without it.
         """
-        found = format_labels(labels, sep=sep)
-        assert parse_labels(found, sep=sep) == labels
+        found = format_labels(labels, label_sep=label_sep)
+        assert parse_labels(found, label_sep=label_sep) == labels
         assert found == text
 
     @pytest.mark.parametrize(
-        "sep", [" | ", " ;", "; ", " - - ", "--", "aa", " ab ", "a ", " a", " , ", "  ", " ][ "]
+        "label_sep",
+        [" | ", " ;", "; ", " - - ", "--", "aa", " ab ", "a ", " a", " , ", "  ", " ][ "],
     )
-    def test_all_small_sets_with_spaced_separators(self, sep):
+    def test_all_small_sets_with_spaced_separators(self, label_sep):
         """All sets of one or two labels made of the separator and other signs come back."""
-        signs = [*dict.fromkeys([*sep.replace(" ", "x"), "a", "|", "x"])]
+        signs = [*dict.fromkeys([*label_sep.replace(" ", "x"), "a", "|", "x"])]
         words = ["".join(w) for n in (1, 2, 3) for w in itertools.product(signs, repeat=n)]
         words += [f"{a} {b}" for a in signs for b in signs]
         for pair in itertools.combinations_with_replacement(words, 2):
-            text = format_labels(set(pair), sep=sep)
-            assert parse_labels(text, sep=sep) == frozenset(pair), (pair, text)
+            text = format_labels(set(pair), label_sep=label_sep)
+            assert parse_labels(text, label_sep=label_sep) == frozenset(pair), (pair, text)
 
     @pytest.mark.parametrize(
-        ("text", "sep", "labels"),
+        ("text", "label_sep", "labels"),
         [
             ("| a | b |", " | ", {"a", "b"}),
             ("| | a | |", " | ", {"a"}),
@@ -607,9 +620,9 @@ class TestFormat:
             ("- - a - -", " - - ", {"a"}),
         ],
     )
-    def test_separators_at_the_ends(self, text, sep, labels):
+    def test_separators_at_the_ends(self, text, label_sep, labels):
         """Separators at the ends of a cell count as such without the space around the cell."""
-        assert parse_labels(text, sep=sep) == labels
+        assert parse_labels(text, label_sep=label_sep) == labels
 
     def test_empty_set(self):
         """The empty set is blank as text, and {} where people read it."""
@@ -638,15 +651,19 @@ class TestProperties:
 
     @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), st.sampled_from(",;|\t"))
-    def test_round_trip(self, labels, sep):
+    def test_round_trip(self, labels, label_sep):
         """What is formatted is read back as the same set."""
-        assert parse_labels(format_labels(labels, sep=sep), sep=sep) == labels
+        assert (
+            parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
+        )
 
     @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), SEPARATORS)
-    def test_round_trip_with_any_separator(self, labels, sep):
+    def test_round_trip_with_any_separator(self, labels, label_sep):
         """So it is with any separator, longer ones and ones that occur in labels too."""
-        assert parse_labels(format_labels(labels, sep=sep), sep=sep) == labels
+        assert (
+            parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
+        )
 
     @settings(deadline=None)
     @given(st.frozensets(LABELS, max_size=5))
@@ -716,7 +733,7 @@ class TestProperties:
             assert len(str(error)) < 300  # noqa: PT017 - as above
 
     @pytest.mark.parametrize(
-        ("text", "sep"),
+        ("text", "label_sep"),
         [
             ('"a",' + "bbbbb," * 80_000, ","),
             ('"a",' * 80_000, ","),
@@ -724,10 +741,10 @@ class TestProperties:
             ("| " * 80_000 + "a" + " |" * 80_000, " | "),
         ],
     )
-    def test_long_cells_take_linear_time(self, text, sep):
+    def test_long_cells_take_linear_time(self, text, label_sep):
         """A cell of half a million characters is read at once; each label once moved the rest."""
         start = time.process_time()
-        assert parse_labels(text, sep=sep) <= {"a", "bbbbb"}
+        assert parse_labels(text, label_sep=label_sep) <= {"a", "bbbbb"}
         assert time.process_time() - start < 2
 
     def test_exhaustively_small(self):
@@ -737,10 +754,12 @@ class TestProperties:
             assert parse_labels(format_labels(set(pair))) == frozenset(pair)
 
 
-@pytest.mark.parametrize(("cell", "sep"), [("a; b; ", "; "), ("| a | b", " | "), ("a, b,", ", ")])
-def test_separator_with_space_at_the_ends(cell, sep):
+@pytest.mark.parametrize(
+    ("cell", "label_sep"), [("a; b; ", "; "), ("| a | b", " | "), ("a, b,", ", ")]
+)
+def test_separator_with_space_at_the_ends(cell, label_sep):
     """A separator at the end adds no label, also where its own space was trimmed."""
-    assert sa.parse_labels(cell, sep=sep) == {"a", "b"}
+    assert sa.parse_labels(cell, label_sep=label_sep) == {"a", "b"}
 
 
 def test_numbers_in_brackets_are_labels():

@@ -255,7 +255,7 @@ class TestHalves:
             lambda: sa.parse_labels(f"b, {HALF}"),
             lambda: sa.parse_labels(r'["\ud83d"]'),
             lambda: sa.parse_labels("a", codebook=["a", HALF]),
-            lambda: sa.parse_labels("a", sep=HALF),
+            lambda: sa.parse_labels("a", label_sep=HALF),
             lambda: sa.Annotations.from_triples([("x", 1, "a")], missing=[HALF]),
             lambda: sa.by_group(STUDY, {1: HALF, 2: "b"}),
         ],
@@ -314,7 +314,7 @@ class TestHalves:
             ["--without", HALF],
             ["--codebook", f"a,{HALF}"],
             ["--missing", HALF],
-            ["--sep", HALF],
+            ["--label-sep", HALF],
         ],
     )
     def test_options(self, folder, words):

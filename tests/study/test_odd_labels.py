@@ -53,8 +53,8 @@ def test_joined_labels_where_nothing_else_separates():
     """Without a cell of several labels the sign is the separator that is named."""
     frame = table("anger+joy", words=["anger", "sadness", "joy"])
     assert "(1 rating)" in warned(frame)[SeparatorWarning]
-    assert "sep='+'" in warned(frame)[SeparatorWarning]
-    assert warned(frame, sep="+") == {}
+    assert "label_sep='+'" in warned(frame)[SeparatorWarning]
+    assert warned(frame, label_sep="+") == {}
 
 
 def test_a_number_among_words():
@@ -94,7 +94,7 @@ def test_clean_labels_are_not_warned_of(words):
     rng = np.random.default_rng(1)
     frame = table(words=list(rng.permutation(words * 3)))
     odd = {SeparatorWarning, MixedScaleWarning, SimilarLabelsWarning}
-    assert not odd & warned(frame, sep=",").keys()
+    assert not odd & warned(frame, label_sep=",").keys()
 
 
 def test_a_codebook_permits_what_it_lists():
@@ -128,10 +128,10 @@ def test_real_studies_are_clean(name):
 
 
 def test_commas_with_another_separator():
-    """With sep="/" a label with a comma whose parts are labels is named, with the counts."""
+    """With label_sep="/" a label with a comma whose parts are labels is named, with the counts."""
     cells = ["joy/fear", "joy, fear", "joy", "fear", "joy/fear", "joy"]
     frame = pd.DataFrame({"unit": [1, 1, 2, 2, 3, 3], "rater": list("ababab"), "labels": cells})
     with pytest.warns(
         SeparatorWarning, match=r"'joy, fear' \(1 rating\): read as one label, .* '/'"
     ):
-        sa.Annotations.from_long(frame, sep="/")
+        sa.Annotations.from_long(frame, label_sep="/")

@@ -38,7 +38,7 @@ def test_own_words_come_first():
     """What a function says of an option itself stands, in the place that the signature gives it."""
 
     @tells_reading
-    def taken(data, *, sep=",", blank=None):
+    def taken(data, *, label_sep=",", blank=None):
         """Take it.
 
         Parameters
@@ -50,9 +50,11 @@ def test_own_words_come_first():
         """
 
     told = parameter_texts(split_sections(taken.__doc__)[1])
-    assert [*told] == ["data", "sep", "blank"]
+    assert [*told] == ["data", "label_sep", "blank"]
     assert told["blank"] == "blank : str\n    Own words."
-    assert told["sep"].startswith("sep : str, optional\n    What stands between the labels")
+    assert told["label_sep"].startswith(
+        "label_sep : str, optional\n    What stands between the labels"
+    )
 
 
 def test_no_docstrings():

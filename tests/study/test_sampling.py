@@ -244,9 +244,9 @@ class TestReducedTables:
         frame.assign(labels=["; ".join(sorted(x)) or "[]" for x in frame["labels"]]).to_csv(path)
         words = "needs to know which unit is which; a tally does not"
         with pytest.raises(DataError, match=words):
-            sa.agreement(path, **COLUMNS, sep=";", memory_limit="1GB", **drawn)
+            sa.agreement(path, **COLUMNS, label_sep=";", memory_limit="1GB", **drawn)
         with pytest.raises(DataError, match=words):
-            sa.agreement(sa.tally(path, **COLUMNS, sep=";"), **drawn)
+            sa.agreement(sa.tally(path, **COLUMNS, label_sep=";"), **drawn)
 
 
 @pytest.mark.parametrize(

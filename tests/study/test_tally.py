@@ -146,7 +146,7 @@ class TestFromCounts:
     def test_separator_and_case(self):
         """The columns are read as label cells are."""
         table = pd.DataFrame([[1, 1]], columns=["Joy;fear", "anger"])
-        made = Tally.from_counts(table, sep=";", case="lower")
+        made = Tally.from_counts(table, label_sep=";", case="lower")
         assert set(made.values) == {frozenset({"joy", "fear"}), frozenset({"anger"})}
 
     def test_units_without_a_rating_are_no_units(self):

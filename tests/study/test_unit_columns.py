@@ -223,7 +223,7 @@ class TestNamesOfGroups:
         data, how = frame, {**COLUMNS, "strata": "doc"}
         if road == "csv":
             frame["labels"] = ["; ".join(labels) or "[]" for labels in frame["labels"]]
-            data, how["sep"] = tmp_path / "table.csv", ";"
+            data, how["label_sep"] = tmp_path / "table.csv", ";"
             frame.to_csv(data, index=False)
         elif road == "mapping":
             data, how = self.STUDY, {"strata": names}

@@ -28,7 +28,12 @@ LISTS: list[Any] = [
 ]
 OPTIONS: list[dict[str, Any]] = [
     *({}, {}, {"blank": "missing"}, {"blank": "empty"}, {"blank": "error"}, {"case": "lower"}),
-    *({"sep": ";"}, {"sep": "|"}, {"sep": ", "}, {"missing": ["n/a", "-", "NA", 1]}),
+    *(
+        {"label_sep": ";"},
+        {"label_sep": "|"},
+        {"label_sep": ", "},
+        {"missing": ["n/a", "-", "NA", 1]},
+    ),
     *({"missing": ["absent"]}, {"codebook": ["x", "y"]}, {"codebook": ["X", "x, y"]}),
     {"blank": "empty", "case": "lower", "missing": ["NA"], "codebook": ["x", "y", "q", "é"]},
 ]

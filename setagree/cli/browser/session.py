@@ -46,7 +46,7 @@ _CALLED = {
     "rater": "Rater:",
     "labels": "Answer:",
     "blank": "Blank cells are:",
-    "sep": "Separator:",
+    "label_sep": "Separator:",
     "wide": "Layout: a column for each rater",
     "raters": "the columns of the raters",
     "kind": "Answers are:",
@@ -64,7 +64,7 @@ class Session:
 
     def __init__(self) -> None:
         self.study: sa.Annotations | None = None
-        self.name, self.sep = "study", ","
+        self.name, self.label_sep = "study", ","
 
     def answer(self, question: str) -> str:
         """Return the answer to a question, both as JSON."""
@@ -103,7 +103,11 @@ class Session:
         reading = _reading(asked)
         opened = open_study(asked["path"], reading, Plan(in_memory=True), note=note)
         study = cast("sa.Annotations", opened)
-        self.study, self.name, self.sep = study, Path(asked["path"]).stem, reading.sep or ","
+        self.study, self.name, self.label_sep = (
+            study,
+            Path(asked["path"]).stem,
+            reading.label_sep or ",",
+        )
         is_sets = study.kind == "labels"
         labels = study.labels if is_sets else ()
         of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS
@@ -172,7 +176,9 @@ class Session:
     def _tidy(self, study: sa.Annotations) -> pd.DataFrame:
         frame = study.to_long()
         if study.kind == "labels":
-            sets = [sa.format_labels(one, sep=self.sep) or "[]" for one in frame["labels"]]
+            sets = [
+                sa.format_labels(one, label_sep=self.label_sep) or "[]" for one in frame["labels"]
+            ]
             frame["labels"] = pd.Series(sets, index=frame.index, dtype=object)
         return frame
 

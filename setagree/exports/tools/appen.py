@@ -22,7 +22,7 @@ def read(path: Path, request: Request) -> Answers:
     # A column of answers has one of test answers next to it; without, any may be the question.
     asked = [name for name in own if f"{name}_gold" in own] if request.question is None else []
     question = pick_question(request.question, asked or _answers(sheet, own), sheet.name)
-    labels = split_column(sheet, question, "\n" if request.sep is None else request.sep)
+    labels = split_column(sheet, question, "\n" if request.label_sep is None else request.label_sep)
     tainted = sheet.among("_tainted", {"true"})
     gold = sheet.among("_golden", {"true"})
     if (answer := f"{question}_gold") in sheet.frame:

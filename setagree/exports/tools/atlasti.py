@@ -15,7 +15,7 @@ def read(path: Path, request: Request) -> Answers:
     found = sheet.found(
         segments(sheet, "Document", "Reference"),
         sheet.ids("Created by"),
-        split_column(sheet, "Codes", "\n" if request.sep is None else request.sep),
+        split_column(sheet, "Codes", "\n" if request.label_sep is None else request.label_sep),
         sheet.blank("Codes"),
     )
     return settle(found, request, why="The quotation has no codes.", default="empty")

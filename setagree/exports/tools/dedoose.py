@@ -20,7 +20,9 @@ def read(path: Path, request: Request) -> Answers:
         labels, blank = flag_sets(sheet, codes)
     else:
         combined = "Codes Applied Combined"
-        labels = split_column(sheet, combined, ", " if request.sep is None else request.sep)
+        labels = split_column(
+            sheet, combined, ", " if request.label_sep is None else request.label_sep
+        )
         blank = sheet.blank(combined)
     units = segments(sheet, "Media Title", "Excerpt Range")
     found = sheet.found(units, sheet.ids("Excerpt Creator"), labels, blank)

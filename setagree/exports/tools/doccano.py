@@ -101,9 +101,9 @@ def _csv_examples(path: Path, request: Request) -> list[_Example]:
     if missing := [name for name in ("id", "label") if name not in table]:
         raise FileError(f"{shown(path)} has no column {missing[0]!r}.")
     cells = zip(table["id"], table["label"], strict=True)
-    sep = request.sep or "#"
+    label_sep = request.label_sep or "#"
     return [
-        _Example(unit, path, frozenset(cell.split(sep) if cell else ()), f"row {row}")
+        _Example(unit, path, frozenset(cell.split(label_sep) if cell else ()), f"row {row}")
         for row, (unit, cell) in enumerate(cells, start=1)
     ]
 

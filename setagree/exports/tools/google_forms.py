@@ -49,35 +49,35 @@ def _has_semicolons(peek: Peek) -> bool:
 def read(path: Path, request: Request, usual_sep: str) -> Answers:
     """Read the responses to a checkbox grid (one row a rater), or to one unit at a time."""
     sheet = Sheet.open(path, request)
-    sep = usual_sep if request.sep is None else request.sep
+    label_sep = usual_sep if request.label_sep is None else request.label_sep
     rater = _form_rater(sheet)
     grid = {name: match for name in sheet.columns if (match := _GRID.fullmatch(name))}
     if grid:
         known = list(dict.fromkeys(match[1] for match in grid.values()))
         question = pick_question(request.question, known, sheet.name)
         rows = {name: match[2] for name, match in grid.items() if match[1] == question}
-        found = _form_of_grid(sheet, rater, rows, sep)
+        found = _form_of_grid(sheet, rater, rows, label_sep)
     else:
-        found = _form_of_units(sheet, request, rater, sep)
+        found = _form_of_units(sheet, request, rater, label_sep)
     why = "Google Forms leaves a question without a tick and one that was passed over alike blank."
     return settle(found, request, why=why)
 
 
-def _form_of_grid(sheet: Sheet, rater: str, rows: Mapping[str, str], sep: str) -> Found:
+def _form_of_grid(sheet: Sheet, rater: str, rows: Mapping[str, str], label_sep: str) -> Found:
     """Return the responses to a grid, whose rows are units."""
-    split = splitter(sep)
-    doubt_columns(sheet, rows, sep)
+    split = splitter(label_sep)
+    doubt_columns(sheet, rows, label_sep)
     raters = sheet.ids(rater)
     return of_columns(sheet, raters, rows, lambda c: (sheet.parse(c, split), sheet.blank(c)))
 
 
-def _form_of_units(sheet: Sheet, request: Request, rater: str, sep: str) -> Found:
+def _form_of_units(sheet: Sheet, request: Request, rater: str, label_sep: str) -> Found:
     """Return the responses of a form that was filled in once for each unit."""
     rest = [name for name in sheet.columns[1:] if name != rater]
     unit = _form_unit(sheet, rater, rest)
     questions = [name for name in rest if name != unit]
     question = pick_question(request.question, questions, sheet.name)
-    answers = split_column(sheet, question, sep)
+    answers = split_column(sheet, question, label_sep)
     return sheet.found(sheet.ids(unit), sheet.ids(rater), answers, sheet.blank(question))
 
 

@@ -124,12 +124,12 @@ def _markers(sheet: Sheet, columns: Sequence[str]) -> Flags:
 
 def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[LabelSet | None]:
     """Return the label sets of columns one after another, with the doubts about them."""
-    sep = "," if request.sep is None else request.sep
-    syntax = LabelSyntax(sep=sep)
+    label_sep = "," if request.label_sep is None else request.label_sep
+    syntax = LabelSyntax(label_sep=label_sep)
     cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
     distinct, codes = np.unique(cells.astype(str), return_inverse=True)
-    doubt_separator(distinct.tolist(), sep)
-    doubt_brackets(distinct.tolist(), sep)
+    doubt_separator(distinct.tolist(), label_sep)
+    doubt_brackets(distinct.tolist(), label_sep)
     if request.roster is None:
         cased = str.lower if request.case == "lower" else str
         said = {cased(str(one).strip()) for one in request.missing or ()}

@@ -109,7 +109,7 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
         columns = _questions(survey, request, dict.fromkeys(asked))
     units = _loop_units(columns, survey.texts)
     sheet = survey.sheet
-    split = None if request.sep is None else splitter(request.sep)
+    split = None if request.label_sep is None else splitter(request.label_sep)
     read = _codes if layout == "values" else _texts
     own = read if split is None else lambda cell: split(cell) - {_SEEN}
     found = of_columns(

@@ -33,7 +33,7 @@ def read(path: Path, request: Request) -> Answers:
     asked = request.question and request.question.removeprefix("OUTPUT:")
     question = pick_question(asked, list(outputs), sheet.name)
     unanswered = _unanswered(sheet)
-    labels = sheet.parse(outputs[question], _toloka_cells(request.sep))
+    labels = sheet.parse(outputs[question], _toloka_cells(request.label_sep))
     rejected = sheet.among("ASSIGNMENT:status", {"rejected"})
     labels = leave_out(drop(labels, unanswered), rejected, "rejected answer", sheet.name)
     control = f"GOLDEN:{question}"
@@ -60,14 +60,14 @@ def _unanswered(sheet: Sheet) -> Flags:
     return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
 
 
-def _toloka_cells(sep: str | None) -> Callable[[str], LabelSet]:
+def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
     def read(cell: str) -> LabelSet:
-        if sep is not None and not cell.startswith("["):
-            return splitter(sep)(cell)
+        if label_sep is not None and not cell.startswith("["):
+            return splitter(label_sep)(cell)
         if not cell.startswith("["):
             hint = (
-                f"say {option('sep', '...')}, which stands between labels (a single label may "
-                "stand alone)."
+                f"say {option('label_sep', '...')}, the text between labels (a single label needs "
+                "none)."
             )
             raise FileError(f"{shorten(cell)} is not a JSON list; {hint}")
         return label_list(read_json(cell), cell)

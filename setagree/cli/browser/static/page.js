@@ -170,7 +170,7 @@ function recognised({ error, counts = [], notes, columns, rows = [], roles = {} 
 
 /* Read the file again, as it is now chosen; of another layout nothing is known yet. */
 function chosen(event) {
-  const form = $("how").elements, cells = ["sep", "blank", "duplicates", "case"];
+  const form = $("how").elements, cells = ["label_sep", "blank", "duplicates", "case"];
   const how = Object.fromEntries(cells.map((name) => [name, form[name].value]));
   const wide = form.layout.value === "wide";
   if (event.target === form.layout) file.how = { ...how, wide, ...(wide ? {} : { unit: form.unit.value }) };
