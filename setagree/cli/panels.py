@@ -203,11 +203,15 @@ def _replaced(tests: ReplacementTable) -> pd.DataFrame:
         low, high = test.interval()
         part = (
             test.to_frame()
-            .drop(columns=["n_units", "n_shared"])
+            .drop(columns=["n_units", "n_shared_units"])
             .add_prefix("replaced_")
             .reset_index()
         )
-        mean = {"mean_change": test.change, "mean_change_low": low, "mean_change_high": high}
+        mean = {
+            "mean_difference": test.difference,
+            "mean_difference_low": low,
+            "mean_difference_high": high,
+        }
         own = {"margin": test.margin, "noninferiority_p_value": test.p_adjusted}
         part.insert(0, "model", test.model)
         parts.append(part.assign(**mean, **own, noninferior=test.passes))
@@ -264,7 +268,7 @@ def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
         counts = {name: f"consensus_{name}" for name in ("n_units", "n_left_out")}
         against = scores.astype(object).loc[row.model].rename(counts).to_dict()
         power = {"power": row.power(), "units_for_80": row.units_for()}
-        parts.append(part.assign(**own, **power, human_alpha=row.human_alpha, **against))
+        parts.append(part.assign(**own, **power, reference_alpha=row.reference_alpha, **against))
     frame = pd.concat(parts, ignore_index=True)
     full = frame.columns[frame.notna().all()]
     return frame.astype({name: frame[name].infer_objects().dtype for name in full})

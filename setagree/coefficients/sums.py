@@ -38,7 +38,14 @@ from setagree.coefficients.chance import (
     dot,
     reach,
 )
-from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn, one_minus
+from setagree.coefficients.chance_models import (
+    Fixed,
+    GwetUrn,
+    Model,
+    Redrawn,
+    Urn,
+    one_minus,
+)
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.limits import BLOCK_ENTRIES
 
@@ -438,7 +445,10 @@ class UnitSums:
 
     @property
     def _is_nothing(self) -> bool:
-        """Whether the study leaves no chance disagreement, and so no study without a part of it."""
+        """Whether the study leaves no chance disagreement.
+
+        Then no study without a part of it does, unless F has entries below 0.
+        """
         return not self.sums.M or not self.form > self._rounding
 
     def left(self, gone: Sums, to_urn: Floats, own_form: Floats) -> Left:
@@ -457,10 +467,13 @@ class UnitSums:
     def of_left(self, left: Left) -> tuple[Floats, Flags]:
         """Return the coefficient without each part, and whether its digits cancelled.
 
-        NaN if the study itself leaves no chance disagreement.
+        NaN if the study itself leaves no chance disagreement. GwetUrn is then recomputed.
         """
         if self._is_nothing:
-            return np.full(len(left.y), np.nan), np.zeros(len(left.y), dtype=bool)
+            # F = (1 - s) 1 1' + s I has entries below 0 if nearly all credit is full, so that
+            # pe = 1 may hold for the study alone; its parts are then recomputed.
+            recomputed = isinstance(self.model, GwetUrn) and bool(self.sums.M)
+            return np.full(len(left.y), np.nan), np.full(len(left.y), recomputed)
         lost = (left.sums.O <= CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
         lost |= left.sums.M <= CANCELLATION_TOL * self.sums.M
         lost |= left.form <= max(CANCELLATION_TOL * self.form, self._rounding)

@@ -90,9 +90,10 @@ def by_pair(
     Returns
     -------
     DataFrame
-        One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b, n_shared,
-        estimate, standard_error, low, high, mean_distance, reason (for an estimate of NaN, or for
-        no interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
+        One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b,
+        n_shared_units, estimate, standard_error, low, high, mean_distance, reason (for an estimate
+        of NaN, or for no interval), coefficient, distance. `pair_matrix` makes a square matrix of
+        it.
 
     Raises
     ------
@@ -105,11 +106,11 @@ def by_pair(
     --------
     >>> import setagree as sa
     >>> pairs = by_pair(sa.simulate(60, 3, rng=1))
-    >>> pairs[["rater_a", "rater_b", "n_shared", "estimate"]].round(3)
-      rater_a rater_b  n_shared  estimate
-    0      r1      r2        60     0.271
-    1      r1      r3        60     0.310
-    2      r2      r3        60     0.383
+    >>> pairs[["rater_a", "rater_b", "n_shared_units", "estimate"]].round(3)
+      rater_a rater_b  n_shared_units  estimate
+    0      r1      r2              60     0.271
+    1      r1      r3              60     0.310
+    2      r2      r3              60     0.383
     """
     study = known_raters(study, "by_pair")
     asked = get_coefficient(coefficient)
@@ -215,7 +216,7 @@ def _pairs_of(
                 [_pair_row(score_part(whole, study.take(part.ravel())), level) for part in parts]
             )
         one, two = np.divmod(found, study.n_raters)
-        names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared": n}
+        names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared_units": n}
         blocks.append(columns.assign(**names)[[*_COLUMNS]])
     if not blocks:
         raise DataError("no two raters share a unit, so that there is no pair to compare.")
@@ -230,7 +231,7 @@ def _pair_row(part: Agreement, level: float) -> Row:
 
 
 _COLUMNS = (
-    *("rater_a", "rater_b", "n_shared", "estimate", "standard_error", "low", "high"),
+    *("rater_a", "rater_b", "n_shared_units", "estimate", "standard_error", "low", "high"),
     *("mean_distance", "reason"),
 )
 

@@ -55,12 +55,12 @@ def by_rater(
     -------
     DataFrame
         One row per rater, sorted by the rise of the coefficient on removal: rater, n_ratings,
-        n_shared (in units with another rating), mean_distance (to the others, averaged over its
-        shared units), estimate_without, change (estimate_without - estimate of all) with
-        change_standard_error, change_low, change_high (paired by unit, linearised: see `compare`),
-        p_value (that a removal changes nothing) and p_holm (the same corrected for the n_tried
-        raters that have a p, because the best is selected: without correction the best of 6 alike
-        has p <= 0.05 in 8%; `what_if` corrects for all the changes that it tries),
+        n_paired_ratings (in units with another rating), mean_distance (to the others, averaged over
+        its shared units), estimate_without, difference (estimate_without - estimate of all) with
+        difference_standard_error, difference_low, difference_high (paired by unit, linearised: see
+        `compare`), p_value (that a removal changes nothing) and p_holm (the same corrected for the
+        n_tests raters that have a p, because the best is selected: without correction the best of 6
+        alike has p <= 0.05 in 8%; `what_if` corrects for all the changes that it tries),
         mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and underused_label
         with overuse and underuse (difference of the rates), coefficient, distance. What concerns
         labels is missing if the values are numbers.
@@ -73,17 +73,17 @@ def by_rater(
         Raters times ratings are thousands of millions, and there are as many distinct values, or
         raters are scored one by one: of Conger's kappa and mv_alpha, and of units that were drawn
         in clusters or with weights. `jackknife` over raters, which has no
-        change_standard_error, takes one pass for all.
+        difference_standard_error, takes one pass for all.
 
     Examples
     --------
     >>> import setagree as sa
     >>> raters = by_rater(sa.simulate(60, 3, rng=1))
-    >>> raters[["rater", "n_ratings", "mean_distance", "estimate_without", "change"]].round(3)
-      rater  n_ratings  mean_distance  estimate_without  change
-    0    r1         60          0.610             0.383   0.062
-    1    r2         60          0.579             0.310  -0.011
-    2    r3         60          0.563             0.271  -0.050
+    >>> raters[["rater", "n_ratings", "mean_distance", "estimate_without", "difference"]].round(3)
+      rater  n_ratings  mean_distance  estimate_without  difference
+    0    r1         60          0.610             0.383       0.062
+    1    r2         60          0.579             0.310      -0.011
+    2    r3         60          0.563             0.271      -0.050
     """
     study = known_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
@@ -99,7 +99,7 @@ def by_rater(
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    return frame.sort_values("change", ascending=False, kind="stable").reset_index(drop=True)
+    return frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _changes(raters: Absences, whole: Agreement, level: float) -> pd.DataFrame:
@@ -161,7 +161,13 @@ def _instead(whole: Agreement) -> str:
 
 
 _CHANGES = (
-    *("estimate_without", "change", "change_standard_error", "change_low", "change_high"),
+    *(
+        "estimate_without",
+        "difference",
+        "difference_standard_error",
+        "difference_low",
+        "difference_high",
+    ),
     "p_value",
 )
 
@@ -172,7 +178,7 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
     mean = far / np.maximum(ratings.unit_ratings - 1, 1)
     n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
     sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
-    return {"n_shared": n, "mean_distance": _divided(sums, n)}
+    return {"n_paired_ratings": n, "mean_distance": _divided(sums, n)}
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
@@ -224,12 +230,12 @@ def _label_habits(study: Annotations, ratings: SortedRatings, membership: Member
     around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
     # gap_gl = sum over i of [x_il - mean of x_jl over the other raters j of the unit], (R, L).
     gaps = (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
-    n_shared = np.maximum(np.bincount(g, minlength=study.n_raters), 1)
+    n_paired_ratings = np.maximum(np.bincount(g, minlength=study.n_raters), 1)
     at_once = max(1, BLOCK_ENTRIES // membership.n_labels)
     found = []
     for start in range(0, study.n_raters, at_once):
         part = slice(start, start + at_once)
-        bias = gaps[part].toarray() / n_shared[part, None]
+        bias = gaps[part].toarray() / n_paired_ratings[part, None]
         found.append((*_largest(bias, membership), *_largest(-bias, membership)))
     over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {

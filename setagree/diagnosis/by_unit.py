@@ -52,7 +52,7 @@ def by_unit(
         its pairs of ratings), share_of_disagreement (of the observed disagreement Do, to which a
         unit contributes in proportion to its ratings, and to its sampling weight), influence (the
         linearised value of the unit, whose mean is the coefficient, for alpha up to its
-        small-sample term), estimate_without (the coefficient without the unit, exact), change
+        small-sample term), estimate_without (the coefficient without the unit, exact), difference
         (estimate_without - estimate: positive if the unit lowers agreement),
         answers (text, equal answers together), coefficient, distance. Both estimate_without and
         influence are NaN for mv_alpha, which has no closed form of them.
@@ -97,7 +97,7 @@ def by_unit(
         _leave_out_weighted(whole, numbers["estimate_without"], worst)
     frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
     frame.insert(0, "unit", units[worst])
-    frame["change"] = frame["estimate_without"] - whole.estimate
+    frame["difference"] = frame["estimate_without"] - whole.estimate
     # Object dtype, because a string backend may reject some text.
     answers = _answers(study, _patterns(tally), worst)
     frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)

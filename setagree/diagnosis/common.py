@@ -160,9 +160,9 @@ def named(agreement: Agreement) -> Row:
 
 
 def corrected(p_values: pd.Series[float]) -> Row:
-    """Return the columns p_holm and n_tried of a table of changes, whose best is looked for."""
+    """Return the columns p_holm and n_tests of a table of changes, whose best is looked for."""
     p = np.asarray(p_values, dtype=np.float64)
-    return {"p_holm": holm(p), "n_tried": int((~np.isnan(p)).sum())}
+    return {"p_holm": holm(p), "n_tests": int((~np.isnan(p)).sum())}
 
 
 def shares(parts: Floats) -> Floats:

@@ -199,7 +199,7 @@ class KeySums:
         check_cost("The table of confusions", n_bytes=self._bytes_per_key * n_keys, instead=INSTEAD)
 
 
-COLUMNS = ("label", "other", "kind", "pairs", "expected", "lift", "share", "relation")
+COLUMNS = ("label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share", "relation")
 
 BLOCK_STEPS = 5_000_000
 """Pairs of labels that are compared at once."""
@@ -266,10 +266,10 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     ...     ("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a, c"), ("ben", 2, "b, c"),
     ...     ("ann", 3, "c"), ("ben", 3, ""),
     ... ], blank="empty")
-    >>> confusions(study)[["label", "other", "kind", "pairs", "expected"]].round(3)
-      label other      kind  pairs  expected
-    0     a     b   instead    2.0       0.8
-    1     c  None  left out    1.0       1.0
+    >>> confusions(study)[["label", "other", "kind", "n_pairs", "expected_pairs"]].round(3)
+      label other      kind  n_pairs  expected_pairs
+    0     a     b   instead      2.0             0.8
+    1     c  None  left out      1.0             1.0
     """
     opened = open_study(study)
     if isinstance(opened, Annotations):
@@ -287,10 +287,10 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     times = differing / drawn if drawn > 0 else float("nan")
     frames = [_instead(membership, sums, c, times), _left_out(membership, left_out, c, times)]
     frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
-    frame["lift"] = frame["pairs"] / frame["expected"]
-    frame["share"] = frame["pairs"] / differing if differing else np.nan
+    frame["lift"] = frame["n_pairs"] / frame["expected_pairs"]
+    frame["share"] = frame["n_pairs"] / differing if differing else np.nan
     frame["relation"] = None if parents is None else _relations(frame, parents)
-    frame = frame.sort_values("pairs", ascending=False, kind="stable")
+    frame = frame.sort_values("n_pairs", ascending=False, kind="stable")
     return frame[list(COLUMNS)].reset_index(drop=True)
 
 
@@ -299,7 +299,7 @@ def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
 
     If the number expected by chance is unknown, the observed one decides.
     """
-    return (frame["pairs"] >= ENOUGH_PAIRS) & ~(frame["expected"] < ENOUGH_PAIRS)
+    return (frame["n_pairs"] >= ENOUGH_PAIRS) & ~(frame["expected_pairs"] < ENOUGH_PAIRS)
 
 
 def exceed_chance(frame: pd.DataFrame) -> pd.Series[bool]:
@@ -307,8 +307,8 @@ def exceed_chance(frame: pd.DataFrame) -> pd.Series[bool]:
 
     The pairs of a unit are not independent, so that this is a filter of noise and not a test.
     """
-    expected = frame["expected"]
-    near = frame["pairs"] - expected < CLEARLY * expected**0.5
+    expected = frame["expected_pairs"]
+    near = frame["n_pairs"] - expected < CLEARLY * expected**0.5
     return has_enough_pairs(frame) & ~near
 
 
@@ -369,8 +369,8 @@ def _instead(membership: Membership, sums: KeySums, c: Floats, times: float) -> 
             "label": membership.labels[a],
             "other": membership.labels[b],
             "kind": "instead",
-            "pairs": pairs,
-            "expected": drawn * times,
+            "n_pairs": pairs,
+            "expected_pairs": drawn * times,
         }
     )
 
@@ -383,8 +383,8 @@ def _left_out(membership: Membership, pairs: Floats, c: Floats, times: float) ->
             "label": membership.labels[found],
             "other": np.full(len(found), None, dtype=object),
             "kind": "left out",
-            "pairs": pairs[found],
-            "expected": expected[found],
+            "n_pairs": pairs[found],
+            "expected_pairs": expected[found],
         }
     )
 

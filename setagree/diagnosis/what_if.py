@@ -93,11 +93,11 @@ def what_if(
     Returns
     -------
     DataFrame
-        First the unchanged study, then the changes, the largest gain first: change ("as it is",
-        "merge", "drop label", "drop rater", "to parents", "to depth"), what, estimate,
+        First the unchanged study, then the changes, the largest gain first: action ("as it is",
+        "merge", "drop label", "drop rater", "to parents", "to depth"), target, estimate,
         standard_error, low, high; difference (from the unchanged study) with
         difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same
-        corrected for the n_tried changes of this table that have a p, of labels and raters together
+        corrected for the n_tests changes of this table that have a p, of labels and raters together
         (Holm 1979), because the best of many gains by chance; if labels are tried, too, a rater's
         is larger here than in `by_rater`, whose family is the raters. A change to values that the
         distance does not cover, such as a set that a matrix lacks, is an error if it was requested
@@ -123,8 +123,8 @@ def what_if(
     >>> import setagree as sa
     >>> study = sa.simulate(60, 3, labels=["joy", "anger", "fear", "calm", "pride"], rng=1)
     >>> tried = what_if(study, merge=[["anger", "fear"]], drop_raters=["r1"])
-    >>> tried[["change", "what", "estimate", "difference", "p_value"]].round(3)
-           change          what  estimate  difference  p_value
+    >>> tried[["action", "target", "estimate", "difference", "p_value"]].round(3)
+           action        target  estimate  difference  p_value
     0    as it is                   0.321       0.000      NaN
     1  drop rater            r1     0.383       0.062    0.171
     2       merge  anger + fear     0.314      -0.006    0.634
@@ -155,14 +155,14 @@ def what_if(
         "drop_labels=, drop_raters=); by_rater gives the coefficient without every rater.",
     )
     everywhere = np.arange(study.n_units)
-    for change, what, rewrite in changed:
+    for action, target, rewrite in changed:
         try:
             part = study.with_answers(rewrite)
-            rows.append(_row(change, what, part, everywhere, whole, level))
+            rows.append(_row(action, target, part, everywhere, whole, level))
         except DistanceError as error:
             if not unasked:
-                raise DistanceError(f"{change} {what}: {error}") from error
-            absent = {"change": change, "what": what, **named(whole), "reason": str(error)}
+                raise DistanceError(f"{action} {target}: {error}") from error
+            absent = {"action": action, "target": target, **named(whole), "reason": str(error)}
             rows.append(absent)
     for name, rater in dropped:
         kept = study.rater_codes != rater
@@ -178,24 +178,24 @@ def what_if(
 
 
 def _row(
-    change: str, what: str, part: Annotations, places: Any, whole: Agreement, level: float
+    action: str, target: str, part: Annotations, places: Any, whole: Agreement, level: float
 ) -> Row:
     """Return the row of a changed study, its units at those places among the whole's."""
     if not part.n_ratings:
-        raise DataError(f"{change} {what}: nothing would be left.")
+        raise DataError(f"{action} {target}: nothing would be left.")
     # Parents can make sets larger than any that the distance was checked for.
-    scorer = Scorer(part, checked=change not in {_TO_PARENTS, _TO_DEPTH})
+    scorer = Scorer(part, checked=action not in {_TO_PARENTS, _TO_DEPTH})
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = paired_difference(changed, whole, both, whole.case.sample)
-    return _columns(changed, change, what, (gap.value, gap.standard_error, gap.p_value), level)
+    return _columns(changed, action, target, (gap.value, gap.standard_error, gap.p_value), level)
 
 
 def _columns(
-    changed: Agreement, change: str, what: str, gap: tuple[float, float, float], level: float
+    changed: Agreement, action: str, target: str, gap: tuple[float, float, float], level: float
 ) -> Row:
     beside = dict(zip(("difference", "difference_standard_error", "p_value"), gap, strict=True))
-    head = {"change": change, "what": what, **uncertainty(changed, level)}
+    head = {"action": action, "target": target, **uncertainty(changed, level)}
     return {**head, **beside, **counts(changed), **named(changed)}
 
 

@@ -85,7 +85,7 @@ class AcceptanceTest(Result):
         return self.n_errors <= self.plan.c
 
     @property
-    def at_most(self) -> float:
+    def upper_bound(self) -> float:
         """One-sided 95% upper bound of the error rate (Clopper and Pearson 1934)."""
         from scipy.special import betaincinv
 
@@ -98,7 +98,7 @@ class AcceptanceTest(Result):
         """Sentence with the decision and its basis."""
         errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
         allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
-        sure = f"with 95% confidence the error rate is {number(self.at_most)} or less"
+        sure = f"with 95% confidence the error rate is {number(self.upper_bound)} or less"
         return f"{self.outcome}: {errors}, {allowed}; {sure}."
 
     @property
@@ -108,7 +108,7 @@ class AcceptanceTest(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the decision as one row."""
-        return self._one_row("n_checked n_errors c passes at_most", c=self.plan.c)
+        return self._one_row("n_checked n_errors c passes upper_bound", c=self.plan.c)
 
     def __repr__(self) -> str:
         return f"<AcceptanceTest: {self.verdict}>"

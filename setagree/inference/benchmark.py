@@ -268,7 +268,7 @@ class AtLeast(Result):
         return [self.verdict]
 
     @property
-    def holds(self) -> bool:
+    def passes(self) -> bool:
         """Whether the lower bound is at least the threshold."""
         return self.low >= self.threshold
 
@@ -286,7 +286,7 @@ class AtLeast(Result):
         if self.reason is not None:
             return f"No verdict: {self.reason}."
         sure = f"with {level_text(self.level)} confidence ({raters_in_words([self.agreement])})"
-        if self.holds:
+        if self.passes:
             return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."
         if self.high < self.threshold:
             return f"{name} is below {goal}: {sure} it is {four(self.high)} or less."
@@ -302,7 +302,7 @@ class AtLeast(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the test as one row."""
         names = "coefficient distance estimate threshold level low high"
-        return self._one_row(f"{names} holds")
+        return self._one_row(f"{names} passes")
 
     def __repr__(self) -> str:
         return f"<AtLeast {self.threshold:g}: {self.verdict}>"
@@ -371,7 +371,7 @@ def at_least(
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1, method=row.best_method)
         found = AtLeast(row, float(threshold), level, low, high)
-        if found.holds and row.best_method == "t":
+        if found.passes and row.best_method == "t":
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "
                 "too narrow if agreement is high: in simulated studies it gave this verdict for up "

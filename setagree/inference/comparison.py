@@ -320,7 +320,7 @@ class Comparison(Result):
         The compared pairs: the first minus the second.
     differences : tuple of Difference
         The difference of each pair.
-    n_shared : tuple of int
+    n_shared_units : tuple of int
         Number of shared units; 0 for independent studies.
     design : {"same_units", "shared_units", "independent"}
         Relation between the units of the coefficients.
@@ -338,7 +338,7 @@ class Comparison(Result):
 
     names: tuple[tuple[str, str], ...]
     differences: tuple[Difference, ...]
-    n_shared: tuple[int, ...]
+    n_shared_units: tuple[int, ...]
     design: str
     method: str
     level: float
@@ -394,7 +394,7 @@ class Comparison(Result):
             high=ends[:, 1],
             p_value=[one.p_value for one in found],
             n_undefined=[one.n_undefined for one in found],
-            n_shared=self.n_shared,
+            n_shared_units=self.n_shared_units,
         )
         return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
 
@@ -402,8 +402,8 @@ class Comparison(Result):
         """Return one row per pair, without rounding.
 
         The columns are first, second, difference, standard_error, low, high, p_value, n_undefined
-        (resamples in which one of the two is undefined; they are not in the interval), n_shared
-        (number of shared units; 0 for independent studies) and p_holm.
+        (resamples in which one of the two is undefined; they are not in the interval),
+        n_shared_units (number of shared units; 0 for independent studies) and p_holm.
         """
         return self.frame.copy()
 
@@ -450,7 +450,7 @@ class Comparison(Result):
     @property
     def _units(self) -> str:
         """Beginning of a sentence on the units of the two coefficients of a pair."""
-        few, many = min(self.n_shared), max(self.n_shared)
+        few, many = min(self.n_shared_units), max(self.n_shared_units)
         number = f"{few:,}" if few == many else f"{few:,} to {many:,}"
         if self.design == "independent":
             return "Independent studies"

@@ -58,14 +58,14 @@ class Jackknife(Result):
         Column("rater", "name"),
         Column("cluster", "name"),
         Column("estimate_without"),
-        Column("change", meaning="the estimate without it minus the full estimate"),
+        Column("difference", meaning="the estimate without it minus the full estimate"),
         Column("n_ratings", "count", "ratings"),
     )
     max_rows = 20
 
     def _to_print(self) -> pd.DataFrame:
         """Return the rows, the largest change first."""
-        return self.to_frame().sort_values("change", key=np.abs, ascending=False, kind="stable")
+        return self.to_frame().sort_values("difference", key=np.abs, ascending=False, kind="stable")
 
     def _heading(self) -> str:
         return repr(self)[1:-1]
@@ -121,7 +121,7 @@ class Jackknife(Result):
         raters, ``n_ratings`` is the number of the rater's ratings.
         """
         frame = self.values.rename("estimate_without").to_frame()
-        frame["change"] = frame["estimate_without"] - self.agreement.estimate
+        frame["difference"] = frame["estimate_without"] - self.agreement.estimate
         study = self.agreement.study
         if self.over == "raters" and study is not None:
             frame["n_ratings"] = np.bincount(study.rater_codes, minlength=study.n_raters)

@@ -177,7 +177,7 @@ class KSStatistic(Result):
     estimate : float
         The largest difference of the observed and the expected share of small distances: 0 if
         chance gives distances as small, 1 if all observed ones are smaller. NaN if undefined.
-    at : float
+    statistic_location : float
         The distance at which the difference is largest.
     curve : DataFrame
         For each `distance`, the shares of `observed` and of `expected` pairs at most that far
@@ -196,7 +196,7 @@ class KSStatistic(Result):
 
     distance: str
     estimate: float
-    at: float
+    statistic_location: float
     curve: pd.DataFrame
     n_observed_pairs: int
     n_expected_pairs: int
@@ -209,7 +209,7 @@ class KSStatistic(Result):
     columns = (
         Column("distance", "text"),
         Column("estimate"),
-        Column("at", meaning="the distance at which the difference is largest"),
+        Column("statistic_location", meaning="the distance at which the difference is largest"),
         Column("p_value", "p", "p"),
         Column("n_observed_pairs", "count", "pairs inside units"),
         Column("n_expected_pairs", "count", "between units"),
@@ -226,7 +226,7 @@ class KSStatistic(Result):
 
     @property
     def verdict(self) -> str:
-        """The two shares of pairs at the distance `at`, in one sentence."""
+        """The two shares of pairs at the distance `statistic_location`, in one sentence."""
         if self.reason is not None:
             return f"Undefined, because {self.reason}."
         p = f" ({p_phrase(self.p_value)})" if len(self.distribution) else ""
@@ -235,11 +235,11 @@ class KSStatistic(Result):
                 "At no distance are more of the pairs of answers to one unit as near as that than "
                 f"of the pairs of answers to two units{p}."
             )
-        row = self.curve[self.curve["distance"] == self.at].iloc[0]
+        row = self.curve[self.curve["distance"] == self.statistic_location].iloc[0]
         return (
             f"{share(row['observed'])} of the pairs of answers to one unit are at most "
-            f"{four(self.at)} apart, and {share(row['expected'])} of the pairs of answers to two "
-            f"units{p}."
+            f"{four(self.statistic_location)} apart, and {share(row['expected'])} of the pairs of "
+            f"answers to two units{p}."
         )
 
     def _notes(self) -> list[str]:
@@ -248,8 +248,8 @@ class KSStatistic(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the statistic, its location, p and the counts."""
         return self._one_row(
-            "distance estimate at p_value n_observed_pairs n_expected_pairs n_units n_ratings "
-            "n_resamples exact",
+            "distance estimate statistic_location p_value n_observed_pairs n_expected_pairs "
+            "n_units n_ratings n_resamples exact",
             n_resamples=len(self.distribution),
         )
 
@@ -259,9 +259,9 @@ class KSStatistic(Result):
         n = counted(len(self.distribution), "arrangement" if self.exact else "reshuffle")
         p = f", {p_phrase(self.p_value)} ({n})" if len(self.distribution) else ""
         return (
-            f"<KSStatistic [{self.distance}]: {self.estimate:.4f} at distance {four(self.at)}"
-            f"{p}, {self.n_observed_pairs:,} pairs inside {counted(self.n_units, 'unit')} "
-            f"against {self.n_expected_pairs:,}>"
+            f"<KSStatistic [{self.distance}]: {self.estimate:.4f} at distance "
+            f"{four(self.statistic_location)}{p}, {self.n_observed_pairs:,} pairs inside "
+            f"{counted(self.n_units, 'unit')} against {self.n_expected_pairs:,}>"
         )
 
 
@@ -344,7 +344,7 @@ def ks_statistic(
         F_o, F_e = (n.cumsum() / n.sum() for n in (pairs.observed, pairs.every - pairs.observed))
     curve = pd.DataFrame({"distance": pairs.distances, "observed": F_o, "expected": F_e})
     n_units, reason = tally.n_pairable_units, None
-    estimate, at, distribution, exact = float("nan"), float("nan"), np.zeros(0), False
+    estimate, location, distribution, exact = float("nan"), float("nan"), np.zeros(0), False
     if n_units < 2:
         reason = "only one unit has two ratings" if n_units else "no unit has two ratings"
         warn(
@@ -352,7 +352,7 @@ def ks_statistic(
             UndefinedAgreementWarning,
         )
     else:
-        estimate, at = float((F_o - F_e).max()), float(pairs.distances[(F_o - F_e).argmax()])
+        estimate, location = float((F_o - F_e).max()), float(pairs.distances[(F_o - F_e).argmax()])
         if n_resamples:
             shuffler = PairShuffler(agreement, pairs)
             distribution, exact = null_estimates(shuffler, n_resamples, generator)
@@ -360,7 +360,7 @@ def ks_statistic(
     return KSStatistic(
         distance=agreement.distance,
         estimate=estimate,
-        at=at,
+        statistic_location=location,
         curve=curve,
         n_observed_pairs=n_observed,
         n_expected_pairs=round(float(pairs.every.sum())) - n_observed,

@@ -60,7 +60,7 @@ class PlanGoals:
     --------
     >>> import setagree as sa
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
-    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.1)).frame["units"].tolist()
+    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.1)).frame["n_units"].tolist()
     [43]
     """
 

@@ -53,7 +53,7 @@ _BASES = {
     "extended": "extended: extrapolated from fewer raters, a rough guide.",
 }
 
-_UNITS = (Column("units", "count"), Column("more_units", "count"))
+_UNITS = (Column("n_units", "count", "units"), Column("n_additional_units", "count", "more units"))
 _WIDTHS = (
     Column("half_width", "half_width"),
     Column("standard_error", head="se"),
@@ -70,9 +70,10 @@ class Plan(Result):
     agreement : Agreement
         The pilot.
     frame : DataFrame
-        Columns raters, units, standard_error, half_width, more_units, basis; for a pilot with
-        clusters units_per_cluster (mean), clusters, degrees_of_freedom, and reason (for a missing
-        interval and the numbers that need one); with `at_least` power, and with costs cost.
+        Columns n_raters, n_units, standard_error, half_width, n_additional_units, basis; for a
+        pilot with clusters units_per_cluster (mean), clusters, degrees_of_freedom, and reason (for
+        a missing interval and the numbers that need one); with `at_least` power, and with costs
+        cost.
     goals : PlanGoals
         The goals, with defaults.
     costs : PlanCosts or None
@@ -100,7 +101,7 @@ class Plan(Result):
     unaffordable: tuple[tuple[float, float], ...] = ()
 
     columns = (
-        Column("raters", "count"),
+        Column("n_raters", "count", "raters"),
         *_UNITS,
         Column("units_per_cluster", "count"),
         Column("clusters", "count"),
@@ -162,16 +163,16 @@ class Plan(Result):
         notes.append(_power_note(goals, name, other, f"it is {found:.4f} as in the pilot"))
         notes += [self.too_few, self.left_out, self.larger_clusters, self.doubt]
         if (best := self.best) is not None and self.costs is not None:
-            units = counted(int(best["units"]), "unit")
+            units = counted(int(best["n_units"]), "unit")
             if "clusters" in best:
                 units += f" in {counted(int(best['clusters']), 'cluster')}"
             what = f"The smallest cost, {best['cost']:.10g}"
             if (budget := self.costs.budget) is not None:
                 what = f"The smallest half width for {budget:.10g}, ± {best['half_width']:.4f}"
             guess = " (extended: a rough guide)" if best["basis"] == "extended" else ""
-            at_edge = self.raters is None and best["raters"] == self.frame["raters"].max()
+            at_edge = self.raters is None and best["n_raters"] == self.frame["n_raters"].max()
             edge = " More raters were not tried." if at_edge else ""
-            notes.append(f"{what}: {units} with {best['raters']:g} ratings each{guess}.{edge}")
+            notes.append(f"{what}: {units} with {best['n_raters']:g} ratings each{guess}.{edge}")
         return tuple(filter(None, [*notes, self.reached]))
 
     @property
@@ -273,8 +274,8 @@ class DifferencePlan(Result):
     comparison : Comparison
         The pilot.
     frame : DataFrame
-        Columns first, second, difference (that of the pilot), units, standard_error, half_width,
-        with `at_least` power, and more_units.
+        Columns first, second, difference (that of the pilot), n_units, standard_error, half_width,
+        with `at_least` power, and n_additional_units.
     goals : PlanGoals
         The goals, with defaults.
     """
@@ -450,32 +451,33 @@ def plan(
     --------
     >>> import setagree as sa
     >>> alpha = sa.krippendorff_alpha(sa.simulate(60, 3, rng=1))
-    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.05)).frame[["raters", "units", "more_units"]]
-       raters  units  more_units
-    0       3    164         104
+    >>> found = sa.plan(alpha, sa.PlanGoals(half_width=0.05))
+    >>> found.frame[["n_raters", "n_units", "n_additional_units"]]
+       n_raters  n_units  n_additional_units
+    0         3      164                 104
 
     The same, if four of five such studies are to reach it:
 
-    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.05, assurance=0.8)).frame["units"].tolist()
+    >>> sa.plan(alpha, sa.PlanGoals(half_width=0.05, assurance=0.8)).frame["n_units"].tolist()
     [201]
 
     The best numbers of raters and units, if a text costs 1 and a rating 2:
 
     >>> costs = sa.PlanCosts(per_unit=1, per_rating=2, budget=1000)
-    >>> sa.plan(alpha, costs=costs).best[["raters", "units"]].to_dict()
-    {'raters': 6, 'units': 76}
+    >>> sa.plan(alpha, costs=costs).best[["n_raters", "n_units"]].to_dict()
+    {'n_raters': 6, 'n_units': 76}
 
     The number of units that show with 95% confidence, in nine of ten studies, that alpha is above
     0.2:
 
-    >>> sa.plan(alpha, sa.PlanGoals(at_least=0.2, power=0.9)).frame["units"].tolist()
+    >>> sa.plan(alpha, sa.PlanGoals(at_least=0.2, power=0.9)).frame["n_units"].tolist()
     [64]
 
     The number that show that alpha is not lower by 0.1 or more than with another distance:
 
     >>> both = sa.agreement(alpha.study, distance=["masi", "jaccard"])
     >>> gap = sa.compare(both["alpha", "masi"], both["alpha", "jaccard"])
-    >>> sa.plan(gap, sa.PlanGoals(at_least=-0.1)).frame["units"].tolist()
+    >>> sa.plan(gap, sa.PlanGoals(at_least=-0.1)).frame["n_units"].tolist()
     [14]
     """
     as_generator(rng)
@@ -513,7 +515,7 @@ def _planned_differences(comparison: Comparison, goals: PlanGoals) -> Difference
         )
     rows = []
     for (first, second), pair, shared in zip(
-        comparison.names, comparison.differences, comparison.n_shared, strict=True
+        comparison.names, comparison.differences, comparison.n_shared_units, strict=True
     ):
         if not pair.standard_error > 0:
             raise DataError(
@@ -524,7 +526,12 @@ def _planned_differences(comparison: Comparison, goals: PlanGoals) -> Difference
         precision = Precision(goals, pair.value, variance, "difference")
         row = {"first": first, "second": second, "difference": pair.value}
         rows += [
-            {**row, "units": n, **precision.columns(variance, n), "more_units": max(0, n - done)}
+            {
+                **row,
+                "n_units": n,
+                **precision.columns(variance, n),
+                "n_additional_units": max(0, n - done),
+            }
             for n in precision.units(variance)
         ]
     return DifferencePlan(comparison, pd.DataFrame(rows), goals)
@@ -599,14 +606,14 @@ def _rows(
             left.append((r or 0, drawing.size))
             continue
         for n in units:
-            row: dict[str, Any] = {"raters": r, "units": n}
+            row: dict[str, Any] = {"n_raters": r, "n_units": n}
             if clusters is not None:
                 row |= {"units_per_cluster": drawing.size, "clusters": drawing.clusters(n)}
                 row["degrees_of_freedom"] = drawing.freedom(n)
             row |= precision.columns(variance, n, drawing)
             if costs is not None:
                 row["cost"] = costs.total(n, r or 0)
-            row |= {"more_units": max(0, n - done), "basis": basis}
+            row |= {"n_additional_units": max(0, n - done), "basis": basis}
             rows.append(row if clusters is None else row | {"reason": drawing.too_few(n)})
     if not rows:
         few = "fewer than two units" if clusters is None else "too few clusters"

@@ -185,7 +185,7 @@ def _naming(source: object) -> Iterator[None]:
 def _of_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any) -> Annotations:
     """Return the answers of a model in a table."""
     given, has_sets = study.reading or Reading(), study.kind == "labels"
-    if has_sets and {"labels", "adjudicate", "why"} <= {*table}:
+    if has_sets and {"labels", "adjudicate", "reason"} <= {*table}:
         # In a written consensus the empty set is [], and a blank cell has no answer.
         how = replace(how, blank="missing")
     # The columns that are named for the study and that the table has.

@@ -87,7 +87,7 @@ class AltTest(Result):
         Number of shared units of the humans who share too few.
     n_units : int
         Number of units with the model and enough humans.
-    human_alpha : float
+    reference_alpha : float
         Krippendorff's alpha of the humans, on the units with enough of them; NaN if undefined.
     products : ndarray of shape (n_humans, n_humans), or None
         For each pair of humans, the sum over units of the products of (the human wins) - (the model
@@ -101,7 +101,7 @@ class AltTest(Result):
     humans: pd.DataFrame
     skipped: pd.Series[int]
     n_units: int
-    human_alpha: float = float("nan")
+    reference_alpha: float = float("nan")
     products: Floats | None = None
 
     columns = (
@@ -172,8 +172,8 @@ class AltTest(Result):
         said: list[Words] = []
         if len(self.humans) < 3:
             said.append(" Fewer than three humans could be tested: do not rely on it.")
-        if self.human_alpha < _POOR:
-            said.append(_POORLY.format(self.human_alpha))
+        if self.reference_alpha < _POOR:
+            said.append(_POORLY.format(self.reference_alpha))
         if len(by_chance):
             parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
             more = len(parts) - _NAMED

@@ -371,7 +371,7 @@ class Consensus(Result):
         Column("support"),
         Column("confidence"),
         Column("n_ratings", "count", "raters"),
-        Column("why", "text"),
+        Column("reason", "text"),
     )
 
     @property
@@ -409,7 +409,7 @@ class Consensus(Result):
                 "confidence": self.confidence,
                 "n_ratings": self.n_ratings,
                 "adjudicate": self.adjudicate,
-                "why": as_objects(texts)[self.doubts],
+                "reason": as_objects(texts)[self.doubts],
             }
         )
 
@@ -602,7 +602,7 @@ def consensus(
     0   u1     0.67        0.67       False
     1   u2      NaN         NaN        True
     2   u3     1.00        1.00       False
-    >>> agreed.answers["u1"], agreed.to_frame()["why"][1]
+    >>> agreed.answers["u1"], agreed.to_frame()["reason"][1]
     (frozenset({'joy'}), 'no majority; no answer')
     """
     study = known_plain(study, "consensus")

@@ -205,7 +205,7 @@ class CrowdTruth(Result):
 
     max_rows = 40
     columns = (
-        Column("what", "text"),
+        Column("kind", "text"),
         Column("name", "name"),
         Column("quality"),
         Column("quality_initial", head="initial quality"),
@@ -214,17 +214,17 @@ class CrowdTruth(Result):
 
     def _to_print(self) -> pd.DataFrame:
         frame = self.to_frame()
-        return pd.concat([frame[frame["what"] != "unit"], frame[frame["what"] == "unit"]])
+        return pd.concat([frame[frame["kind"] != "unit"], frame[frame["kind"] == "unit"]])
 
     def _heading(self) -> str:
         return self._line()
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all rows: `what` is unit, rater or label, and `name` which; units come first."""
+        """Return all rows: `kind` is unit, rater or label, and `name` which; units come first."""
         parts = []
         for frame in (self.units, self.raters, self.labels):
             part = frame.reset_index(names="name").astype({"name": object})
-            part.insert(0, "what", str(frame.index.name))
+            part.insert(0, "kind", str(frame.index.name))
             parts.append(part.reindex(columns=_COLUMNS))
         return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
@@ -232,7 +232,7 @@ class CrowdTruth(Result):
     def reasons(self) -> list[str | None]:
         """The reason for a quality of NaN, for each row of `to_frame`; None if it is a number."""
         frame = self.to_frame()
-        whys = frame["what"].map(_WHY_NAN).where(frame["quality"].isna(), None)
+        whys = frame["kind"].map(_WHY_NAN).where(frame["quality"].isna(), None)
         return [None if pd.isna(one) else one for one in whys]
 
     def __repr__(self) -> str:
@@ -245,7 +245,7 @@ class CrowdTruth(Result):
         return f"<CrowdTruth: {', '.join(parts)}, {counted(self.n_sweeps, 'sweep')}{stopped}>"
 
 
-_COLUMNS = ["what", "name", "quality", "quality_initial", "n_ratings"]
+_COLUMNS = ["kind", "name", "quality", "quality_initial", "n_ratings"]
 
 _WHY_NAN = {
     "unit": "the unit has one rating",

@@ -66,9 +66,9 @@ class FacetAgreement(Result):
         The level of the intervals.
     frame : DataFrame
         One row per kind of pairs, stability first: pairs, who ("all", or the models of one model
-        and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high; at_most,
-        the upper limit due to stability; lost, the difference from it, and its lower bound
-        lost_low; reason (for a missing interval).
+        and prompt), n_units, n_pairs, mean_distance, estimate, standard_error, low, high;
+        upper_bound, the upper limit due to stability; difference, the difference from it, and its
+        lower bound difference_low; reason (for a missing interval).
     own : str
         The kind of pairs for the agreement of a model with itself.
     without : ndarray of shape (n_units, n_rows)
@@ -101,9 +101,10 @@ class FacetAgreement(Result):
         ),
         Column(("low", "high"), "interval"),
         Column(
-            "at_most", meaning="what the agreement of both sides with themselves leaves room for"
+            "upper_bound",
+            meaning="what the agreement of both sides with themselves leaves room for",
         ),
-        Column("lost", meaning="how far the sides differ beyond that"),
+        Column("difference", meaning="how far the sides differ beyond that"),
     )
 
     def _to_print(self) -> pd.DataFrame:
@@ -193,13 +194,13 @@ class FacetAgreement(Result):
     def _room(self, row: int) -> str:
         """Return a clause on the agreement lost relative to the limit due to stability."""
         one = self.frame.loc[row]
-        if np.isnan(one["lost_low"]):
+        if np.isnan(one["difference_low"]):
             return ""
         whose = "their stability" if self._only(row) else "stability"
-        most = f"what {whose} leaves room for ({four(one['at_most'])})"
-        if one["lost_low"] > 0:
-            least = f"{level_text(self.level)} {four(one['lost_low'])} or more"
-            return f", which is {four(one['lost'])} ({least}) less than {most}"
+        most = f"what {whose} leaves room for ({four(one['upper_bound'])})"
+        if one["difference_low"] > 0:
+            least = f"{level_text(self.level)} {four(one['difference_low'])} or more"
+            return f", which is {four(one['difference'])} ({least}) less than {most}"
         return f", not distinguishable from {most}"
 
     def _validity(self) -> list[Sentence]:
@@ -223,14 +224,14 @@ class FacetAgreement(Result):
         """Return a sentence on the upper limit for the least stable model."""
         frame = self.frame
         limited = []
-        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["at_most"].notna()
+        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["upper_bound"].notna()
         for row in np.flatnonzero(has_room).tolist():
             who = frame["who"][row]
             if who == ALL and has_room.sum() > 1:
                 continue
             gap, _, high = self.difference(self.own, PEOPLE, who=who)
             if high < 0:
-                limited.append((gap, who, frame["at_most"][row]))
+                limited.append((gap, who, frame["upper_bound"][row]))
         if not limited:
             return []
         gap, who, most = min(limited)
@@ -464,15 +465,15 @@ def facet_agreement(
 
     Stability limits validity: if distances are squared distances of points (see
     `variance_components`) and repeated answers are exchangeable, the agreement of two sides is at
-    most the mean of the agreement of each side with itself. ``at_most`` is that mean over the pairs
-    of a row, and ``lost`` is ``at_most`` minus the estimate: the difference between the sides
-    beyond their own instability.
+    most the mean of the agreement of each side with itself. ``upper_bound`` is that mean over the
+    pairs of a row, and ``difference`` is ``upper_bound`` minus the estimate: the difference between
+    the sides beyond their own instability.
 
     Standard errors are from the jackknife over units. The interval is a t interval for the
-    logarithm of D / De. ``lost_low`` is the lower bound of the plain t interval of ``lost``; the
-    upper bound is omitted, because it is too low if few answers differ. In simulated studies the
-    intervals covered the true value in at least 94% from 100 units on, and in at least 92% with 30
-    units, except for a single model that hardly ever differs from itself: 83%.
+    logarithm of D / De. ``difference_low`` is the lower bound of the plain t interval of
+    ``difference``; the upper bound is omitted, because it is too low if few answers differ. In
+    simulated studies the intervals covered the true value in at least 94% from 100 units on, and in
+    at least 92% with 30 units, except for a single model that hardly ever differs from itself: 83%.
 
     Parameters
     ----------
@@ -507,16 +508,16 @@ def facet_agreement(
     >>> model = dict(r1="gpt", r2="gpt", r3="claude", r4="claude")
     >>> study = study.with_raters({"model": model, "run": dict(r1=1, r2=2, r3=1, r4=2)})
     >>> found = facet_agreement(study, facets=["model", "run"])
-    >>> found.frame[["pairs", "who", "estimate", "at_most", "lost"]].round(3)
-                         pairs     who  estimate  at_most   lost
-    0    same model, other run     all     0.515      NaN    NaN
-    1    same model, other run     gpt     0.709      NaN    NaN
-    2    same model, other run  claude     0.322      NaN    NaN
-    3              other model     all     0.485    0.515  0.030
-    4       models with people     all     0.506    0.524  0.019
-    5       models with people     gpt     0.602    0.621  0.020
-    6       models with people  claude     0.410    0.427  0.018
-    7  people with one another     all     0.533      NaN    NaN
+    >>> found.frame[["pairs", "who", "estimate", "upper_bound", "difference"]].round(3)
+                         pairs     who  estimate  upper_bound  difference
+    0    same model, other run     all     0.515          NaN         NaN
+    1    same model, other run     gpt     0.709          NaN         NaN
+    2    same model, other run  claude     0.322          NaN         NaN
+    3              other model     all     0.485        0.515       0.030
+    4       models with people     all     0.506        0.524       0.019
+    5       models with people     gpt     0.602        0.621       0.020
+    6       models with people  claude     0.410        0.427       0.018
+    7  people with one another     all     0.533          NaN         NaN
     """
     check_level(level)
     check_list("facets", facets, "columns of raters")
@@ -625,8 +626,8 @@ def _table(
         # log(D / De) +- t SE(D / De) / (D / De), with 1 - estimate = D / De
         factor = np.exp(t_quantile(n_units, level) * errors / (1 - estimates))
         low, high = 1 - (1 - estimates) * factor, 1 - (1 - estimates) / factor
-    lost, losses = room[rows] - estimates, rooms[:, rows] - without
-    half = t_quantile(n_units, level) * jackknife_error(losses)
+    difference, differences = room[rows] - estimates, rooms[:, rows] - without
+    half = t_quantile(n_units, level) * jackknife_error(differences)
     columns = {
         "pairs": [name for _, name, _ in kept],
         "who": [who for _, _, who in kept],
@@ -637,9 +638,9 @@ def _table(
         "standard_error": errors,
         "low": low,
         "high": high,
-        "at_most": room[rows],
-        "lost": lost,
-        "lost_low": lost - half,
+        "upper_bound": room[rows],
+        "difference": difference,
+        "difference_low": difference - half,
         "reason": pd.Series(why, dtype=object),
     }
     return pd.DataFrame(columns), without

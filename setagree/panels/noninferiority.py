@@ -70,7 +70,7 @@ class _Changed:
     delta: Estimated
 
     @property
-    def change(self) -> float:
+    def difference(self) -> float:
         """The change of the agreement with the other humans."""
         return self.delta.value
 
@@ -94,7 +94,7 @@ class _Changed:
         from scipy.special import stdtr
 
         # g(T) = T + k T² / 3 + k² T³ / 27 + k / 6 (Hall 1992)
-        T = (self.change + margin) / self.standard_error
+        T = (self.difference + margin) / self.standard_error
         return float(stdtr(len(self.psi) - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
 
 
@@ -154,12 +154,12 @@ class Replacement(_Changed, Result):
     distance : str
         Name of the distance.
     margin : float
-        The acceptable loss, on the scale of `change`.
+        The acceptable loss, on the scale of `difference`.
     against : {"mean", "all"}
         Whether the verdict is about the mean over the humans, or about each of them.
     changes : tuple of Change
         The change for each replaced human.
-    human_alpha : float
+    reference_alpha : float
         Krippendorff's alpha of the humans.
     equivalence : bool
         Whether both sides are tested.
@@ -172,18 +172,18 @@ class Replacement(_Changed, Result):
     margin: float
     against: Against
     changes: tuple[Change, ...]
-    human_alpha: float
+    reference_alpha: float
     equivalence: bool = False
     p_adjusted: float = float("nan")
 
     columns = (
         Column("human", "name"),
-        Column("n_shared", "count", "shared"),
+        Column("n_shared_units", "count", "shared"),
         Column("alpha"),
         Column("alpha_with_model", head="with model"),
         Column("scale", meaning="1 over twice the human's share of the ratings"),
         Column(
-            "change",
+            "difference",
             meaning="the agreement of the model with the other humans less that of the human, "
             "which is scale times the difference of the two alphas",
         ),
@@ -216,7 +216,7 @@ class Replacement(_Changed, Result):
     @property
     def worst(self) -> Any:
         """The human whose replacement has the largest loss."""
-        return min(self.defined, key=lambda one: one.change).human if self.defined else None
+        return min(self.defined, key=lambda one: one.difference).human if self.defined else None
 
     @property
     def p_value(self) -> float:
@@ -256,16 +256,16 @@ class Replacement(_Changed, Result):
         y = np.array([t, -t])
         # g⁻¹(y) = (3 / k) [(1 + k (y - k / 6))^(1/3) - 1]
         inverse = y if abs(k) < 1e-8 else (3 / k) * (np.cbrt(1 + k * (y - k / 6)) - 1)
-        low, high = (self.change - self.standard_error * inverse).tolist()
+        low, high = (self.difference - self.standard_error * inverse).tolist()
         return low, high
 
     @cached_property
     def humans(self) -> pd.DataFrame:
         """One row per human: both alphas, the change with SE, 90% t interval and p.
 
-        `change` is `scale` times the difference of the two alphas. p is that of t, or with Hall's
-        correction if that is larger (`Change.p_value`). `n_shared` is the number of units answered
-        by the human and the model, `n_units` that of units in the panels.
+        `difference` is `scale` times the difference of the two alphas. p is that of t, or with
+        Hall's correction if that is larger (`Change.p_value`). `n_shared_units` is the number of
+        units answered by the human and the model, `n_units` that of units in the panels.
         """
         from scipy.special import stdtrit
 
@@ -275,15 +275,15 @@ class Replacement(_Changed, Result):
             half = float(stdtrit(df, 1 - ALPHA)) * error if error > 0 else float("nan")
             rows.append(
                 {
-                    "n_shared": one.n_ratings,
+                    "n_shared_units": one.n_ratings,
                     "n_units": len(one.psi),
                     "alpha": one.before,
                     "alpha_with_model": one.after,
                     "scale": one.scale,
-                    "change": one.change,
+                    "difference": one.difference,
                     "standard_error": error,
-                    "low": one.change - half,
-                    "high": one.change + half,
+                    "low": one.difference - half,
+                    "high": one.difference + half,
                     "p_value": one.p_value(self.margin),
                 }
             )
@@ -291,10 +291,10 @@ class Replacement(_Changed, Result):
         index = pd.Index(names, name="human", dtype=object, tupleize_cols=False)
         return pd.DataFrame(rows, index=index)
 
-    def units_needed(self, power: float = 0.8, *, change: float = 0.0) -> int:
-        """Return the number of units for a test of the mean with a given power and true change.
+    def units_needed(self, power: float = 0.8, *, difference: float = 0.0) -> int:
+        """Return the number of units for a test of the mean with a given power and true difference.
 
-        n = (z_.95 + z_power)² sd² / (margin + change)², with sd = SE sqrt(n) of this study.
+        n = (z_.95 + z_power)² sd² / (margin + difference)², with sd = SE sqrt(n) of this study.
 
         Raises
         ------
@@ -304,14 +304,14 @@ class Replacement(_Changed, Result):
         from scipy.special import ndtri
 
         check_share("power", power)
-        if not self.margin + change > 0:
+        if not self.margin + difference > 0:
             raise OptionError(
-                f"change={change:g} is a loss of the margin ({self.margin:g}) or more: no "
+                f"difference={difference:g} is a loss of the margin ({self.margin:g}) or more: no "
                 "number of units makes such a model pass."
             )
         sd = self.standard_error * np.sqrt(len(self.psi))
         z = float(ndtri(1 - ALPHA) + ndtri(power))
-        return int(np.ceil((z * sd / (self.margin + change)) ** 2))
+        return int(np.ceil((z * sd / (self.margin + difference)) ** 2))
 
     @property
     def verdict(self) -> str:
@@ -324,11 +324,11 @@ class Replacement(_Changed, Result):
         if self.reason is not None:
             return (f"No verdict: {self.reason}.",)
         low, high = self.interval()
-        part = f"{100 * self.margin / self.human_alpha:.0f}% of the humans' alpha"
+        part = f"{100 * self.margin / self.reference_alpha:.0f}% of the humans' alpha"
         margin, model = f"{self.margin:g} ({part})", Name.of(self.model)
         absent = [one for one in self.changes if one.why is not None]
         rest: Sentence = ("; left out: ", *_whose(absent), ".") if absent else (".",)
-        mean = f"mean change {self.change:+.3f}, 90% {low:+.3f} to {high:+.3f}"
+        mean = f"mean change {self.difference:+.3f}, 90% {low:+.3f} to {high:+.3f}"
         if self.outcome != "above":  # p is of the test that the loss is smaller
             largest = "largest " if self.against == "all" else ""
             mean += f", {largest}{p_phrase(self._p)}{' (Holm)' if self._p != self.p_value else ''}"
@@ -342,7 +342,7 @@ class Replacement(_Changed, Result):
         place = "a human drawn at random from" if self.against == "mean" else "any human of"
         shown = OUTCOMES[self.outcome][0].format(margin)
         said = f" in the place of {place} this panel {shown}: {mean}; lowest in the place of "
-        least = f" ({min(one.change for one in self.defined):+.3f})"
+        least = f" ({min(one.difference for one in self.defined):+.3f})"
         return (model, said, Name.of(self.worst), least, *rest)
 
     @property
@@ -365,7 +365,7 @@ class Replacement(_Changed, Result):
     def __repr__(self) -> str:
         return (
             f"<Replacement of a human by {shorten(self.model)} [{self.distance}], margin "
-            f"{self.margin:g}: change {four(self.change)} (se {four(self.standard_error)}), "
+            f"{self.margin:g}: change {four(self.difference)} (se {four(self.standard_error)}), "
             f"p {p_four(self.p_value)}, {counted(len(self.defined), 'human')}>"
         )
 
@@ -393,12 +393,14 @@ class ReplacementTable(ResultPerModel[Replacement]):
         adjusted[tested] = holm(p[tested])
         both = zip(tests, adjusted.tolist(), strict=True)
         corrected = [replace(one, p_adjusted=each) for one, each in both]
-        return cls(tuple(sorted(corrected, key=lambda one: -np.nan_to_num(one.change, nan=-9.0))))
+        return cls(
+            tuple(sorted(corrected, key=lambda one: -np.nan_to_num(one.difference, nan=-9.0)))
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: the mean change, its 90% interval, p, and the decision."""
-        names = "model distance margin against human_alpha change standard_error low high p_value"
-        columns = [*names.split(), "p_adjusted", "passes", "worst"]
+        names = "model distance margin against reference_alpha difference standard_error low high"
+        columns = [*names.split(), "p_value", "p_adjusted", "passes", "worst"]
         ends = [dict(zip(("low", "high"), row.interval(), strict=True)) for row in self.rows]
         rows = [
             {name: end[name] if name in end else getattr(row, name) for name in columns}
@@ -410,7 +412,7 @@ class ReplacementTable(ResultPerModel[Replacement]):
         best = self.rows[0]
         return (
             f"<ReplacementTable of {counted(len(self.rows), 'model')}, the best "
-            f"{shorten(best.model)} (change {four(best.change)})>"
+            f"{shorten(best.model)} (change {four(best.difference)})>"
         )
 
 
@@ -506,7 +508,7 @@ def noninferiority_test(
     >>> import setagree as sa
     >>> study = sa.simulate(200, 5, skill=[0.7, 0.7, 0.7, 0.7, 0.9], rng=1)
     >>> test = noninferiority_test(study, model="r5", margin=0.1)["r5"]
-    >>> round(test.change, 3), test.passes
+    >>> round(test.difference, 3), test.passes
     (0.182, True)
     >>> noninferiority_test(study, model="r5", margin=0.1, equivalence=True)["r5"].passes
     False

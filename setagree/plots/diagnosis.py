@@ -361,13 +361,20 @@ def raters(
     --------
     >>> import pandas as pd
     >>> from setagree import plots
-    >>> frame = pd.DataFrame({"rater": ["ann", "ben"], "change": [0.05, -0.02],
-    ...                       "change_low": [0.01, -0.04], "change_high": [0.09, 0.0],
+    >>> frame = pd.DataFrame({"rater": ["ann", "ben"], "difference": [0.05, -0.02],
+    ...                       "difference_low": [0.01, -0.04], "difference_high": [0.09, 0.0],
     ...                       "n_ratings": [60, 58], "mean_distance": [0.6, 0.4]})
     >>> [name.get_text() for name in plots.raters(frame).get_yticklabels()]
     ['ann', 'ben']
     """
-    needed = ("rater", "change", "change_low", "change_high", "n_ratings", "mean_distance")
+    needed = (
+        "rater",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "n_ratings",
+        "mean_distance",
+    )
     need_columns(frame, needed, "raters")
     line = f"Change without the rater, lines: {level_text(level)} intervals."
     return draw_rows(
@@ -379,12 +386,12 @@ def raters(
         lines=[measured(frame), f"{line} To the right: higher without."],
         label="change when the rater is left out",
         selection="raters that change it most",
-        by="change",
-        marks=("change", "change_low", "change_high"),
+        by="difference",
+        marks=("difference", "difference_low", "difference_high"),
         columns={
             "ratings": ("n_ratings", count),
             "distance to others": ("mean_distance", number),
-            "change": ("change", lambda x: number(x, digits=4, signed=True)),
+            "difference": ("difference", lambda x: number(x, digits=4, signed=True)),
         },
         undefined="" if len(frame) else "No rater shares a unit with another.",
     )[0]
@@ -424,15 +431,15 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     >>> import pandas as pd
     >>> from setagree import plots
     >>> frame = pd.DataFrame({"rater_a": ["ann"], "rater_b": ["ben"], "estimate": [0.61],
-    ...                       "n_shared": [40]})
+    ...                       "n_shared_units": [40]})
     >>> [text.get_text() for text in plots.pairs(frame).texts][1:]
     ['', '0.61', '0.61', '']
     """
-    need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared"), "pairs")
+    need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared_units"), "pairs")
     codes, names = coded(frame, "rater_a", "rater_b")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     totals = np.zeros(len(names))
-    np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared"))[:, None])
+    np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared_units"))[:, None])
     kept = largest(totals, fitting(ax, limit, each=CELL))
     note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
     line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
@@ -441,7 +448,7 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     if not names:
         return nothing(ax, "No two raters share a unit.")
     estimates, shared = np.full((2, len(names), len(names)), np.nan)
-    for square, name in ((estimates, "estimate"), (shared, "n_shared")):
+    for square, name in ((estimates, "estimate"), (shared, "n_shared_units")):
         for a, b in (codes.T, codes.T[::-1]):
             square[a, b] = floats(frame, name)
     kept = kept[clustered_order(estimates[np.ix_(kept, kept)])]
@@ -567,20 +574,22 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     >>> import pandas as pd
     >>> from setagree import plots
     >>> frame = pd.DataFrame({"label": ["joy", "joy"], "other": ["calm", None],
-    ...                       "kind": ["instead", "left out"], "pairs": [12, 5],
-    ...                       "expected": [4.0, 10.0], "lift": [3.0, 0.5]})
+    ...                       "kind": ["instead", "left out"], "n_pairs": [12, 5],
+    ...                       "expected_pairs": [4.0, 10.0], "lift": [3.0, 0.5]})
     >>> [name.get_text() for name in plots.confusions(frame).get_xticklabels()]
     ['left out', 'joy', 'calm']
     """
     from setagree.diagnosis.confusions import exceed_chance  # loads more than pictures need
 
-    need_columns(frame, ("label", "other", "kind", "pairs", "expected", "lift"), "confusions")
+    need_columns(
+        frame, ("label", "other", "kind", "n_pairs", "expected_pairs", "lift"), "confusions"
+    )
     codes, names = coded(frame, "label", "other")
     ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
     totals = np.zeros(len(names) + 1)
-    np.add.at(totals, codes, np.nan_to_num(floats(frame, "pairs"))[:, None])
+    np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_pairs"))[:, None])
     kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
-    counts = _confusion_matrix(codes, floats(frame, "pairs"), kept, len(names))
+    counts = _confusion_matrix(codes, floats(frame, "n_pairs"), kept, len(names))
     alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
     scales = f"Darkest: {count(alone)} left out, and {count(others)} of the other columns."
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."

@@ -173,7 +173,13 @@ def replacement(
     # The verdict on all humans has no p-value of the mean.
     what = f"Change of alpha with the others ({_distance(one)})"
     p = "" if one.against == "all" else p_value(one.p_value)
-    mean = {"change": one.change, "low": low, "high": high, "n_shared": len(one.psi), "p": p}
+    mean = {
+        "difference": one.difference,
+        "low": low,
+        "high": high,
+        "n_shared_units": len(one.psi),
+        "p": p,
+    }
     ax, shown = draw_rows(
         one.humans.assign(p=[*map(p_value, floats(one.humans, "p_value"))]),
         ax,
@@ -186,9 +192,9 @@ def replacement(
         ],
         label="change of alpha",
         selection="humans in whose place most changes",
-        by="change",
-        marks=("change", "low", "high"),
-        columns={"units": ("n_shared", count), "p": ("p", str)},
+        by="difference",
+        marks=("difference", "low", "high"),
+        columns={"units": ("n_shared_units", count), "p": ("p", str)},
         intervals="change (interval)",
         first={"name": "mean", **mean},
         room=1,
@@ -261,7 +267,7 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
         ],
         label="agreement",
         selection="first rows",
-        second="at_most",
+        second="upper_bound",
         columns={"units": ("n_units", count)},
         intervals="agreement (interval)",
     )[0]

@@ -71,4 +71,4 @@ def test_no_spread_of_nothing():
     study = sa.simulate(1, 3, n_labels=5, rng=8).sampled(sampling_weight={"u1": 1.7})
     alpha = sa.krippendorff_alpha(study)
     assert np.isnan(estimated(alpha.case, alpha.parts).standard_error)
-    assert sa.by_rater(study)["change_standard_error"].isna().all()
+    assert sa.by_rater(study)["difference_standard_error"].isna().all()

@@ -329,7 +329,7 @@ class TestStrata:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             frame = sa.by_rater(drawn)
-        assert frame["change_low"].isna().all()
+        assert frame["difference_low"].isna().all()
 
     @pytest.mark.parametrize(
         ("options", "words"),

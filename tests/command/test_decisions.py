@@ -194,8 +194,8 @@ def test_panel_with_a_margin_adds_the_change(study):
     found = rows("panel", "study.csv", "--model", "r4", "--margin", 0.1)
     assert [row["human"] for row in found] == [row["human"] for row in plain]
     test = sa.noninferiority_test(study, model="r4", margin=0.1)["r4"]
-    assert found[0]["replaced_change"] == pytest.approx(test.humans["change"].iloc[0])
-    assert found[0]["mean_change"] == pytest.approx(test.change)
+    assert found[0]["replaced_difference"] == pytest.approx(test.humans["difference"].iloc[0])
+    assert found[0]["mean_difference"] == pytest.approx(test.difference)
     assert found[0]["noninferior"] is test.passes
     shown = " ".join(ok("panel", "study.csv", "--model", "r4", "--margin", 0.1).split())
     assert test.verdict in shown

@@ -124,7 +124,7 @@ def test_plan():
     """Units are planned in clusters of so many."""
     frame = rows("plan", *CLUSTERED, "--half-width", "0.05", "--units-per-cluster", "2,8")
     assert [row["units_per_cluster"] for row in frame] == [2, 8]
-    assert all(row["clusters"] == -(-row["units"] // row["units_per_cluster"]) for row in frame)
+    assert all(row["clusters"] == -(-row["n_units"] // row["units_per_cluster"]) for row in frame)
     assert "units per cluster" in ok("plan", *CLUSTERED, "--units", "60")
     few = ("--units", "10,60", "--units-per-cluster", "10")
     assert [row["half_width"] is None for row in rows("plan", *CLUSTERED, *few)] == [True, False]

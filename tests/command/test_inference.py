@@ -500,7 +500,7 @@ class TestCompare:
         expected = rows("compare", "cut.csv", "less.csv")[0]
         for name in ("difference", "standard_error", "low", "p_value", "first_estimate"):
             assert row[name] == expected[name]
-        assert (row["n_shared"], row["design"]) == (2, "shared_units")
+        assert (row["n_shared_units"], row["design"]) == (2, "shared_units")
         text = " ".join(ok("compare", "other.csv", "less.csv", "--design", "shared_units").split())
         assert "Only the 2 units that all studies share, recomputed" in text
         text = " ".join(ok("compare", "cut.csv", "less.csv").split())
@@ -649,7 +649,10 @@ class TestPlan:
         lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
         Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
         words = ["plan", "lone.csv", "--units", "10", "-c"]
-        assert [row["more_units"] for row in rows(*words, f"fleiss_kappa,{ALPHA}")] == [5, 7]
+        assert [row["n_additional_units"] for row in rows(*words, f"fleiss_kappa,{ALPHA}")] == [
+            5,
+            7,
+        ]
         text = {c: " ".join(ok(*words, c).split()) for c in ("fleiss_kappa", ALPHA)}
         assert text["fleiss_kappa"].endswith("more units: beyond the 5 units of the pilot.")
         assert text[ALPHA].endswith("beyond the 3 units of the pilot that have two ratings.")
@@ -699,14 +702,14 @@ class TestPlan:
         """The units are the fewest n with t(n - 1) se sqrt(11 / n) <= half; T1 has se .15186146."""
         words = ["--half-width", half, "--level", level]
         row = rows("plan", "walk.csv", *WIDE, *words)[0]
-        n = row["units"]
+        n = row["n_units"]
 
         def width(n):
             return stdtrit(n - 1, (1 + level) / 2) * MASI_SE * math.sqrt(11 / n)
 
         assert width(n) <= half < width(n - 1)
         assert row["half_width"] == pytest.approx(width(n), rel=1e-7)
-        assert (row["raters"], row["more_units"], row["basis"]) == (3, n - 11, "pilot")
+        assert (row["n_raters"], row["n_additional_units"], row["basis"]) == (3, n - 11, "pilot")
 
     def test_default(self):
         """Without a wish the half-width is 0.05."""
@@ -715,10 +718,10 @@ class TestPlan:
     def test_widths_of_units(self):
         """--units says which interval so many units give; fewer than now need no more."""
         found = rows("plan", "walk.csv", *WIDE, "--units", "5,44", "--units", "1100")
-        assert [row["units"] for row in found] == [5, 44, 1100]
+        assert [row["n_units"] for row in found] == [5, 44, 1100]
         # The standard error falls with the root of the units: 44 = 4 x 11.
         assert found[1]["standard_error"] == pytest.approx(MASI_SE / 2, abs=1e-8)
-        assert [row["more_units"] for row in found] == [0, 33, 1089]
+        assert [row["n_additional_units"] for row in found] == [0, 33, 1089]
 
     def test_raters(self, walk):
         """--ratings are numbers of ratings a unit; the table explains what they rest on."""
@@ -726,7 +729,7 @@ class TestPlan:
         found = rows(*words, "--seed", "1")
         assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
         expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
-        assert [row["units"] for row in found] == expected["units"].tolist()
+        assert [row["n_units"] for row in found] == expected["n_units"].tolist()
         text = " ".join(ok(*words).split())
         assert "raters left out: the mean of what the pilot gives" in text
         assert "extended: extrapolated from fewer raters, a rough guide" in text
@@ -766,7 +769,7 @@ class TestPlan:
     def test_rater_columns(self):
         """The columns of the raters are --raters, as in every command."""
         two = rows("plan", "walk.csv", *WIDE, "--raters", "r1,r2")[0]
-        assert two["raters"] == 2
+        assert two["n_raters"] == 2
         assert "--ratings 'r1,r2' must be whole numbers" in refusal(
             "plan", "walk.csv", *WIDE, "--ratings", "r1,r2"
         )

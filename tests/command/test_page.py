@@ -356,7 +356,7 @@ class TestSession:
         """Raters left out and labels merged are what `what_if` tries, and how far they move it."""
         study = sa.read(STUDY, blank="empty")
         tried = sa.what_if(study, merge=[["fear", "anger"]], drop_raters=["ben"])
-        tried = tried.set_index("change")["estimate"]
+        tried = tried.set_index("action")["estimate"]
         labels, raters = [*study.labels], study.raters.tolist()
         merged = [[labels.index("fear"), labels.index("anger")]]
         for name, change in (

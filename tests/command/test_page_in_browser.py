@@ -269,7 +269,7 @@ def test_from_a_file_to_the_report(context, tmp_path):
         page.get_by_role("button", name="Merge the labels").press("Enter")
         settled(page)
         tried = sa.what_if(study, merge=[["fear", "anger"]], distance="jaccard")
-        (merged,) = tried.loc[tried["change"] == "merge", "estimate"]
+        (merged,) = tried.loc[tried["action"] == "merge", "estimate"]
         assert results(page)[0]["estimate"] == pytest.approx([merged], abs=1e-12)
         page.get_by_role("button", name="Take back").click()
         settled(page)

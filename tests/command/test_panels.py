@@ -110,7 +110,7 @@ class TestPanel:
         assert shared == {"ann": 40, "ben": 40, "cem": 32, "far": 40}
         assert {row["consensus_n_units"] for row in found} == {40}
         assert {row["consensus_n_left_out"] for row in found} == {0}
-        assert found[0]["human_alpha"] is not None
+        assert found[0]["reference_alpha"] is not None
 
     def test_a_model_that_could_not_be_tested(self):
         """Its row has a blank human, in all formats; whole numbers beside it stay whole."""
@@ -285,7 +285,7 @@ class TestConsensus:
             "confidence",
             "n_ratings",
             "adjudicate",
-            "why",
+            "reason",
         ]
         read = [sa.parse_labels(cell) if cell else None for cell in frame["labels"]]
         assert read == [
@@ -296,7 +296,7 @@ class TestConsensus:
             None,
             {"x, y"},
         ]
-        assert frame["why"].tolist() == [
+        assert frame["reason"].tolist() == [
             "",
             "",
             "tie",
@@ -314,7 +314,7 @@ class TestConsensus:
         words = ["consensus", "small.csv", "--blank", "empty", "--ties", ties]
         found = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))[4]
         assert (found["unit"], found["labels"], found["adjudicate"]) == ("u5", cell, "True")
-        assert "no majority" in found["why"]
+        assert "no majority" in found["reason"]
         assert rows(*words)[4]["labels"] == in_json
 
     def test_no_answer(self):
@@ -367,7 +367,7 @@ class TestConsensus:
         assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
         assert rows("consensus", "small.csv", *blank, "--without", "ann,ben")[0]["labels"] == "a"
         low = rows("consensus", "small.csv", *blank, "--adjudicate-below", "0.7")[0]
-        assert low["why"] == "low confidence"
+        assert low["reason"] == "low confidence"
 
     def test_numbers(self):
         """Single values agree on their medoid."""

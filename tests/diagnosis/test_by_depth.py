@@ -84,8 +84,8 @@ def test_merging_to_a_depth_as_a_what_if():
     """`what_if` with a depth is the study as it is and that row, with the difference."""
     data = study()
     rows = sa.what_if(data, parents=TREE, depth=1)
-    assert rows["change"].tolist() == ["as it is", "to depth"]
-    assert rows["what"].tolist() == ["", "1"]
+    assert rows["action"].tolist() == ["as it is", "to depth"]
+    assert rows["target"].tolist() == ["", "1"]
     frame = sa.by_depth(data, parents=TREE)
     assert rows["estimate"].tolist() == frame["estimate"].iloc[[2, 0]].tolist()
     table = sa.what_if(data, parents=pd.DataFrame(ABOVE.items(), columns=["child", "parent"]))

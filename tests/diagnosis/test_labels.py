@@ -375,11 +375,11 @@ class TestConfusions:
             for pair in itertools.combinations(unit, 2)
         ]
         differ = sum(a != b for a, b in pairs)
-        assert frame["share"].tolist() == pytest.approx((frame["pairs"] / differ).tolist())
+        assert frame["share"].tolist() == pytest.approx((frame["n_pairs"] / differ).tolist())
         assert frame["lift"].tolist() == pytest.approx(
-            (frame["pairs"] / frame["expected"]).tolist()
+            (frame["n_pairs"] / frame["expected_pairs"]).tolist()
         )
-        assert frame["pairs"].is_monotonic_decreasing
+        assert frame["n_pairs"].is_monotonic_decreasing
 
     def test_expected_is_for_pairs_that_differ(self):
         """Of single labels every differing pair is one confusion, seen and expected alike.
@@ -390,8 +390,8 @@ class TestConfusions:
         rows = [[{x}, {x}] for x in "abc" for _ in range(30)]
         rows += [[{x}, {y}] for x, y in ("ab", "bc", "ca") for _ in range(3)]
         frame = sa.confusions(study_of(rows))
-        assert frame["pairs"].sum() == 9
-        assert frame["expected"].sum() == pytest.approx(9)
+        assert frame["n_pairs"].sum() == 9
+        assert frame["expected_pairs"].sum() == pytest.approx(9)
         assert frame["lift"].tolist() == pytest.approx([1, 1, 1])
 
     def test_relations(self):
@@ -424,10 +424,10 @@ class TestConfusions:
         frame = sa.confusions(study).set_index(["kind", "label"])
         # Of the 6 pairs of answers, 1 leaves out l0 alone and 3 leave out all with the empty set;
         # 2 pairs meet in units.
-        assert frame.loc[("left out", "l0"), "expected"] == pytest.approx(2 * 2 / 6)
+        assert frame.loc[("left out", "l0"), "expected_pairs"] == pytest.approx(2 * 2 / 6)
         monkeypatch.setattr(confusions_module, "_MAX_LOOKUPS", 1)
         few = sa.confusions(study).set_index(["kind", "label"])
-        assert few.loc["left out", "expected"].isna().all()
+        assert few.loc["left out", "expected_pairs"].isna().all()
 
     @settings(max_examples=30, deadline=None)
     @given(STUDIES)
@@ -449,7 +449,7 @@ class TestConfusions:
         flags = np.unique(rng.random((2_200, 18)) < 0.4, axis=0)[:2_000]
         names = [f"l{k:02}" for k in range(18)]
         study = sa.Annotations.from_indicators(flags[:, None, :], labels=names)
-        frame = sa.confusions(study).set_index(["kind", "label", "other"])["pairs"]
+        frame = sa.confusions(study).set_index(["kind", "label", "other"])["n_pairs"]
         a, b = flags[:, 3], flags[:, 11]
         assert frame["instead", "l03", "l11"] == (a & ~b).sum() * (b & ~a).sum()
         codes = flags @ 2 ** np.arange(18)
@@ -501,7 +501,7 @@ class TestConfusions:
             [("x", 1, "p"), ("y", 1, "q"), ("z", 1, "q")], kind="value"
         )
         frame = sa.confusions(study)
-        assert frame[["label", "other", "kind", "pairs"]].values.tolist() == [
+        assert frame[["label", "other", "kind", "n_pairs"]].values.tolist() == [
             ["p", "q", "instead", 2]
         ]
 

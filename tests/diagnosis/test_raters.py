@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from diagnosis_support import STUDIES, assert_same, quietly, study_of, walkthrough
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -49,7 +49,7 @@ class TestByRater:
         assert frame.loc["r1", "estimate_without"] == pytest.approx(0.30082147, abs=5e-9)
         assert frame.loc["r2", "estimate_without"] == pytest.approx(0.39107211, abs=5e-9)
         assert frame.loc["r3", "estimate_without"] == pytest.approx(0.43624161, abs=5e-9)
-        assert frame["change"].is_monotonic_decreasing
+        assert frame["difference"].is_monotonic_decreasing
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
     def test_change_is_a_paired_comparison(self, coefficient):
@@ -65,19 +65,23 @@ class TestByRater:
             compared = sa.compare(without, whole, design="same_units", level=0.9)
             row = frame.loc[rater]
             assert row["estimate_without"] == pytest.approx(without.estimate)
-            assert row["change"] == pytest.approx(compared.difference)
-            assert row["change_standard_error"] == pytest.approx(compared.standard_error)
-            assert (row["change_low"], row["change_high"]) == pytest.approx(compared.interval())
+            assert row["difference"] == pytest.approx(compared.difference)
+            assert row["difference_standard_error"] == pytest.approx(compared.standard_error)
+            assert (row["difference_low"], row["difference_high"]) == pytest.approx(
+                compared.interval()
+            )
             assert row["p_value"] == pytest.approx(compared.p_value)
         corrected = multipletests(frame["p_value"], method="holm")[1]
         assert frame["p_holm"].tolist() == pytest.approx(corrected.tolist())
-        assert (frame["n_tried"] == study.n_raters).all()
+        assert (frame["n_tests"] == study.n_raters).all()
 
     @pytest.mark.parametrize(
         "coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement"]
     )
     @settings(max_examples=30, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
+    # All credit is full: AC has pe = 1 for all raters, and less without r1 or r2.
+    @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
     def test_without_each_rater(self, coefficient, rows, distance):
         """Sums over units give what scoring every part does, undefined or not."""
         study = study_of(rows)
@@ -106,7 +110,7 @@ class TestByRater:
             mine = [u[rater] for u in shared]
             row = frame.loc[rater]
             assert row["n_ratings"] == len(own)
-            assert row["n_shared"] == len(shared)
+            assert row["n_paired_ratings"] == len(shared)
             assert row["mean_set_size"] == pytest.approx(np.mean([len(a) for a in own]))
             assert row["empty_rate"] == pytest.approx(np.mean([not a for a in own]))
             assert_same(row["mean_distance"], _mean_gap(mine, others, d))
@@ -147,7 +151,7 @@ class TestByRater:
         assert frame["estimate_without"].isna().all()
         one = sa.by_rater(sa.Annotations.from_triples([("a", 1, "x"), ("a", 2, "y")]))
         assert one["estimate_without"].isna().all()
-        assert one["n_shared"].tolist() == [0]
+        assert one["n_paired_ratings"].tolist() == [0]
 
     def test_a_tally_is_refused(self):
         """A tally does not know who gave what."""
@@ -224,7 +228,7 @@ class TestByManyRaters:
             rest = sa.krippendorff_alpha(study.without_raters([rater]))
             gap = sa.compare(rest, whole, design="same_units")
             assert frame.loc[rater, "estimate_without"] == pytest.approx(rest.estimate, abs=1e-12)
-            assert frame.loc[rater, "change_standard_error"] == pytest.approx(
+            assert frame.loc[rater, "difference_standard_error"] == pytest.approx(
                 gap.standard_error, rel=1e-8
             )
 
@@ -236,7 +240,7 @@ class TestByManyRaters:
             rows = zip(raters.tolist(), units.tolist(), answers.tolist(), strict=True)
             study = sa.Annotations.from_triples(list(rows))
             frame = sa.by_rater(study)
-            assert frame["change_standard_error"].isna().all()
+            assert frame["difference_standard_error"].isna().all()
             rest = sa.krippendorff_alpha(study.without_raters([0])).estimate
             assert frame["estimate_without"].to_numpy() == pytest.approx(rest, abs=1e-12)
 
@@ -303,7 +307,7 @@ class TestByPair:
                 study, lambda r, u, v, s=shared, two=(row.rater_a, row.rater_b): u in s and r in two
             )
             expected = getattr(sa, coefficient)(part, distance=distance)
-            assert row.n_shared == len(shared)
+            assert row.n_shared_units == len(shared)
             assert row.estimate == pytest.approx(expected.estimate)
             assert row.standard_error == pytest.approx(expected.standard_error)
             assert (row.low, row.high) == pytest.approx(expected.interval(0.9))
@@ -356,12 +360,12 @@ class TestByPair:
     def test_matrix(self):
         """The square holds every pair twice and nan on the diagonal."""
         pairs = sa.by_pair(incomplete())
-        square = sa.pair_matrix(pairs, column="n_shared")
+        square = sa.pair_matrix(pairs, column="n_shared_units")
         assert list(square.index) == list(square.columns) == ["r1", "r2", "r3", "r4", "r5"]
         assert np.isnan(np.diagonal(square)).all()
         for row in pairs.itertuples():
-            assert square.loc[row.rater_a, row.rater_b] == row.n_shared
-            assert square.loc[row.rater_b, row.rater_a] == row.n_shared
+            assert square.loc[row.rater_a, row.rater_b] == row.n_shared_units
+            assert square.loc[row.rater_b, row.rater_a] == row.n_shared_units
         with pytest.raises(sa.SetagreeError, match="Did you mean 'estimate'"):
             sa.pair_matrix(pairs, column="estimat")
         with pytest.raises(sa.SetagreeError, match="no column of numbers 'rater_a'"):
@@ -390,7 +394,7 @@ class TestByUnit:
             part = rebuilt(study, lambda r, u, v, unit=unit: u != unit)
             without = score(part, distance="masi").estimate
             assert frame.loc[unit, "estimate_without"] == pytest.approx(without)
-            assert frame.loc[unit, "change"] == pytest.approx(without - whole.estimate)
+            assert frame.loc[unit, "difference"] == pytest.approx(without - whole.estimate)
             assert frame.loc[unit, "influence"] == pytest.approx(whole.influence[unit])
 
     @settings(max_examples=40, deadline=None)
@@ -718,7 +722,7 @@ def test_the_best_of_six_raters_alike():
     fewer than 5%, and raises alpha by 0.02 on average (Monte Carlo error 0.001).
     """
     best = [sa.by_rater(sa.simulate(50, 6, rng=k)).iloc[0] for k in range(200)]
-    assert np.mean([one["change"] for one in best]) == pytest.approx(0.022, abs=0.004)
+    assert np.mean([one["difference"] for one in best]) == pytest.approx(0.022, abs=0.004)
     assert np.mean([one["p_holm"] <= 0.05 for one in best]) <= 0.05
 
 
@@ -729,7 +733,7 @@ class TestWhatIf:
         """Holm's p stands beside the plain one, and how many changes it corrects for."""
         frame = sa.what_if(sa.simulate(40, 4, rng=2))
         p = frame["p_value"].dropna()
-        assert (frame["n_tried"] == len(p)).all()
+        assert (frame["n_tests"] == len(p)).all()
         assert len(p) > 4
         corrected = multipletests(p, method="holm")[1]
         assert frame["p_holm"].dropna().tolist() == pytest.approx(corrected.tolist())
@@ -744,7 +748,7 @@ class TestWhatIf:
             build, "check_overlap_function", lambda *of: checks.append(1) or check(*of)
         )
         frame = sa.what_if(study)
-        assert (frame["change"] == "drop label").sum() == 200
+        assert (frame["action"] == "drop label").sum() == 200
         assert len(checks) == 1
 
     def study(self):
@@ -779,10 +783,10 @@ class TestWhatIf:
             drop_raters=["r2"],
             parents=parents,
         )
-        assert frame["change"].iloc[0] == "as it is"
+        assert frame["action"].iloc[0] == "as it is"
         assert frame["estimate"].iloc[0] == whole.estimate
         assert frame["difference"].iloc[1:].is_monotonic_decreasing
-        rows = {row["change"]: row for _, row in frame.iterrows()}
+        rows = {row["action"]: row for _, row in frame.iterrows()}
 
         def lifted(answer):
             return {"bad" if one in {"anger", "fear"} else one for one in answer}
@@ -791,18 +795,18 @@ class TestWhatIf:
         self.check(rows["to parents"], self.changed(study, lifted), whole)
         self.check(rows["drop label"], self.changed(study, lambda a: a - {"joy"}), whole)
         self.check(rows["drop rater"], rebuilt(study, lambda r, u, v: r != "r2"), whole)
-        assert rows["merge"]["what"] == "anger + fear"
-        assert rows["to parents"]["what"] == "3 of 3 labels have an entry"
+        assert rows["merge"]["target"] == "anger + fear"
+        assert rows["to parents"]["target"] == "3 of 3 labels have an entry"
 
     def test_what_is_tried_unasked(self):
         """Without a wish, confused pairs are merged, and labels and raters dropped in turn."""
         frame = sa.what_if(self.study())
-        assert set(frame["change"]) == {"as it is", "merge", "drop label", "drop rater"}
-        assert (frame["change"] == "drop label").sum() == 3
-        assert (frame["change"] == "drop rater").sum() == 4
-        assert (frame["change"] == "merge").sum() == 3
+        assert set(frame["action"]) == {"as it is", "merge", "drop label", "drop rater"}
+        assert (frame["action"] == "drop label").sum() == 3
+        assert (frame["action"] == "drop rater").sum() == 4
+        assert (frame["action"] == "merge").sum() == 3
         two = sa.what_if(sa.simulate(20, 2, rng=1))
-        assert "drop rater" not in set(two["change"])
+        assert "drop rater" not in set(two["action"])
 
     def test_distances_that_know_labels(self):
         """A merged label keeps what the distance knows of its first; what it lacks is said."""
@@ -815,7 +819,7 @@ class TestWhatIf:
         assert frame["estimate"].iloc[1] == pytest.approx(expected)
         single = study_of([[{"a", "b"}, {"a"}], [{"a", "b"}, {"a", "b"}], [{"a"}, {"a"}]])
         known = sa.weights(single, "masi").to_frame(distance=True)
-        frame = sa.what_if(single, distance=known).set_index("what")
+        frame = sa.what_if(single, distance=known).set_index("target")
         assert "no row" in frame.loc["a", "reason"]  # without a, {b} is not in the matrix
         with pytest.raises(sa.SetagreeError, match="drop label a: "):
             sa.what_if(single, drop_labels=["a"], distance=known)
@@ -847,7 +851,7 @@ class TestWhatIf:
         with pytest.warns(sa.SetagreeWarning, match="look alike"):
             study = study_of([[{1}, {"1"}], [{"1"}, {"1"}]])
         frame = sa.what_if(study, drop_labels=[1, "1"])
-        assert set(frame["what"]) == {"", "1", "'1'"}
+        assert set(frame["target"]) == {"", "1", "'1'"}
 
     def test_numbers(self):
         """Of numbers and categories, raters can be dropped."""
@@ -855,10 +859,10 @@ class TestWhatIf:
             [(g, u, (u * 7 + 3 * g) % 5) for u in range(8) for g in range(3)], kind="value"
         )
         frame = sa.what_if(study, distance="interval")
-        assert frame["change"].tolist() == ["as it is"] + ["drop rater"] * 3
+        assert frame["action"].tolist() == ["as it is"] + ["drop rater"] * 3
         part = rebuilt(study, lambda r, u, v: r != 2)
         alpha = sa.krippendorff_alpha(part, distance="interval")
-        assert frame.set_index("what").loc["2", "estimate"] == pytest.approx(alpha.estimate)
+        assert frame.set_index("target").loc["2", "estimate"] == pytest.approx(alpha.estimate)
 
     def test_what_is_refused(self):
         """Labels and raters that do not occur, scalars and misread groups are sentences."""
@@ -975,4 +979,4 @@ def test_a_rater_who_is_alone():
     (row,) = sa.by_rater(study).to_dict("records")
     assert row["rater"] == "ann"
     assert math.isnan(row["estimate_without"])
-    assert math.isnan(row["change_low"])
+    assert math.isnan(row["difference_low"])

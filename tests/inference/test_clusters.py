@@ -342,7 +342,7 @@ class TestComparing:
         expected = max(alpha.standard_error, bound)
         assert frame["standard_error"][0] == pytest.approx(expected, rel=1e-12)
         wide = planned(alpha, half_width=0.05, units_per_cluster=[1, 5, 20]).frame
-        assert wide["units"].is_monotonic_increasing
+        assert wide["n_units"].is_monotonic_increasing
         assert wide["clusters"].is_monotonic_decreasing
         with pytest.raises(OptionError, match="needs cluster="):
             planned(plain(study), units_per_cluster=[4])
@@ -425,8 +425,10 @@ class TestEverywhere:
             one, two = function(study), function(own)
             columns = [name for name in one if "standard_error" in name]
             assert not np.allclose(one[columns], two[columns])
-            assert one["estimate_without" if "change" in one else "estimate"].tolist() == (
-                pytest.approx(two["estimate_without" if "change" in two else "estimate"].tolist())
+            assert one["estimate_without" if "difference" in one else "estimate"].tolist() == (
+                pytest.approx(
+                    two["estimate_without" if "difference" in two else "estimate"].tolist()
+                )
             )
         label = study.labels[0]
         one, two = (sa.what_if(x, drop_labels=[label]) for x in (study, own))

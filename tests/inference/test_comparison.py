@@ -36,7 +36,7 @@ COLUMNS = [
     "high",
     "p_value",
     "n_undefined",
-    "n_shared",
+    "n_shared_units",
     "p_holm",
 ]
 ROWS = noisy_rows(4, units=40, raters=3)
@@ -254,7 +254,7 @@ class TestWhichUnits:
         expected = sa.compare(*cut, **options)
         assert (found.design, expected.design) == ("shared_units", "same_units")
         pd.testing.assert_frame_equal(found.frame, expected.frame)
-        assert found.frame["n_shared"].item() == 20
+        assert found.frame["n_shared_units"].item() == 20
 
     def test_nothing_to_cut(self):
         """Where all units are shared, the shared units are the same units."""
@@ -264,10 +264,10 @@ class TestWhichUnits:
         for pair in [(a, b), (b, c)]:
             found = sa.compare(*pair, design="shared_units")
             pd.testing.assert_frame_equal(found.frame, sa.compare(*pair).frame)
-            assert found.frame["n_shared"].item() == 30
+            assert found.frame["n_shared_units"].item() == 30
         table = sa.agreement(annotations(ROWS), distance=["masi", "nominal"])
         frame = sa.compare(*table, design="shared_units").frame
-        assert (frame["n_shared"] == 40).all()
+        assert (frame["n_shared_units"] == 40).all()
 
     def test_no_unit_is_shared(self):
         """Nothing to stand on is said, and with it that names differ only in case or space."""

@@ -63,7 +63,7 @@ class TestTruths:
             [*cell.seen(np.random.default_rng(1))]
         assert models.with_model(people, 3, -MARGIN).raters[-1].skill < people.raters[0].skill
         first, *_ = sa.noninferiority_test(seen[0], model="r3", distance="masi")["r3"].changes
-        assert first.change == pytest.approx(-MARGIN, abs=4 * first.standard_error)
+        assert first.difference == pytest.approx(-MARGIN, abs=4 * first.standard_error)
         assert first.standard_error < 0.02
 
     @pytest.mark.parametrize("answers", ["masi", "numbers"])
@@ -158,7 +158,7 @@ class TestAcceptance:
             held = sum(
                 comb(plan.n, k) * rate**k * (1 - rate) ** (plan.n - k)
                 for k, one in enumerate(tests)
-                if rate <= one.at_most
+                if rate <= one.upper_bound
             )
             assert held >= 0.95 - 1e-12
 

@@ -16,7 +16,7 @@ def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
     found = sa.at_least(walkthrough(), 0.1)
     assert found.low == pytest.approx(0.1273285, abs=5e-8)
     assert found.high == pytest.approx(0.6740731, abs=5e-8)
-    assert found.holds
+    assert found.passes
     assert found.verdict == (
         "Krippendorff's alpha is at least 0.1: with 95% confidence (these raters) it is 0.1273 or "
         "more."
@@ -27,14 +27,14 @@ def test_at_least_says_below_and_undecided():
     """A threshold above the high end is missed; one between the ends is left open."""
     assert sa.at_least(walkthrough(), 0.7).verdict.startswith("Krippendorff's alpha is below 0.7")
     undecided = sa.at_least(walkthrough(), 0.3)
-    assert not undecided.holds
+    assert not undecided.passes
     assert undecided.verdict.startswith("Not decided: Krippendorff's alpha is 0.4026")
 
 
 def test_at_least_takes_tables_and_says_why_not():
     """A table gives a row for each coefficient; an undefined interval gives the reason."""
     table = sa.at_least(sa.agreement(walkthrough()), 0.1)
-    assert table.to_frame()["holds"].tolist() == [True, True]
+    assert table.to_frame()["passes"].tolist() == [True, True]
     alike = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a")])
     with pytest.warns(sa.UndefinedAgreementWarning):
         assert sa.at_least(alike, 0.1).verdict.startswith("No verdict: ")
@@ -51,11 +51,11 @@ def test_a_threshold_that_t_reaches_is_doubted():
     strata = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
     drawn = study.sampled(strata=strata, population_size={"a": 500, "b": 500})
     with pytest.warns(sa.SetagreeWarning, match="is at least 0.667 rests on its t interval"):
-        assert sa.at_least(drawn, 0.667).holds
+        assert sa.at_least(drawn, 0.667).passes
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not sa.at_least(drawn, 0.95).holds
-        assert sa.at_least(study, 0.667).holds
+        assert not sa.at_least(drawn, 0.95).passes
+        assert sa.at_least(study, 0.667).passes
 
 
 def test_the_worked_acceptance_plan():
@@ -81,13 +81,13 @@ def test_acceptance_says_what_was_found():
     plan = sa.acceptance_plan(good=0.02, bad=0.10)
     passed = sa.acceptance_test(plan, n_errors=3, n_checked=65)
     end = stats.binomtest(3, 65, alternative="less").proportion_ci(0.95).high
-    assert passed.at_most == pytest.approx(end)
+    assert passed.upper_bound == pytest.approx(end)
     assert passed.passes
     refused = sa.acceptance_test(plan, n_errors=4, n_checked=65)
     assert refused.verdict.startswith("Refused: 4 errors in 65 answers checked, 3 are allowed")
     one = sa.acceptance_test(plan, n_errors=1, n_checked=65).verdict
     assert one.startswith("Accepted: 1 error in 65 answers checked, 3 are allowed")
-    assert sa.acceptance_test(plan, n_errors=65, n_checked=65).at_most == 1
+    assert sa.acceptance_test(plan, n_errors=65, n_checked=65).upper_bound == 1
     assert refused.to_frame()["passes"].tolist() == [False]
     assert plan.to_frame()["n"].tolist() == [65]
 

@@ -256,9 +256,11 @@ class TestResult:
         alpha = score(T1, "krippendorff_alpha")
         found = sa.jackknife(alpha)
         frame = found.to_frame()
-        assert frame.columns.tolist() == ["estimate_without", "change"]
+        assert frame.columns.tolist() == ["estimate_without", "difference"]
         assert frame["estimate_without"].tolist() == found.values.tolist()
-        assert (frame["change"] + alpha.estimate).tolist() == pytest.approx(found.values.tolist())
+        assert (frame["difference"] + alpha.estimate).tolist() == pytest.approx(
+            found.values.tolist()
+        )
 
     def test_frame_of_raters(self):
         """A rater's row says how many answers it rests on; the change is without less with.
@@ -270,7 +272,7 @@ class TestResult:
         assert frame["n_ratings"].tolist() == [11, 11, 10]
         # Without raters 1, 2, 3: 0.30082147, 0.39107211, 0.43624161 (independent programs).
         change = np.array([0.30082147, 0.39107211, 0.43624161]) - 0.40257152
-        assert frame["change"].tolist() == pytest.approx(change.tolist(), abs=2e-8)
+        assert frame["difference"].tolist() == pytest.approx(change.tolist(), abs=2e-8)
 
     def test_repr(self):
         """One line; what could not be computed is counted in it."""

@@ -105,7 +105,7 @@ class TestStatistic:
         """Without pairs of different units it is nan, with a reason."""
         with pytest.warns(UndefinedAgreementWarning, match=why):
             found = ks_statistic(annotations(text(rows)), rng=1)
-        assert np.isnan([found.estimate, found.at, found.p_value]).all()
+        assert np.isnan([found.estimate, found.statistic_location, found.p_value]).all()
         assert (found.reason, found.verdict) == (why, f"Undefined, because {why}.")
 
 

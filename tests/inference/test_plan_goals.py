@@ -58,7 +58,7 @@ class TestAssurance:
     def test_the_least_that_reaches_it(self, wanted):
         """N units reach the half width, n - 1 do not; more assurance takes more units."""
         found = [planned(PILOT, half_width=wanted, assurance=a) for a in (0.6, 0.8, 0.9)]
-        units = [plan.frame["units"].item() for plan in found]
+        units = [plan.frame["n_units"].item() for plan in found]
         assert units == sorted(set(units))
         n = units[1]
         near = planned(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
@@ -69,7 +69,7 @@ class TestAssurance:
         """A tally knows patterns of units and how often each is there: the same plan."""
         tally = sa.Tally.from_annotations(PILOT.study)
         ours, theirs = (
-            planned(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["units"].item()
+            planned(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["n_units"].item()
             for x in (tally, PILOT.study)
         )
         assert ours == theirs
@@ -157,7 +157,7 @@ class TestBudget:
             raters=[2, 4],
             units_per_cluster=[1, 6, 30],
         )
-        assert plan.frame[["raters", "units_per_cluster"]].to_numpy().tolist() == [
+        assert plan.frame[["n_raters", "units_per_cluster"]].to_numpy().tolist() == [
             *([2, 1], [2, 6], [4, 1]),
         ]
         said = (
@@ -188,7 +188,7 @@ class TestPower:
         pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
         threshold = pilot.estimate - 0.1
         plan = planned(pilot, at_least=threshold, power=0.9)
-        n = plan.frame["units"].item()
+        n = plan.frame["n_units"].item()
         near = planned(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
         assert near[0] < 0.9 <= near[1]
         assert plan.frame["power"].item() == near[1]
@@ -251,7 +251,7 @@ class TestPower:
         """Alike units in clusters take more of them for the same power."""
         study = clustered(PILOT)
         plan = planned(study, at_least=0.1, power=0.8, units_per_cluster=[1, 10])
-        one_by_one, together = plan.frame["units"]
+        one_by_one, together = plan.frame["n_units"]
         assert together >= one_by_one
         assert (plan.frame["power"] >= 0.8).all()
 
@@ -266,9 +266,9 @@ def best_by_hand(frame, per_unit, per_rating, budget):
     """Return the raters of the least half width, where units are what the budget buys."""
     widths = {}
     for row in frame.itertuples():
-        n = int(budget // (per_unit + per_rating * row.raters))
-        variance = row.standard_error**2 * row.units
-        widths[row.raters] = stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
+        n = int(budget // (per_unit + per_rating * row.n_raters))
+        variance = row.standard_error**2 * row.n_units
+        widths[row.n_raters] = stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
     return min(widths, key=widths.get), widths
 
 
@@ -291,11 +291,11 @@ class TestCosts:
         plan = planned(PILOT, budget=500.0, **asked)
         known = planned(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
         raters, widths = best_by_hand(known, *costs, 500.0)
-        assert plan.frame["raters"].tolist() == list(widths)
+        assert plan.frame["n_raters"].tolist() == list(widths)
         assert plan.frame["half_width"].tolist() == pytest.approx(list(widths.values()))
-        assert plan.best["raters"] == raters
+        assert plan.best["n_raters"] == raters
         assert (plan.frame["cost"] <= 500).all()
-        more = plan.frame["cost"] + costs[0] + costs[1] * plan.frame["raters"]
+        more = plan.frame["cost"] + costs[0] + costs[1] * plan.frame["n_raters"]
         assert (more > 500).all()
 
     @pytest.mark.parametrize("goal", [{"half_width": 0.1}, {"at_least": 0.1, "power": 0.9}])
@@ -303,8 +303,8 @@ class TestCosts:
         """With a goal, the best row costs least; the units are those of a plan without costs."""
         plan = planned(PILOT, **goal, per_unit=1.0, per_rating=2.0, raters=[2, 3, 4, 6], rng=1)
         free = planned(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
-        assert plan.frame["units"].tolist() == free["units"].tolist()
-        cost = free["units"] * (1 + 2 * free["raters"])
+        assert plan.frame["n_units"].tolist() == free["n_units"].tolist()
+        cost = free["n_units"] * (1 + 2 * free["n_raters"])
         assert plan.frame["cost"].tolist() == cost.tolist()
         assert plan.best["cost"] == cost.min()
         assert f"The smallest cost, {cost.min():g}: " in flat(plan)
@@ -352,8 +352,8 @@ class TestCosts:
             cost = dict(zip(raters.tolist(), seen * (unit + raters), strict=True))
             pilot = uneven(60, 4, 2)
             chosen = planned(pilot, budget=2000.0, per_unit=unit, per_rating=1.0, rng=1).best
-            assert math.sqrt(cost[chosen["raters"]] / min(cost.values())) < 1.05
-            assert abs(chosen["raters"] - (1 + math.sqrt(B / A * (1 + unit)))) < 1.5
+            assert math.sqrt(cost[chosen["n_raters"]] / min(cost.values())) < 1.05
+            assert abs(chosen["n_raters"] - (1 + math.sqrt(B / A * (1 + unit)))) < 1.5
 
     def test_which_raters_are_tried(self):
         """From 2 to twice those of the pilot, all to 10, then some; of a pilot of two just two."""
@@ -363,7 +363,7 @@ class TestCosts:
         assert affordable_raters(alphas[8])[:9] == list(range(2, 11))
         assert affordable_raters(alphas[8])[-1] == 16
         two = planned(alphas[2], budget=100.0, per_rating=1.0)
-        assert (two.best["raters"], two.best["units"]) == (2, 50)
+        assert (two.best["n_raters"], two.best["n_units"]) == (2, 50)
         assert "50 units with 2 ratings each. More raters were not tried." in flat(two)
 
     def test_assured(self):
@@ -378,7 +378,7 @@ class TestCosts:
         plan = planned(
             clustered(PILOT), budget=600.0, per_rating=1.0, raters=[2, 4], units_per_cluster=[1, 5]
         )
-        assert plan.frame[["raters", "units_per_cluster", "units"]].to_numpy().tolist() == [
+        assert plan.frame[["n_raters", "units_per_cluster", "n_units"]].to_numpy().tolist() == [
             [2, 1, 300],
             [2, 5, 300],
             [4, 1, 150],
@@ -393,7 +393,7 @@ class TestCosts:
         counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))
         row = planned(alpha, units=[50], per_unit=1.0, per_rating=2.0).frame.iloc[0]
-        assert (row["raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
+        assert (row["n_raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
 
 
 def compared(n, seed):
@@ -413,14 +413,14 @@ class TestDifferences:
         value, error = pilot.difference, pilot.standard_error
         frame = planned(pilot, units=[20, 80], at_least=threshold).frame
         for row in frame.itertuples():
-            se = error * math.sqrt(40 / row.units)
-            quantile = stats.t.ppf(0.95, row.units - 1)
-            expected = stats.nct.sf(quantile, row.units - 1, (value - threshold) / se)
+            se = error * math.sqrt(40 / row.n_units)
+            quantile = stats.t.ppf(0.95, row.n_units - 1)
+            expected = stats.nct.sf(quantile, row.n_units - 1, (value - threshold) / se)
             assert row.standard_error == pytest.approx(se)
-            assert row.half_width == pytest.approx(stats.t.ppf(0.975, row.units - 1) * se)
+            assert row.half_width == pytest.approx(stats.t.ppf(0.975, row.n_units - 1) * se)
             assert row.power == pytest.approx(expected, abs=0.01)
         plan = planned(pilot, at_least=threshold, power=0.9)
-        n = plan.frame["units"].item()
+        n = plan.frame["n_units"].item()
         near = planned(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
         assert near[0] < 0.9 <= near[1]
         assert f"the difference is above {threshold:g}" in flat(plan)
@@ -441,7 +441,7 @@ class TestDifferences:
         pilot = compared(60, 2)
         row = planned(pilot, half_width=0.02).frame.iloc[0]
         assert row["half_width"] <= 0.02
-        assert row["more_units"] == max(0, row["units"] - 60)
+        assert row["n_additional_units"] == max(0, row["n_units"] - 60)
         assert "power" not in row
 
     @pytest.mark.parametrize(

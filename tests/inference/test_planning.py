@@ -32,7 +32,7 @@ from setagree.inference.plan_goals import Precision
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
-COLUMNS = ["raters", "units", "standard_error", "half_width", "more_units", "basis"]
+COLUMNS = ["n_raters", "n_units", "standard_error", "half_width", "n_additional_units", "basis"]
 
 
 def half_width(pilot, n, level=0.95):
@@ -51,11 +51,11 @@ class TestUnits:
         """N units reach the half width and n - 1 do not."""
         pilot = score(ROWS, name)
         row = planned(pilot, half_width=wanted, level=level).frame.iloc[0]
-        n = int(row["units"])
+        n = int(row["n_units"])
         assert half_width(pilot, n, level) <= wanted < half_width(pilot, n - 1, level)
         assert row["half_width"] == pytest.approx(half_width(pilot, n, level))
-        assert row["more_units"] == max(0, n - len(pilot.influence))
-        assert (row["raters"], row["basis"]) == (4, "pilot")
+        assert row["n_additional_units"] == max(0, n - len(pilot.influence))
+        assert (row["n_raters"], row["basis"]) == (4, "pilot")
 
     @settings(max_examples=50, deadline=None)
     @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
@@ -72,11 +72,11 @@ class TestUnits:
     def test_units_given(self):
         """For given numbers of units: the interval to expect, scaled from the pilot's."""
         frame = planned(PILOT, units=[20, len(PILOT.influence), 400]).frame
-        assert frame["units"].tolist() == [20, len(PILOT.influence), 400]
-        expected = [half_width(PILOT, n) for n in frame["units"]]
+        assert frame["n_units"].tolist() == [20, len(PILOT.influence), 400]
+        expected = [half_width(PILOT, n) for n in frame["n_units"]]
         assert frame["half_width"].tolist() == pytest.approx(expected)
         assert frame["standard_error"].iloc[1] == pytest.approx(PILOT.standard_error)
-        assert frame["more_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
+        assert frame["n_additional_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
 
     def test_the_pilots_own_interval(self):
         """As many units as the pilot has give the interval that the pilot has."""
@@ -100,8 +100,8 @@ class TestUnits:
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
         alpha = sa.krippendorff_alpha(tally)
         row = planned(alpha, half_width=0.2).frame.iloc[0]
-        assert half_width(alpha, int(row["units"])) <= 0.2
-        assert row["raters"] is None
+        assert half_width(alpha, int(row["n_units"])) <= 0.2
+        assert row["n_raters"] is None
         with pytest.raises(DataError, match="other numbers of raters need to know who gave what"):
             planned(alpha, raters=[2])
 
@@ -254,7 +254,7 @@ class TestRaters:
         for seed in range(4, 8):
             pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
             frame = planned(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
-            assert frame["units"].is_monotonic_decreasing
+            assert frame["n_units"].is_monotonic_decreasing
             assert (frame["standard_error"] > 0.01).all()
 
     def test_two_raters_tell_nothing_of_three(self):
@@ -359,12 +359,12 @@ class TestIncomplete:
         assert frame["standard_error"].tolist() == pytest.approx(
             expected["standard_error"].tolist(), rel=1e-9
         )
-        assert frame["units"].tolist() == expected["units"].tolist()
+        assert frame["n_units"].tolist() == expected["n_units"].tolist()
         assert frame["basis"].tolist() == ["raters left out"] * 3 + ["extended"]
-        assert frame["units"].is_monotonic_decreasing
+        assert frame["n_units"].is_monotonic_decreasing
         # Without a question about raters: as it is, 4 x 120 + 10 ratings on 120 units.
         row = planned(study).frame.iloc[0]
-        assert (row["raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
+        assert (row["n_raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
 
     def test_many_sparse_raters(self):
         """Three are named, the others counted."""
@@ -379,9 +379,9 @@ class TestIncomplete:
         study = crowd(1)
         frame = planned(study, raters=[2, 3, 5], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "pilot", "extended"]
-        assert planned(study).frame["raters"].item() == 3
-        assert frame["units"].iloc[1] == planned(study).frame["units"].item()
-        assert frame["units"].is_monotonic_decreasing
+        assert planned(study).frame["n_raters"].item() == 3
+        assert frame["n_units"].iloc[1] == planned(study).frame["n_units"].item()
+        assert frame["n_units"].is_monotonic_decreasing
         again = planned(study, raters=[2, 3, 5], rng=1).frame
         pd.testing.assert_frame_equal(frame, again)
 
@@ -398,7 +398,7 @@ class TestIncomplete:
         study = without(sa.simulate(400, 5, rng=3), gone)
         ratings = np.bincount(study.unit_codes)
         pilot = planned(study).frame
-        assert pilot["raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
+        assert pilot["n_raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
         frame = planned(study, raters=[2, 3, 4], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
         three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
@@ -437,9 +437,9 @@ class TestMultivalued:
         se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
         row = planned(pilot, units=[40]).frame.iloc[0]
         assert row["standard_error"] == pytest.approx(se)
-        assert (row["raters"], row["basis"], row["more_units"]) == (3, "pilot", 0)
+        assert (row["n_raters"], row["basis"], row["n_additional_units"]) == (3, "pilot", 0)
         frame = planned(pilot, raters=[2, 3, 4]).frame
-        assert frame["units"].is_monotonic_decreasing
+        assert frame["n_units"].is_monotonic_decreasing
 
     def test_near_the_bootstrap(self):
         """The jackknife's standard error is the bootstrap's but for what chance leaves."""
@@ -457,7 +457,7 @@ class TestResult:
         result = planned(PILOT, units=[50, 100], raters=[3, 4])
         frame = result.to_frame()
         assert frame.columns.tolist() == COLUMNS
-        assert frame[["raters", "units"]].to_numpy().tolist() == [
+        assert frame[["n_raters", "n_units"]].to_numpy().tolist() == [
             [3, 50],
             [3, 100],
             [4, 50],
@@ -488,7 +488,7 @@ class TestResult:
         half = PILOT.estimate - PILOT.interval()[0]
         met = planned(PILOT, half_width=half + 1e-9)
         assert met.pilot_half_width == pytest.approx(half)
-        assert met.frame["more_units"].item() == 0
+        assert met.frame["n_additional_units"].item() == 0
         assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
         assert met.reached in " ".join(str(met).split())
         for other in (planned(PILOT, half_width=half - 1e-3), planned(PILOT, units=[5])):
@@ -529,7 +529,7 @@ class TestRefusals:
 
     def test_numpy_numbers(self):
         """An array of numbers is a list of numbers."""
-        assert planned(PILOT, units=np.array([50, 60])).frame["units"].tolist() == [50, 60]
+        assert planned(PILOT, units=np.array([50, 60])).frame["n_units"].tolist() == [50, 60]
 
     @pytest.mark.parametrize(
         ("rows", "name"),
@@ -556,7 +556,7 @@ def test_walkthrough():
     For n = 392 that is 1.966 x 0.50367 / 19.799 = 0.05001, for n = 393 0.04995.
     """
     row = planned(sa.krippendorff_alpha(annotations(T1)), half_width=0.05).frame.iloc[0]
-    assert (row["units"], row["more_units"]) == (393, 382)
+    assert (row["n_units"], row["n_additional_units"]) == (393, 382)
 
 
 class TestTallies:
@@ -574,7 +574,7 @@ class TestTallies:
         pd.testing.assert_frame_equal(ours, theirs, rtol=1e-12)
         counts = np.bincount(study.unit_codes)
         per_unit = counts[counts > 1].mean() if missing == 0.4 else 4
-        assert ours["raters"][0] == pytest.approx(per_unit, abs=1e-12)
+        assert ours["n_raters"][0] == pytest.approx(per_unit, abs=1e-12)
 
     def test_a_sparse_rater(self):
         """One who rated little makes it ratings a unit, too, where raters are kept."""
@@ -585,4 +585,4 @@ class TestTallies:
         ours, theirs = (
             planned(sa.krippendorff_alpha(s), half_width=0.05).frame for s in (tally, study)
         )
-        assert ours["raters"][0] == theirs["raters"][0] == pytest.approx(2.1, abs=1e-12)
+        assert ours["n_raters"][0] == theirs["n_raters"][0] == pytest.approx(2.1, abs=1e-12)

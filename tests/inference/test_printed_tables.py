@@ -25,9 +25,9 @@ def test_jackknife():
     found = sa.jackknife(STUDY, over="raters")
     assert str(found).startswith(repr(found)[1:-1])
     heads, *rows = table_of(found)
-    assert heads == ["rater", "estimate", "without", "change", "ratings"]
+    assert heads == ["rater", "estimate", "without", "difference", "ratings"]
     frame = found.to_frame()
-    order = frame["change"].abs().sort_values(ascending=False).index
+    order = frame["difference"].abs().sort_values(ascending=False).index
     assert [row[0] for row in rows] == order.tolist()
     assert [row[1] for row in rows] == [f"{frame['estimate_without'][r]:.4f}" for r in order]
 

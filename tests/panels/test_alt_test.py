@@ -325,7 +325,7 @@ class TestHumans:
             assert result.humans.loc[f"r{h}", "agreement"] == pytest.approx(expected, abs=1e-12)
         pairable = [row for row in people if sum(x is not None for x in row) > 1]
         alpha = sa.krippendorff_alpha(annotations(pairable), distance=distance).estimate
-        assert result.human_alpha == pytest.approx(alpha, abs=1e-12)
+        assert result.reference_alpha == pytest.approx(alpha, abs=1e-12)
 
     def test_a_guesser_among_the_humans(self):
         """A human who answers by lot is named in the verdict; careful ones are not."""
@@ -345,7 +345,7 @@ class TestHumans:
         rng = np.random.default_rng(9)
         rows = random_rows(rng, sets_of("ab"), units=200, raters=8)
         result = one_test(annotations(rows), model="r7")
-        assert abs(result.human_alpha) < 0.1
+        assert abs(result.reference_alpha) < 0.1
         note = in_message(result.reservations)
         assert note.startswith(" The humans agree poorly with each other (alpha ")
         assert note.endswith(" and 2 more; to win there says little.")
@@ -354,7 +354,7 @@ class TestHumans:
         """One value only leaves alpha and agreement undefined, and nothing is said of them."""
         rows = text(" / ".join(["a a a a"] * 30))
         result = one_test(annotations(rows), model="r3")
-        assert np.isnan(result.human_alpha)
+        assert np.isnan(result.reference_alpha)
         assert result.humans["agreement"].isna().all()
         assert result.reservations == ()
 
@@ -363,7 +363,7 @@ class TestHumans:
         rows = text("a . . a / . a . a / . . a a")
         with pytest.warns(UndefinedAgreementWarning, match="undefined"):
             result = one_test(annotations(rows), model="r3")
-        assert np.isnan(result.human_alpha)
+        assert np.isnan(result.reference_alpha)
 
 
 class TestSeveral:

@@ -78,13 +78,13 @@ class TestDawidSkene:
         rows = text("a b c / {} b c / ab ab ab / bc bc bc / ac ac ac / {} {} {} / c c c / a a a")
         found = consensus(annotations(rows), method="dawid_skene")
         assert found.answers.tolist()[:2] == [None, frozenset()]
-        assert found.to_frame()["why"][0] == "no majority; no answer"
+        assert found.to_frame()["reason"][0] == "no majority; no answer"
         left = consensus(annotations(rows), method="dawid_skene", ties="empty")
-        assert left.to_frame()["why"][0] == "no majority; an answer that nobody gave"
+        assert left.to_frame()["reason"][0] == "no majority; an answer that nobody gave"
         rows = text("ab ac bc / ab ab ac")
         pieced = consensus(annotations(rows), method="label_majority")
         assert pieced.answers.tolist() == [frozenset("abc"), frozenset("ab")]
-        assert pieced.to_frame()["why"].tolist() == ["an answer that nobody gave", ""]
+        assert pieced.to_frame()["reason"].tolist() == ["an answer that nobody gave", ""]
 
     def test_published_data(self):
         """On the data of the paper the fit stands where 300 rounds of the loops below come to rest.
@@ -329,7 +329,7 @@ class TestLabelMajority:
         """A label that half of the raters gave is in by plurality alone; the unit is flagged."""
         found = consensus(annotations(text("ab a / a a")), ties=ties)
         assert answers(annotations(text("ab a / a a")), ties=ties) == expected
-        assert found.to_frame()["why"].tolist() == ["tie", ""]
+        assert found.to_frame()["reason"].tolist() == ["tie", ""]
         assert not np.isnan(found.confidence).any()
 
     @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ class TestLabelMajority:
         assert answers(study, ties="plurality") == [plurality]
         assert answers(study, ties="empty") == [empty]
         for ties in ("missing", "plurality", "empty"):
-            why = consensus(study, ties=ties).to_frame()["why"][0]
+            why = consensus(study, ties=ties).to_frame()["reason"][0]
             assert ("no majority" in why) == (missing is None)
             assert ("no answer" in why) == (missing is None and ties == "missing")
 
@@ -398,7 +398,7 @@ class TestLabelMajority:
         found = consensus(
             annotations(text("a b c / a . . / ab a . / aaa a a")), adjudicate_below=0.6
         )
-        why = found.to_frame()["why"].tolist()
+        why = found.to_frame()["reason"].tolist()
         assert why == ["no majority; no answer", "one rating", "tie; low confidence", ""]
 
     def test_a_threshold_of_numpy(self):
@@ -409,7 +409,7 @@ class TestLabelMajority:
         """Only the named raters count; units that only others rated have no answer."""
         found = consensus(annotations(text("a b b / . . c / a . a")), raters=["r0"])
         assert found.answers.dropna().to_dict() == {"u0": frozenset("a"), "u2": frozenset("a")}
-        assert found.to_frame()["why"].tolist() == ["one rating", "one rating", "no rating"]
+        assert found.to_frame()["reason"].tolist() == ["one rating", "one rating", "no rating"]
 
     def test_only_empty_sets(self):
         """A study without labels has empty answers, by every method."""
@@ -522,9 +522,9 @@ class TestMedoidOfNumbers:
         power = 2 if distance == "interval" else 1
         found = consensus(annotations(rows), distance=distance, ties="empty")
         open_units = np.isin(consensus(annotations(rows), distance=distance).codes, -1)
-        assert open_units.tolist() == found.to_frame()["why"].str.contains("tie").tolist()
+        assert open_units.tolist() == found.to_frame()["reason"].str.contains("tie").tolist()
         for name, answer, tied in zip(
-            found.units, found.answers, found.to_frame()["why"].str.contains("tie"), strict=True
+            found.units, found.answers, found.to_frame()["reason"].str.contains("tie"), strict=True
         ):
             row = rows[int(name[1:])]
             sums = {x: sum(abs(x - y) ** power for y in row) for x in row}
@@ -582,7 +582,7 @@ class TestAllMethods:
         found = consensus(annotations(text("a a a / a a b / b . .")), method="unanimous")
         assert found.answers.tolist() == [frozenset("a"), None, frozenset("b")]
         frame = found.to_frame()
-        assert frame["why"].tolist() == ["", "no answer", "one rating"]
+        assert frame["reason"].tolist() == ["", "no answer", "one rating"]
         assert "1 without an answer" in repr(found)
         assert len(found) == 3
 

@@ -115,7 +115,7 @@ def test_the_hand_built_study():
     assert frame["estimate"].to_numpy() == pytest.approx(
         [1 - (1 / 2) / expected, 1 - (4 / 8) / expected, 1 - (1 / 2) / expected], abs=1e-15
     )
-    assert frame["at_most"].tolist()[1] == pytest.approx(1 - (1 / 2) / expected, abs=1e-15)
+    assert frame["upper_bound"].tolist()[1] == pytest.approx(1 - (1 / 2) / expected, abs=1e-15)
 
 
 def test_all_kinds_together_are_alpha():
@@ -136,12 +136,12 @@ def test_the_limit_holds_for_repeated_draws():
     found = sa.facet_agreement(study.with_raters({"model": model}), facets=["model"])
     rows = found.frame.query("pairs == 'models with people' and who != 'all'")
     assert rows["who"].tolist() == ["good", "poor"]
-    assert (rows["estimate"] <= rows["at_most"] + 0.01).all()
+    assert (rows["estimate"] <= rows["upper_bound"] + 0.01).all()
     assert "'poor' agrees with itself by" in found.verdict
     assert "'good' agrees with itself" not in found.verdict
-    assert f"by more than {rows['at_most'].iloc[1]:.4f}." in found.verdict
+    assert f"by more than {rows['upper_bound'].iloc[1]:.4f}." in found.verdict
     assert sa.facet_agreement(study.with_raters({"model": model}), facets=["model"],
-                              distance="overlap").frame["at_most"].isna().all()  # fmt: skip
+                              distance="overlap").frame["upper_bound"].isna().all()  # fmt: skip
 
 
 def test_stability_stands_before_validity():
@@ -174,10 +174,10 @@ def test_what_stability_leaves_room_for_is_a_plain_loop():
             rooms.setdefault(kind, []).append((own[names[0]] + own[names[1]]) / 2)
     for kind in ("same model, other prompt", "other model", "models with people"):
         row = frame.loc[kind, "all"]
-        assert row["at_most"] == pytest.approx(np.mean(rooms[kind]), abs=1e-12)
-        assert row["lost"] == pytest.approx(row["at_most"] - row["estimate"], abs=1e-12)
-    assert np.isnan(frame.loc["people with one another", "all"]["at_most"])
-    assert np.isnan(frame.loc["same model and prompt, other run", "all"]["at_most"])
+        assert row["upper_bound"] == pytest.approx(np.mean(rooms[kind]), abs=1e-12)
+        assert row["difference"] == pytest.approx(row["upper_bound"] - row["estimate"], abs=1e-12)
+    assert np.isnan(frame.loc["people with one another", "all"]["upper_bound"])
+    assert np.isnan(frame.loc["same model and prompt, other run", "all"]["upper_bound"])
 
 
 def test_what_is_called_lost_follows_from_its_interval():
@@ -192,8 +192,10 @@ def test_what_is_called_lost_follows_from_its_interval():
             ("models with people", "Models agree with people by"),
         ):
             (sentence,) = [one for one in said if one.startswith(start)]
-            assert ("less than what stability" in sentence) == (rows.loc[kind, "lost_low"] > 0)
-            assert f"({rows.loc[kind, 'at_most']:.4f})" in sentence
+            assert ("less than what stability" in sentence) == (
+                rows.loc[kind, "difference_low"] > 0
+            )
+            assert f"({rows.loc[kind, 'upper_bound']:.4f})" in sentence
 
 
 def test_models_below_people_are_said_to_agree_less():
@@ -222,14 +224,14 @@ def test_a_systematic_difference_is_lost():
     pair = {other: study.without_raters([f"{other}1", f"{other}2"]) for other in "bc"}
     steady = sa.facet_agreement(pair["c"], facets=["model"], distance="nominal")
     row = steady.frame.set_index("pairs").loc["other model"]
-    assert row["at_most"] == 1
-    assert row["lost"] == pytest.approx(1 - row["estimate"])
+    assert row["upper_bound"] == 1
+    assert row["difference"] == pytest.approx(1 - row["estimate"])
     noisy = sa.facet_agreement(pair["b"], facets=["model"], distance="nominal")
     row = noisy.frame.set_index("pairs").loc["other model"]
     # Half of the squared distance between the shares of both: (0.4 * 3/4)^2 (1 + 3/9) / 2.
     lost = 0.3**2 * (1 + 1 / 3) / 2 / 0.75
-    assert row["lost_low"] < lost
-    assert row["lost"] == pytest.approx(lost, abs=0.03)
+    assert row["difference_low"] < lost
+    assert row["difference"] == pytest.approx(lost, abs=0.03)
 
 
 def test_one_run_says_that_stability_is_not_known():

@@ -48,7 +48,15 @@ def study():
 def test_the_worked_figures_of_each_human(study):
     """The change in the place of each human is that of the worked example, to its digits."""
     found = sa.noninferiority_test(study, model="gpt", margin=0.1)["gpt"].humans
-    columns = ["alpha", "alpha_with_model", "change", "standard_error", "low", "high", "p_value"]
+    columns = [
+        "alpha",
+        "alpha_with_model",
+        "difference",
+        "standard_error",
+        "low",
+        "high",
+        "p_value",
+    ]
     for human, figures in WORKED.items():
         assert found.loc[human, columns].to_numpy(float) == pytest.approx(figures, abs=6e-9)
     assert found["n_units"].tolist() == [11, 11, 11]
@@ -57,7 +65,7 @@ def test_the_worked_figures_of_each_human(study):
 def test_the_worked_figures_of_the_mean(study):
     """The mean, its skewness, Hall's interval and p are those of the worked example."""
     test = sa.noninferiority_test(study, model="gpt", margin=0.1)["gpt"]
-    assert test.change == pytest.approx(0.1910525031, abs=5e-11)
+    assert test.difference == pytest.approx(0.1910525031, abs=5e-11)
     assert test.standard_error == pytest.approx(0.0504748045, abs=5e-11)
     assert test.skewness * np.sqrt(11) == pytest.approx(0.3637962413, abs=5e-11)
     assert test.interval() == pytest.approx((0.10585748, 0.29044289), abs=5e-9)
@@ -90,7 +98,7 @@ def test_a_random_model_loses_what_the_humans_agree():
         study = sa.simulate(4000, n_humans + 1, skill=[0.9] * n_humans + [0.0], rng=3)
         test = sa.noninferiority_test(study, model=f"r{n_humans + 1}", margin=0.1)
         row = test.rows[0]
-        assert row.change == pytest.approx(-row.human_alpha, abs=0.03)
+        assert row.difference == pytest.approx(-row.reference_alpha, abs=0.03)
         assert not row.passes
 
 
@@ -100,7 +108,7 @@ def test_a_copy_of_a_human_has_no_test_in_that_place():
     copy = study.to_long().query("rater == 'r1'").assign(rater="copy")
     both = sa.Annotations.from_long(pd.concat([study.to_long(), copy]))
     humans = sa.noninferiority_test(both, model="copy")["copy"].humans
-    assert humans.loc["r1", "change"] == 0
+    assert humans.loc["r1", "difference"] == 0
     assert np.isnan(humans.loc["r1", "p_value"])
     test = sa.noninferiority_test(both, model="copy", against="all")["copy"]
     assert np.isnan(test.p_value)
@@ -167,7 +175,7 @@ def test_units_needed_is_the_normal_formula(study):
     variance = 11 * 0.0504748045**2
     assert test.units_needed() == int(np.ceil((1.6448536 + 0.8416212) ** 2 * variance / 0.01))
     with pytest.raises(OptionError, match="no number of units"):
-        test.units_needed(change=-0.1)
+        test.units_needed(difference=-0.1)
 
 
 def panel(n, of_humans, of_model):
@@ -223,7 +231,7 @@ def test_seldom_and_far_is_not_passed_by_t_alone():
     study = sa.simulate(100, 4, skill=[1, 0.6, 0.6, 0.9], n_labels=4, rng=1)
     test = sa.noninferiority_test(study, model="r4", margin=0.1, against="all")["r4"]
     for one in test.changes:
-        T = (one.change + 0.1) / one.standard_error
+        T = (one.difference + 0.1) / one.standard_error
         k = (one.psi**3).sum() / one.standard_error**3
         of_t, of_hall = (
             stats.t.sf(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6, 99) for k in (0.0, k)
@@ -243,7 +251,7 @@ def test_a_margin_of_hardly_a_unit_is_warned_of():
     change = sa.noninferiority_test(
         sa.Annotations.from_triples(rows), model="model", distance="nominal"
     )["model"].changes[0]
-    assert change.change == pytest.approx(-2 * change.one_unit, rel=0.01)
+    assert change.difference == pytest.approx(-2 * change.one_unit, rel=0.01)
     few = sa.Annotations.from_triples([row for row in rows if row[1] % 8 in (0, 1)])
     with pytest.warns(SetagreeWarning, match=r"worth fewer than 3 units .*h0 with model: 2\.5"):
         sa.noninferiority_test(few, model="model", margin=0.05, distance="nominal")

@@ -552,11 +552,13 @@ def test_raters():
     """The change without each rater, its interval, and in signed numbers beside."""
     frame = rater_frame(4)
     ax = plots.raters(frame, ax=fresh())
-    assert dots(ax)[:, 0].tolist() == frame["change"].tolist()
-    assert intervals(ax).tolist() == frame[["change_low", "change_high"]].to_numpy().tolist()
+    assert dots(ax)[:, 0].tolist() == frame["difference"].tolist()
+    assert (
+        intervals(ax).tolist() == frame[["difference_low", "difference_high"]].to_numpy().tolist()
+    )
     text = said(ax)
-    assert f"{frame['change'][0]:+.4f}" in text
-    assert f"{frame['change'][3]:+.4f}".replace("-", MINUS) in text
+    assert f"{frame['difference'][0]:+.4f}" in text
+    assert f"{frame['difference'][3]:+.4f}".replace("-", MINUS) in text
     assert "Krippendorff's alpha, the MASI distance\nChange without the rater" in text
 
 
@@ -564,7 +566,7 @@ def test_raters_thin():
     """Of many raters those that change most are drawn, whichever way."""
     frame = rater_frame(100)
     ax = plots.raters(frame, limit=10, ax=fresh())
-    ranks = frame["change"].abs().rank(ascending=False)
+    ranks = frame["difference"].abs().rank(ascending=False)
     assert rows_named(ax) == frame["rater"][ranks <= 10].tolist()
     assert "The 10 raters that change it most, of 100." in said(ax)
 
@@ -615,8 +617,8 @@ CONFUSED = pd.DataFrame(
         "label": ["joy", "calm", "joy", "joy"],
         "other": ["calm", "awe", None, "awe"],
         "kind": ["instead", "instead", "left out", "instead"],
-        "pairs": [12.0, 6.0, 30.0, 0.0],
-        "expected": [5.0, 6 / 1.9, 15.0, np.nan],
+        "n_pairs": [12.0, 6.0, 30.0, 0.0],
+        "expected_pairs": [5.0, 6 / 1.9, 15.0, np.nan],
         "lift": [2.4, 1.9, 2.0, np.nan],
     }
 )
@@ -644,7 +646,7 @@ def test_confusions():
 @pytest.mark.parametrize(("pairs", "expected"), [(8.0, 4.0), (4.0, 1.0)])
 def test_confusions_of_few_pairs(pairs, expected):
     """A cell with few pairs is not framed, as it is no finding either."""
-    few = CONFUSED.assign(pairs=pairs, expected=expected, lift=pairs / expected)
+    few = CONFUSED.assign(n_pairs=pairs, expected_pairs=expected, lift=pairs / expected)
     assert not plots.confusions(few, ax=fresh()).patches
 
 
@@ -661,13 +663,13 @@ def test_confusions_thin():
     """Of many labels those with the most pairs are drawn, most first, among themselves."""
     frame = confusion_frame(40)
     ax = plots.confusions(frame, limit=5, ax=fresh(7.2, 8))
-    sides = [frame.groupby(side)["pairs"].sum() for side in ("label", "other")]
+    sides = [frame.groupby(side)["n_pairs"].sum() for side in ("label", "other")]
     total = sides[0].add(sides[1], fill_value=0).sort_values(ascending=False, kind="stable")
     assert rows_named(ax) == total.index[:5].tolist()
     assert "The 5 labels with the most pairs, of 40." in said(ax)
     first, second = total.index[:2]
     named = frame[["label", "other"]].isin([first, second]).all(axis=1)
-    assert written(ax, 5, 6)[0, 2] == f"{frame['pairs'][named].item():.0f}"
+    assert written(ax, 5, 6)[0, 2] == f"{frame['n_pairs'][named].item():.0f}"
 
 
 def test_confusions_only_left_out():
@@ -698,7 +700,7 @@ def test_pairs():
 def test_pairs_without_a_unit():
     """Raters who share no unit have an empty cell, in a frame that names them or does not."""
     frame = pair_frame(3)
-    frame.loc[0, ["n_shared", "estimate"]] = [0, np.nan]
+    frame.loc[0, ["n_shared_units", "estimate"]] = [0, np.nan]
     ax = plots.pairs(frame.iloc[:2], ax=fresh())
     assert sorted(written(ax, 3, 3).ravel()) == ["", "", "", "", "", "", "", "0.80", "0.80"]
 

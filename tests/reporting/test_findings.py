@@ -175,8 +175,8 @@ class TestSentences:
         study = sa.Annotations.from_triples([*rows, ("r2", 0, "a")])
         found = gather(study, n_resamples=19, rng=1)
         raters = found.results["raters"].set_index("rater")
-        assert raters["change"].notna().tolist().count(True) == 1
-        change = number(abs(raters.loc["r2", "change"]))
+        assert raters["difference"].notna().tolist().count(True) == 1
+        change = number(abs(raters.loc["r2", "difference"]))
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"] == (
             "No single rater explains it: leaving out the only one of the 3 without whom alpha is "
@@ -216,7 +216,7 @@ class TestSentences:
         """Where no test shows a rater to cost anything, the finding says so and names the test."""
         f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
         raters = f.results["raters"]
-        assert not (raters["change_low"] > 0).any()
+        assert not (raters["difference_low"] > 0).any()
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Raters"].startswith("No single rater explains it")
         assert said["Raters"].endswith(
@@ -267,7 +267,7 @@ class TestSentences:
     def test_no_rater_can_be_left_out(self):
         """Where nothing is left without any of the raters, there is no finding about them."""
         f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
-        assert f.results["raters"]["change"].isna().all()
+        assert f.results["raters"]["difference"].isna().all()
         assert "Raters" not in {one.about for one in main_findings(f)}
 
     @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ class TestSentences:
         study = unsure_and_sure()
         raters = sa.by_rater(study, distance="interval").set_index("rater")
         assert raters.index[0] == "r4"
-        assert raters.loc["r4", "change_low"] < 0 < raters.loc["r3", "change_low"]
+        assert raters.loc["r4", "difference_low"] < 0 < raters.loc["r3", "difference_low"]
         found = gather(study, distance="interval", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith("Without “r3”, alpha would be ")
@@ -495,7 +495,7 @@ class TestSentences:
         rows += [[{"a"}, {"b"}]] * 6 + [[{"c"}, {"d"}]] * 5
         study = annotations([[frozenset(x) for x in row] for row in rows])
         table = sa.confusions(study).set_index(["label", "other"])
-        assert table["pairs"].tolist() == [6, 5]
+        assert table["n_pairs"].tolist() == [6, 5]
         assert table.loc[("a", "b"), "lift"] < 1 < table.loc[("c", "d"), "lift"]
         # Of 182 answers 86 are a, 86 b, 5 c and 5 d: 9,141 of their pairs differ, and 11 of those
         # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = 0.0301.
@@ -503,7 +503,7 @@ class TestSentences:
         for one in (study, alone):
             found = gather(one, n_resamples=19, rng=1)
             assert "Confusion" not in {one.about for one in main_findings(found)}
-            assert "merge" not in set(found.results["changes"]["change"])
+            assert "merge" not in set(found.results["changes"]["action"])
         # 40 more of c against d: of 262 answers 86 are a, 86 b, 45 c and 45 d, of whose pairs
         # (262² - 2 * 86² - 2 * 45²) / 2 = 24,901 differ, and 51 of those in the units: chance has
         # 51 * 45² / 24,901 = 4.15 of c against d, and with 60 more 71 * 65² / 33,981 = 8.83.
@@ -527,7 +527,7 @@ class TestSentences:
             ("e", None, "left out", 40.0, 41.0, 40 / 41, 0.2),
             ("f", None, "left out", 30.0, 10.0, 3.0, 0.15),
         ]
-        columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
+        columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
         frame = pd.DataFrame(rows, columns=columns)
         base = "% of the pairs that differ"
         swap = (
@@ -543,7 +543,7 @@ class TestSentences:
             f"about as often as expected by chance). Most pairs beyond chance: "
             f"in 15{base}, “f” is left out (3.0 times the number expected by chance)."
         )
-        found.results["confusions"] = frame.assign(expected=np.nan, lift=np.nan)[:2]
+        found.results["confusions"] = frame.assign(expected_pairs=np.nan, lift=np.nan)[:2]
         assert plain(confusions.say(found)) == (
             f"In 50{base}, one rater says “a” and the other says “b” instead."
         )
@@ -556,7 +556,7 @@ class TestSentences:
             ("b", None, "left out", 36.0, 6.0, 6.0, 0.3),
             ("c", None, "left out", 36.0, 6.0, 6.0, 0.3),
         ]
-        columns = ["label", "other", "kind", "pairs", "expected", "lift", "share"]
+        columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)
         part = "30% of the pairs that differ"
         assert plain(confusions.say(found)) == (
@@ -577,7 +577,7 @@ class TestSentences:
         assert said["Raters"].startswith(
             "These data do not show whether a single rater explains it: leaving out any"
         )
-        reach = number(found.results["raters"]["change_high"].max(), signed=True)
+        reach = number(found.results["raters"]["difference_high"].max(), signed=True)
         assert said["Raters"].endswith(f"but the intervals reach {reach}.")
 
     def test_repeats_are_counted(self):
@@ -614,11 +614,11 @@ class TestSentences:
         study = sa.simulate(60, 12, rng=1)
         found = gather(study, n_resamples=19, rng=1)
         raters = found.results["raters"]
-        assert (raters["change_low"] > 0).any()
+        assert (raters["difference_low"] > 0).any()
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith("No single rater explains it")
         assert "Holm over 12 raters" in said["Raters"]
-        assert "drop rater" not in set(found.results["changes"]["change"])
+        assert "drop rater" not in set(found.results["changes"]["action"])
 
     def test_one_p_for_one_rater(self):
         """A rater has one corrected p in the report, and each table says over how many it is.
@@ -634,15 +634,15 @@ class TestSentences:
         table = {one.id: one for one in sections(found)}
         assert "p is corrected (Holm over 5 raters)" in table["raters"].note
         tried = changes.with_holm(found)
-        row = tried[tried["change"] == "drop rater"].iloc[0]
+        row = tried[tried["action"] == "drop rater"].iloc[0]
         raters = found.results["raters"].set_index("rater")
         assert row["p_holm"] == raters.loc["odd", "p_holm"]
-        n = int(tried["n_tested"][tried["change"] != "drop rater"].max())
+        n = int(tried["n_tests"][tried["action"] != "drop rater"].max())
         said = f"for a change of labels, Holm over the {n} of this table; for a rater, Holm over 5"
         assert said in table["changes"].note
         whole = sa.what_if(found.study)
-        alone = whole[whole["what"] == "odd"].iloc[0]
-        assert (alone["n_tried"], raters["n_tried"].iloc[0]) == (whole["p_value"].count(), 5)
+        alone = whole[whole["target"] == "odd"].iloc[0]
+        assert (alone["n_tests"], raters["n_tests"].iloc[0]) == (whole["p_value"].count(), 5)
         assert alone["p_holm"] > row["p_holm"]
 
     def test_limits_are_not_for_percent_agreement(self):
@@ -672,12 +672,12 @@ class TestSentences:
         ]
         study = sa.Annotations.from_triples(rows, kind="value")
         whole = sa.by_rater(study, distance="ordinal").set_index("rater")
-        anew = sa.what_if(study, distance="ordinal", drop_raters=["r3"]).set_index("what")
+        anew = sa.what_if(study, distance="ordinal", drop_raters=["r3"]).set_index("target")
         rest = sa.Annotations.from_triples([row for row in rows if row[0] != "r3"], kind="value")
         alone = sa.krippendorff_alpha(rest, distance="ordinal").estimate
         assert anew.loc["r3", "estimate"] == pytest.approx(alone)
         assert abs(whole.loc["r3", "estimate_without"] - alone) > 1e-3
-        assert whole.loc["r3", "change_low"] > 0
+        assert whole.loc["r3", "difference_low"] > 0
         path = sa.report(study, tmp_path / "r.md", distance="ordinal", n_resamples=19, rng=1)
         assert "are computed again here" in path.read_text()
         path = sa.report(study, tmp_path / "r.md", distance="nominal", n_resamples=19, rng=1)

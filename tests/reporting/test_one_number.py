@@ -105,7 +105,7 @@ def test_the_range_of_pairs_is_that_of_the_table(found):
     said = plain(pairs.lead)
     frame = found.results["pairs"]
     known = frame[frame["estimate"].notna()]
-    enough = known[known["n_shared"] >= 10]
+    enough = known[known["n_shared_units"] >= 10]
     values = np.sort((enough if len(enough) else known)["estimate"])
     part = f" (of {len(frame)} that share units)" if len(values) < len(frame) else ""
     assert f"of {len(values)} pairs of raters{part} is {number(np.median(values))}" in said
@@ -150,7 +150,7 @@ def test_only_the_largest_gain_is_called_that(difference, p, said):
     """A gain is not called the largest of all beside a larger one that no test shows."""
     f = gather(sa.simulate(60, 3, rng=1), **FEW)
     table = f.results["changes"].iloc[[0, 1, 1, 1]].reset_index(drop=True)
-    table.loc[1:, "change"], table.loc[1:, "what"] = "drop label", ["x", "y", "z"]
+    table.loc[1:, "action"], table.loc[1:, "target"] = "drop label", ["x", "y", "z"]
     table.loc[1:, "difference"], table.loc[1:, "p_value"] = difference, p
     table.loc[1:, "estimate"] = f.main.estimate + np.array(difference)
     f.results["changes"] = table
@@ -184,8 +184,8 @@ def test_models_have_one_verdict(tmp_path):
         assert f"{test.model} in the place of a human {verb} agreement" in said["Decisions"]
         for human, row in test.to_frame().iterrows():
             cells = [f"{x:.4f}" for x in row[["alpha", "alpha_with_model"]]]
-            line = f"{human} 120 {' '.join(cells)} {row['scale']:.4f} {row['change']:.4f}"
+            line = f"{human} 120 {' '.join(cells)} {row['scale']:.4f} {row['difference']:.4f}"
             assert line in printed
             eye = float(f"{row['scale']:.3f}") * (float(cells[1]) - float(cells[0]))
-            assert eye == pytest.approx(row["change"], abs=1e-3)
+            assert eye == pytest.approx(row["difference"], abs=1e-3)
             assert row["scale"] == 2  # one over twice a quarter of the ratings

@@ -127,7 +127,7 @@ def test_raters_with_identical_answers():
 def test_no_label_is_advised_away(rows):
     """Dropping a label is neither tried nor advised beside such a pattern."""
     f = found(rows)
-    assert "drop label" not in set(f.results["changes"]["change"])
+    assert "drop label" not in set(f.results["changes"]["action"])
     said = {one.about: plain(one.sentence) for one in main_findings(f)}
     assert "drop the label" not in said.get("Change", "")
 
@@ -138,8 +138,8 @@ def test_no_rater_is_advised_away_beside_copies():
     rows = [(r, u, "a" if r == "cem" and u % 3 else v) for r, u, v in rows]
     f = found(rows)
     raised = f.results["raters"]
-    assert ((raised["change"] > 0) & (raised["p_holm"] < 0.05)).any()
-    assert "drop rater" not in set(f.results["changes"]["change"])
+    assert ((raised["difference"] > 0) & (raised["p_holm"] < 0.05)).any()
+    assert "drop rater" not in set(f.results["changes"]["action"])
 
 
 @pytest.mark.parametrize(

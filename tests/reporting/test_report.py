@@ -265,18 +265,18 @@ class TestNumbers:
     def test_what_is_tried(self, found):
         """At most three mergers, labels and raters are tried, the costliest ones."""
         changes = found.results["changes"]
-        assert changes["change"].value_counts().drop("as it is").max() <= 3
-        dropped = set(changes.loc[changes["change"] == "drop label", "what"])
+        assert changes["action"].value_counts().drop("as it is").max() <= 3
+        dropped = set(changes.loc[changes["action"] == "drop label", "target"])
         assert dropped == set(found.results["labels"]["label"].head(3))
         raters = found.results["raters"]
-        t = raters["change"] / raters["change_standard_error"]
+        t = raters["difference"] / raters["difference_standard_error"]
         p = 2 * stats.t.sf(t.abs(), found.main.n_pairable_units - 1)
         order, highest, costly = np.argsort(p), 0.0, []
         for place, k in enumerate(order.tolist()):
             highest = max(highest, p[k] * (len(p) - place))
             costly += [k] if highest < 0.05 and t[k] > 0 else []
         tried = raters["rater"].iloc[sorted(costly)[:3]]
-        assert set(changes.loc[changes["change"] == "drop rater", "what"]) == set(tried)
+        assert set(changes.loc[changes["action"] == "drop rater", "target"]) == set(tried)
 
     def test_groups_may_come_ready(self, study, found):
         """A frame of by_group is taken as it is; another frame is refused."""
@@ -1072,10 +1072,10 @@ class TestChangesThatCannotBe:
     def test_the_others_stand(self, unfollowed):
         """What can be made is that of what_if; what cannot is last, with the reason."""
         frame = unfollowed.results["changes"]
-        assert frame["change"].iloc[0] == "as it is"
-        gone = frame[frame["change"] == "drop label"]
+        assert frame["action"].iloc[0] == "as it is"
+        gone = frame[frame["action"] == "drop label"]
         assert gone["estimate"].isna().all()
-        assert set(gone["what"]) == {"a", "b", "c"}
+        assert set(gone["target"]) == {"a", "b", "c"}
         assert gone["reason"].str.contains("has no row for").all()
         assert frame["estimate"].iloc[: -len(gone)].notna().all()
         assert set(frame["distance"]) == {unfollowed.main.distance}
@@ -1089,7 +1089,7 @@ class TestChangesThatCannotBe:
         assert rows[-1][1] == "–"
         assert "has no row for" in rows[-1][-1]
         assert rows[0][-1] == "–"
-        tried = unfollowed.results["changes"].query("change == 'merge'")
+        tried = unfollowed.results["changes"].query("action == 'merge'")
         said = {one.about: plain(one.sentence) for one in main_findings(unfollowed)}
         assert len(tried) == 1
         assert said["Change"] == (
@@ -1144,7 +1144,7 @@ def test_a_part_that_fails_says_why(study, monkeypatch):
     f = gather(study, n_resamples=19, rng=1)
     (section,) = [one for one in sections(f) if one.id == "confusions"]
     assert (section.lead, section.table) == (("too large.",), None)
-    assert "merge" not in set(f.results["changes"]["change"])
+    assert "merge" not in set(f.results["changes"]["action"])
     assert "Confusion" not in {one.about for one in main_findings(f)}
 
 

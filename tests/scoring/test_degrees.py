@@ -197,11 +197,11 @@ def test_one_answer_from_several():
 def test_merges_have_no_degree():
     """A label with degrees can be dropped; what one label of several has as degree is not known."""
     tried = sa.what_if(STUDY)
-    assert set(tried["change"]) == {"as it is", "drop label", "drop rater"}
+    assert set(tried["action"]) == {"as it is", "drop label", "drop rater"}
     kept = sa.Annotations.from_triples(
         [(rater, unit, answer - {"a"}) for rater, unit, answer in STUDY.to_triples()]
     )
-    dropped = sa.what_if(STUDY, drop_labels=["a"]).set_index("change").loc["drop label"]
+    dropped = sa.what_if(STUDY, drop_labels=["a"]).set_index("action").loc["drop label"]
     assert dropped["estimate"] == pytest.approx(sa.krippendorff_alpha(kept).estimate, abs=1e-12)
     for call in (
         lambda: sa.what_if(STUDY, merge=[["a", "b"]]),

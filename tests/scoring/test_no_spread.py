@@ -193,7 +193,7 @@ class TestWhatFollows:
         frame = sa.by_rater(rows, coefficient=coefficient)
         top = frame.iloc[0]
         assert top["estimate_without"] == 1
-        assert top[["change_standard_error", "change_low", "change_high"]].isna().all()
+        assert top[["difference_standard_error", "difference_low", "difference_high"]].isna().all()
         said = plain(raters.say(gather(rows, coefficient=coefficient, rng=1)))
         assert said.startswith(f"Without “{top['rater']}”, ")
         assert "; what is left has no spread to test that by." in said
@@ -201,7 +201,7 @@ class TestWhatFollows:
     def test_a_change_that_ends_all_disagreement(self):
         """Merging the two labels that are confused leaves none: a gain, not a sure one."""
         rows = study("a a / b b / c c / a b / b a / c c / a a / b a")
-        tried = sa.what_if(rows, merge=[["a", "b"]]).set_index("change").loc["merge"]
+        tried = sa.what_if(rows, merge=[["a", "b"]]).set_index("action").loc["merge"]
         assert tried["estimate"] == 1
         assert np.isnan([tried["low"], tried["p_value"], tried["difference_standard_error"]]).all()
         assert tried["reason"] == "No disagreement was seen in 8 units"

@@ -312,7 +312,7 @@ class TestUnanswered:
         agreed = sa.consensus(self.read(), method=method)
         row = agreed.to_frame().iloc[-1]
         assert (row["unit"], row["labels"], row["n_ratings"]) == ("u3", None, 0)
-        assert (row["adjudicate"], row["why"]) == (True, "no rating")
+        assert (row["adjudicate"], row["reason"]) == (True, "no rating")
         assert np.isnan([row["support"], row["confidence"]]).all()
         assert "4 units" in repr(agreed)
         assert agreed.answers["u3"] is None

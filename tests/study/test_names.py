@@ -157,7 +157,7 @@ class TestLibrary:
         for name in (ZOE, DECOMPOSED, f" {ZOE} "):
             assert study.without_raters([name]).raters.tolist() == ["ann", "bob"]
             frame = sa.what_if(study, drop_raters=[name])
-            assert frame["what"].tolist() == ["", ZOE]
+            assert frame["target"].tolist() == ["", ZOE]
             found = sa.score_against_consensus(study, raters=[name]).to_frame()
             expected = sa.score_against_consensus(study, raters=[ZOE]).to_frame()
             pd.testing.assert_frame_equal(found, expected)

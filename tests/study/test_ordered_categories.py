@@ -165,7 +165,7 @@ def test_parts_and_joined_studies():
     test = sa.noninferiority_test(study, model=model, **with_model).to_frame()
     recoded = sa.noninferiority_test(numbers, model=model.assign(value=2), **with_model).to_frame()
     pd.testing.assert_frame_equal(test, recoded, rtol=0, atol=1e-12)
-    assert test["change"].iloc[0] != 0
+    assert test["difference"].iloc[0] != 0
     many = many_rows()
     large = many.assign(value=many["value"].cat.codes + 1)
     found = alphas(sa.read(many), sa.read(large))

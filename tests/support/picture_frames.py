@@ -78,7 +78,7 @@ def confusion_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataF
     rows = [*both, *((a, None, "left out") for a in labels)]
     frame = pd.DataFrame(rows, columns=["label", "other", "kind"])
     pairs, lift = rng.integers(0, 99, len(rows)).astype(float), rng.lognormal(0, 1, len(rows))
-    return frame.assign(pairs=pairs, expected=pairs / lift, lift=lift)
+    return frame.assign(n_pairs=pairs, expected_pairs=pairs / lift, lift=lift)
 
 
 def rater_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
@@ -90,9 +90,9 @@ def rater_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame
             "rater": names(n, "rater", hostile=hostile),
             "n_ratings": rng.integers(1, 2000, n),
             "mean_distance": rng.uniform(0.2, 0.8, n),
-            "change": change,
-            "change_low": change - 0.02,
-            "change_high": change + 0.02,
+            "difference": change,
+            "difference_low": change - 0.02,
+            "difference_high": change + 0.02,
             **MEASURED,
         }
     )
@@ -109,7 +109,7 @@ def pair_frame(n: int, *, hostile: bool = False) -> pd.DataFrame:
         for i in range(n)
         for j in range(i + 1, n)
     ]
-    frame = pd.DataFrame(rows, columns=["rater_a", "rater_b", "n_shared", "estimate"])
+    frame = pd.DataFrame(rows, columns=["rater_a", "rater_b", "n_shared_units", "estimate"])
     return frame.assign(**MEASURED)
 
 
@@ -227,13 +227,13 @@ def in_facets(n: int, *, hostile: bool = False, seed: int = 1) -> FacetAgreement
             "estimate": estimate,
             "low": estimate - 0.1,
             "high": estimate + 0.1,
-            "at_most": estimate + 0.05,
-            "lost": 0.05,
-            "lost_low": -0.01,
+            "upper_bound": estimate + 0.05,
+            "difference": 0.05,
+            "difference_low": -0.01,
         }
     )
     frame.loc[n - n // 3 : n - n // 3, "who"] = "all"
-    frame.loc[frame["pairs"] == people, "at_most"] = np.nan  # nobody else is there
+    frame.loc[frame["pairs"] == people, "upper_bound"] = np.nan  # nobody else is there
     without = rng.uniform(0.3, 0.9, (40, n))
     study = sa.simulate(40, 4, rng=1)
     return FacetAgreement(("model", "run"), "masi", 0.95, frame, own, without, study)

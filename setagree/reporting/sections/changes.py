@@ -80,7 +80,7 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
             rows += what_if(f.study, **one).iloc[1:].to_dict("records")
         except SetagreeError as error:
             what = " + ".join(map(str, each)) if kind == "merge" else str(each)
-            gone: dict[Hashable, Any] = {"change": _CHANGES[kind], "what": what}
+            gone: dict[Hashable, Any] = {"action": _CHANGES[kind], "target": what}
             gone |= {"difference": np.nan, "reason": str(error.__cause__ or error)}
             rows.append(gone)
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
@@ -94,7 +94,7 @@ def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]
     if confusions is None:
         return []
     instead = confusions[confusions["kind"] == "instead"]
-    usual = instead["pairs"].sum() / max(float(instead["expected"].sum()), 1e-300)
+    usual = instead["n_pairs"].sum() / max(float(instead["expected_pairs"].sum()), 1e-300)
     chosen = instead[(instead["lift"] > usual) & has_enough_pairs(instead)].iloc[:MOST_TRIED]
     return list(zip(chosen["label"], chosen["other"], strict=True))
 
@@ -113,7 +113,7 @@ def say(f: Findings) -> Sentence:
     A gain that a test shows is called the largest of all only if no other gain is larger.
     """
     changes = with_holm(f)
-    tried = changes[(changes["change"] != "as it is") & changes["estimate"].notna()]
+    tried = changes[(changes["action"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
     sure = tried[(tried["difference"] > 0) & (tried["p_holm"] < SURE)]
     unsure = tried[tried["p_holm"].isna()]
@@ -126,7 +126,7 @@ def say(f: Findings) -> Sentence:
         return (*_gain(f, unsure.iloc[0], f"{best_of}{said}"), ".")
     if len(unsure) == len(tried) > 0:
         return ()
-    of_labels = tried["change"] != "drop rater"
+    of_labels = tried["action"] != "drop rater"
     if not len(sure):
         tested = int((of_labels & tried["p_holm"].notna()).sum())
         return _no_gain(tested, f.main.definition.short)
@@ -135,10 +135,10 @@ def say(f: Findings) -> Sentence:
         n_sure = f"{len(sure):,} gains hold after correction; the largest of these is reached"
         some = n_sure if len(sure) > 1 else "only one gain holds after correction,"
         first = f"{best_of}{some} if you "
-    if sure["change"].iloc[0] != "drop rater":
+    if sure["action"].iloc[0] != "drop rater":
         return (*_gain(f, sure.iloc[0], first), ".")
     second: Sentence = ()
-    if len(rest := sure[sure["change"] != "drop rater"]):
+    if len(rest := sure[sure["action"] != "drop rater"]):
         is_first = rest["difference"].iloc[0] == tried.loc[of_labels, "difference"].max()
         some = "" if is_first else " that hold after correction"
         those = f". Among the changes of labels{some}, the gain is largest if you "
@@ -147,34 +147,34 @@ def say(f: Findings) -> Sentence:
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
-    """Return the changes with p corrected by Holm, and over how many, `n_tested`, it is.
+    """Return the changes with p corrected by Holm, and over how many, `n_tests`, it is.
 
     Over the changes of labels; of a rater over all raters, as the test of all of them chose whose
     removal is tried.
     """
     changes: pd.DataFrame = f.results["changes"]
-    of_rater = (changes["change"] == _CHANGES["drop_raters"]).to_numpy()
+    of_rater = (changes["action"] == _CHANGES["drop_raters"]).to_numpy()
     p = holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float)))
-    n_tested = np.full(len(p), int((~np.isnan(p)).sum()))
+    n_tests = np.full(len(p), int((~np.isnan(p)).sum()))
     raters = f.frame("raters")
     if raters is not None:
         known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
-        p[of_rater] = [known.get(str(who), np.nan) for who in changes["what"][of_rater]]
-        n_tested[of_rater] = int(raters["n_tried"].iloc[0])
-    return changes.assign(p_holm=p, n_tested=n_tested)
+        p[of_rater] = [known.get(str(who), np.nan) for who in changes["target"][of_rater]]
+        n_tests[of_rater] = int(raters["n_tests"].iloc[0])
+    return changes.assign(p_holm=p, n_tests=n_tests)
 
 
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
     """Return what a change brings, after how it is said to."""
     word, now = f.main.definition.short, number(f.main.estimate)
     gain = f": {word} {number(change['estimate'])} instead of {now}"
-    over = counted(change["n_tested"], "rater")
-    if change["change"] != _CHANGES["drop_raters"]:
-        over = f"{counted(change['n_tested'], 'change')} of labels"
+    over = counted(change["n_tests"], "rater")
+    if change["action"] != _CHANGES["drop_raters"]:
+        over = f"{counted(change['n_tests'], 'change')} of labels"
     p = change["p_holm"]
     test = "" if np.isnan(p) else f"; {p_phrase(p)}, Holm over {over}"
     end = f"{gain} ({number(change['difference'], signed=True)}{test})"
-    return (said, *change_words(change["change"], change["what"]), end, _fewer(f, change))
+    return (said, *change_words(change["action"], change["target"]), end, _fewer(f, change))
 
 
 def _fewer(f: Findings, change: pd.Series[Any]) -> str:
@@ -203,7 +203,7 @@ def show(f: Findings) -> list[Section]:
     if len(f.results["changes"]) < 2:
         return []
     frame = with_holm(f)
-    does = [change_words(*row) for row in zip(frame["change"], frame["what"], strict=True)]
+    does = [change_words(*row) for row in zip(frame["action"], frame["target"], strict=True)]
     frame = with_sentences(frame, [(capitalised(verb), *rest) for verb, *rest in does])
     columns = [
         Column("Change", "text", "said"),
@@ -232,8 +232,8 @@ def show(f: Findings) -> list[Section]:
 
 def _families(changes: pd.DataFrame, f: Findings) -> str:
     """Return over what each p of the table is corrected: that of a rater stands among raters."""
-    of_rater, said = changes["change"] == _CHANGES["drop_raters"], []
-    if n := int(changes["n_tested"][~of_rater].max()):
+    of_rater, said = changes["action"] == _CHANGES["drop_raters"], []
+    if n := int(changes["n_tests"][~of_rater].max()):
         said.append(f"for a change of labels, Holm over the {n:,} of this table")
     if of_rater.any():
         over = holm_scope(f.frame("raters"))
@@ -243,7 +243,7 @@ def _families(changes: pd.DataFrame, f: Findings) -> str:
 
 def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
     """Say whether a rater's leaving gives another number here than in the table of raters."""
-    dropped = changes[changes["change"] == "drop rater"].set_index("what")["estimate"]
+    dropped = changes[changes["action"] == "drop rater"].set_index("target")["estimate"]
     if raters is None or not len(dropped):
         return False
     there = pd.Series(raters["estimate_without"].to_numpy(), [str(g) for g in raters["rater"]])

@@ -55,7 +55,9 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
     above = rows[exceed_chance(rows)]
     if not len(above):
         return ()
-    excess = (above["pairs"] - above["expected"]).sort_values(ascending=False, kind="stable")
+    excess = (above["n_pairs"] - above["expected_pairs"]).sort_values(
+        ascending=False, kind="stable"
+    )
     most, top = rows.iloc[0], above.loc[excess.index[0]]
     n_tied = int(np.isclose(excess, excess.iloc[0]).sum())
     one, beside = Name.of(top["label"]), _beside_chance(top["lift"], " ({})")
@@ -74,7 +76,7 @@ def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
 def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
     """Return the most frequent confusion of a kind as a plain fact."""
     most = rows.iloc[0]
-    n = int((rows["pairs"] == most["pairs"]).sum())
+    n = int((rows["n_pairs"] == most["n_pairs"]).sum())
     base = f"{share(most['share'])} of the pairs that differ"
     part = f" ({base}{_beside_chance(most['lift'], ', {}')})."
     if most["kind"] == "left out":
@@ -112,9 +114,9 @@ def show(f: Findings) -> list[Section]:
         frame = with_sentences(frame, said)
     columns = [
         Column("Confusion", "text", "said"),
-        Column("Pairs", "count", "pairs"),
+        Column("Pairs", "count", "n_pairs"),
         Column("Share of differing pairs", "share", "share", is_part=True),
-        Column("Expected", "count", "expected"),
+        Column("Expected", "count", "expected_pairs"),
         Column("Ratio to expected", "number", "lift"),
         Column("Relation", "name", "relation"),
     ]

@@ -171,7 +171,7 @@ def _facets(found: FacetAgreement) -> Section:
         (
             (row.pairs,) if row.who == ALL else ("… ", Name.of(row.who)),
             (row.estimate, row.low, row.high),
-            row.at_most,
+            row.upper_bound,
             row.n_units,
         )
         for row in top.itertuples()

@@ -54,8 +54,10 @@ def show(f: Findings) -> list[Section]:
             n = f.study.n_raters
             picture = Picture(partial(diagnosis.pairs, frame), cells_height(n), columns=n)
         frame = frame[frame["estimate"].notna()]
-        frame = frame.sort_values(["estimate", "n_shared"], ascending=[True, False], kind="stable")
-        enough = frame[frame["n_shared"] >= ENOUGH_SHARED]
+        frame = frame.sort_values(
+            ["estimate", "n_shared_units"], ascending=[True, False], kind="stable"
+        )
+        enough = frame[frame["n_shared_units"] >= ENOUGH_SHARED]
         if 0 < len(enough) < len(frame):
             note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer say little."
             frame = enough
@@ -63,7 +65,7 @@ def show(f: Findings) -> list[Section]:
         Column("Rater", "name", "rater_a"),
         Column("and rater", "name", "rater_b"),
         estimate_column(f),
-        Column("Shared units", "count", "n_shared"),
+        Column("Shared units", "count", "n_shared_units"),
         Column("Mean distance", "number", "mean_distance"),
     ]
     caption = "Pairs of raters, the lowest agreement first"
@@ -75,7 +77,7 @@ def _pair_lead(pairs: pd.DataFrame | None, n_pairs: int) -> Sentence:
     """Return the agreement of pairs of raters, of all that share units; nothing surer than that."""
     if pairs is None or not len(pairs):
         return ("No two raters share enough units for a coefficient of their own.",)
-    if not (pairs["n_shared"] >= ENOUGH_SHARED).any():
+    if not (pairs["n_shared_units"] >= ENOUGH_SHARED).any():
         return (f"No two raters share {ENOUGH_SHARED} units or more: a pair alone shows little.",)
     estimates, n = pairs["estimate"], len(pairs)
     part = f" (of {n_pairs:,} that share units)" if n < n_pairs else ""

@@ -176,9 +176,9 @@ def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
     pairs, study = f.frame("pairs"), f.study
     if pairs is None:
         return
-    alike = pairs[(pairs["mean_distance"] < 1e-12) & (pairs["n_shared"] >= _ENOUGH)]
+    alike = pairs[(pairs["mean_distance"] < 1e-12) & (pairs["n_shared_units"] >= _ENOUGH)]
     place = {rater: code for code, rater in enumerate(study.raters.tolist())}
-    for one, other, n in alike[["rater_a", "rater_b", "n_shared"]].itertuples(index=False):
+    for one, other, n in alike[["rater_a", "rater_b", "n_shared_units"]].itertuples(index=False):
         rest = counts.pairs - n
         same = (counts.same - n) / max(rest, 1)
         if rest <= 0 or n * (1 - same) < _EXPECTED:

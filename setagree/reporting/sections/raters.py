@@ -41,7 +41,7 @@ def find(f: Findings) -> pd.DataFrame:
 def say(f: Findings) -> Sentence:
     """Say whose removal raises the coefficient most, and what stands out about that rater."""
     raters = f.frame("raters")
-    if raters is None or len(raters) < 3 or raters["change"].isna().all():
+    if raters is None or len(raters) < 3 or raters["difference"].isna().all():
         return ()
     if not f.main.observed_disagreement > 0:
         return ()
@@ -51,9 +51,13 @@ def say(f: Findings) -> Sentence:
     twins = ""
     if has_pattern(f, "copies"):
         twins = " Raters with identical answers count here as if they had rated independently."
-    if first["change"] > 0 and np.isnan(first["change_low"]) and raters["change_low"].notna().any():
+    if (
+        first["difference"] > 0
+        and np.isnan(first["difference_low"])
+        and raters["difference_low"].notna().any()
+    ):
         # What is left agrees so that it has no spread.
-        change = f"{number(first['estimate_without'])} ({number(first['change'], signed=True)})"
+        change = f"{number(first['estimate_without'])} ({number(first['difference'], signed=True)})"
         said = f", {word} would be {change}; what is left has no spread to test that by."
         habit = _with_nobody(f, first["rater"]) or _habit(first)
         return ("Without ", Name.of(first["rater"]), said, *habit, twins)
@@ -65,7 +69,8 @@ def say(f: Findings) -> Sentence:
     if n > 1:
         more = f" There are {count(n)} raters whose removal raises {word} (p < 0.05, {over})."
     gain = (
-        f"{number(top['change'], signed=True)}, {interval(top['change_low'], top['change_high'])}; "
+        f"{number(top['difference'], signed=True)}, "
+        f"{interval(top['difference_low'], top['difference_high'])}; "
         f"{p_phrase(top['p_holm'])}, {over}"
     )
     change = f", {word} would be {number(top['estimate_without'])} ({gain})"
@@ -78,31 +83,31 @@ def raised_without(f: Findings) -> pd.DataFrame:
     raters: pd.DataFrame | None = f.results.get("raters")
     if raters is None:
         return pd.DataFrame()
-    return raters[(raters["change"] > 0) & (raters["p_holm"] < SURE)]
+    return raters[(raters["difference"] > 0) & (raters["p_holm"] < SURE)]
 
 
 def holm_scope(raters: pd.DataFrame | None) -> str:
     """Return over how many raters p is corrected, and of how many where not all were tested."""
     if raters is None or not len(raters):
         return "Holm over all raters"
-    n = int(raters["n_tried"].iloc[0])
+    n = int(raters["n_tests"].iloc[0])
     some = f"{n:,} of " if n < len(raters) else ""
     return f"Holm over {some}{counted(len(raters), 'rater')}"
 
 
 def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
     """Return how much the removal of a rater changes, where the test finds no rise."""
-    n, changes = int(raters["change"].notna().sum()), f"changes {word} by "
-    changes += number(raters["change"].abs().max()) + (" at most" if n > 1 else "")
+    n, changes = int(raters["difference"].notna().sum()), f"changes {word} by "
+    changes += number(raters["difference"].abs().max()) + (" at most" if n > 1 else "")
     whom = f"any one of the {len(raters):,}"
     if n < len(raters):
         one = "the only one" if n == 1 else f"any one of {n:,}"
         whom = f"{one} of the {len(raters):,} without whom {word} is defined"
     said = f"leaving out {whom} {changes}"
-    if raters["change_low"].isna().all():
+    if raters["difference_low"].isna().all():
         return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
     none = f"no removal raises it significantly (t-tests, {holm_scope(raters)})"
-    if (most := raters["change_high"].max()) >= _MUCH:
+    if (most := raters["difference_high"].max()) >= _MUCH:
         few = "These data do not show whether a single rater explains it"
         return (f"{few}: {said}, and {none}, but the intervals reach {number(most, signed=True)}.",)
     return (f"No single rater explains it: {said}, and {none}.",)
@@ -156,7 +161,7 @@ def show(f: Findings) -> list[Section]:
     word, raters = f.main.definition.short, f.frame("raters")
     columns = [
         Column("Rater", "name", "rater"),
-        Column("Change", "change", ("change", "change_low", "change_high")),
+        Column("Change", "change", ("difference", "difference_low", "difference_high")),
         Column("p, Holm", "p", "p_holm"),
         Column("Ratings", "count", "n_ratings"),
         Column("Mean distance", "number", "mean_distance"),
@@ -175,7 +180,7 @@ def show(f: Findings) -> list[Section]:
     is_known = (
         raters is not None
         and f.main.observed_disagreement > 0
-        and bool(raters["change"].notna().any())
+        and bool(raters["difference"].notna().any())
     )
     note = (
         f"{changes if is_known else ''}Mean distance: to the answers of the others. Labels: per "

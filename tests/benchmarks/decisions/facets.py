@@ -113,7 +113,7 @@ class Facets(Decisions):
             for name in EVERY[:-1]:
                 row = rows.loc[(RUNS, "model 0") if name == ONE_MODEL else (name, "all")]
                 out[name] = held((row["low"], row["high"]), truth[name])
-            least = rows.loc[(WITH_PEOPLE, "all"), "lost_low"]
+            least = rows.loc[(WITH_PEOPLE, "all"), "difference_low"]
             yield out | {LOST: held((least, np.inf), truth[LOST])}
 
 

@@ -91,7 +91,7 @@ class Thresholds(Decisions):
             row = design.scored(as_study(design.world.template, codes, given, who, self.n_raters))
             found = sa.at_least(row, self.alpha)
             ours = [bool(said[name][1, k]) for name in ("score", "score below")]
-            if row.reason is None and ours != [found.holds, found.high < self.alpha]:
+            if row.reason is None and ours != [found.passes, found.high < self.alpha]:
                 raise AssertionError(f"{self.name}: {ours} and {found!r}")
 
 
