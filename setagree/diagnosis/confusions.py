@@ -226,10 +226,10 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The most frequent first: label, other (None for "left out"), kind, pairs (of ratings of one
-        unit), expected (how many there would be if the pairs that differ differed as two answers
-        do that are drawn at random: see the notes), lift (pairs / expected), share (of all pairs
-        that differ), relation ("parent" if one is an ancestor of the other, a matter of
+        The most frequent first: label, other (None for "left out"), kind, n_pairs (of ratings of
+        one unit), expected_pairs (their expected number if the pairs that differ did so as two
+        answers drawn at random do: see the notes), lift (n_pairs / expected_pairs), share (of all
+        pairs that differ), relation ("parent" if one is an ancestor of the other, a matter of
         granularity; "sibling"; "unrelated"; None without a taxonomy).
 
     Raises
@@ -247,17 +247,15 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     SetagreeWarning
         The study has clusters, weights, strata or a population size, which do not count here.
 
-    Notes
-    -----
-    Raters who agree more than by chance confuse all labels less than expected. So `expected` is
-    conditional on pairs that differ: with D the pairs of ratings of one unit that
-    differ, N the pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those that
-    hold a and not b, it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among
-    all pairs of different answers times D; for "left out" the sum over all A and subsets B of A
-    takes the place of the product. Where every answer is one label, all pairs of labels together
-    have an expected count of D, as many as the pairs that are counted. It is nan
-    for "left out" if large sets are so many that comparing them would take minutes. Pairs are those
-    of the sample, each counted once.
+    Notes ----- Raters who agree more than by chance confuse all labels less than expected. So
+    `expected_pairs` is conditional on pairs that differ: with D the pairs of ratings of one unit
+    that differ, N the pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those
+    that hold a and not b, it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share
+    among all pairs of different answers times D; for "left out" the sum over all A and subsets B of
+    A takes the place of the product. Where every answer is one label, all pairs of labels together
+    have an expected count of D, as many as the pairs that are counted. It is nan for "left out" if
+    large sets are so many that comparing them would take minutes. Pairs are those of the sample,
+    each counted once.
 
     Examples
     --------

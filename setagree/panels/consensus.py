@@ -395,7 +395,8 @@ class Consensus(Result):
         """Return one row per unit.
 
         The columns are the unit, its `labels` (a frozenset; or `value`; None without an answer),
-        support, confidence, n_ratings, whether to adjudicate, and why.
+        support, confidence, n_ratings, adjudicate (whether an expert should decide) and reason (for
+        that).
         """
         texts = [
             "; ".join(why for bit, why in enumerate(WHY) if doubt >> bit & 1)
