@@ -368,7 +368,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_900,
-    "inference": 6_300,
+    "inference": 6_350,
     "large": 4_500,
     "panels": 5_100,
     "plots": 2_550,

@@ -223,7 +223,7 @@ def test_unknown_names(call, error, words):
 
 @pytest.mark.parametrize("wrong", [pd.NA, pd.Series(["a", "b"]), COUNTS])
 @pytest.mark.parametrize(
-    "name", ["unit", "labels", "wide", "people_in_rows", "raters", "question", "format"]
+    "name", ["unit", "labels", "wide", "raters_in_rows", "raters", "question", "format"]
 )
 def test_a_reading_of_no_names(name, wrong):
     """Tables, arrays and the missing value are no names of columns, flags or formats."""

@@ -433,7 +433,7 @@ def test_commands(command, given, letter, folder, bases, monkeypatch):
 
 
 IN_DUCKDB = {
-    "spill": ["--spill", "."],
+    "temp_directory": ["--temp-directory", "."],
     "assume_unique": ["--assume-unique"],
     "partitioned_by_unit": ["--partitioned-by-unit"],
 }

@@ -50,9 +50,9 @@ MADE = {
     "RaterMap": sa.rater_map(STUDY, n_resamples=9, rng=1),
     "AtLeast": sa.at_least(ALPHA, 0.5),
     "Monitor": sa.monitor(STUDY, at=HALVES, threshold=0.5),
-    "AcceptancePlan": sa.acceptance_plan(good=0.02, bad=0.1),
+    "AcceptancePlan": sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1),
     "AcceptanceTest": sa.acceptance_test(
-        sa.acceptance_plan(good=0.02, bad=0.1), n_errors=2, n_checked=65
+        sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1), n_errors=2, n_checked=65
     ),
     "Queue": sa.next_ratings(STUDY, budget=9),
     "VarianceComponents": sa.variance_components(STUDY),

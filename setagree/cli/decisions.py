@@ -47,11 +47,11 @@ REPEATS_HELP = """[bold]setagree repeats study.csv[/bold]
 setagree repeats study.csv --order-by created
 """
 
-ACCEPT_HELP = """[bold]setagree accept --good 0.02 --bad 0.10[/bold]
+ACCEPT_HELP = """[bold]setagree accept --acceptable-rate 0.02 --rejectable-rate 0.1[/bold]
 
 [not dim]How many answers to check, and how many errors to allow. Then:[/]
 
-setagree accept --good 0.02 --bad 0.10 --checked 65 --errors 2
+setagree accept --acceptable-rate 0.02 --rejectable-rate 0.1 --checked 65 --errors 2
 """
 
 
@@ -71,10 +71,9 @@ def queue(
     deliver = Deliverer(delivery, files, reading)
     study = read_study(files, reading)
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
-    with spelling({"raters": "--pool"}):
-        found = sa.next_ratings(study, budget=budget, goal=cast(Any, goal), raters=asked, rng=seed)
-        notes = found.notes
-        deliver(found.to_frame(), str(found))
+    found = sa.next_ratings(study, budget=budget, goal=cast(Any, goal), pool=asked, rng=seed)
+    notes = found.notes
+    deliver(found.to_frame(), str(found))
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({found.asks})")
         if found.frame["queued"].any():
@@ -168,8 +167,8 @@ def rated_again(
 @sentences()
 def accept(
     *,
-    good: options.Good,
-    bad: options.Bad,
+    acceptable_rate: options.AcceptableRate,
+    rejectable_rate: options.RejectableRate,
     producer_risk: options.ProducerRisk = 0.05,
     consumer_risk: options.ConsumerRisk = 0.1,
     checked: options.Checked = None,
@@ -179,7 +178,10 @@ def accept(
     """Say how many answers to check, and whether to accept."""
     deliver = Deliverer(delivery, [])
     plan = sa.acceptance_plan(
-        good=good, bad=bad, producer_risk=producer_risk, consumer_risk=consumer_risk
+        acceptable_rate=acceptable_rate,
+        rejectable_rate=rejectable_rate,
+        producer_risk=producer_risk,
+        consumer_risk=consumer_risk,
     )
     if checked is None and errors is None:
         deliver(plan.to_frame(), wrapped(str(plan)))

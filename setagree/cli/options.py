@@ -22,15 +22,14 @@ SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
 _SAME = (
-    "adjudicate_below against alternative assume_unique assurance at_least bad blank budget "
-    "case cluster codebook coefficient consumer_risk degree delimiter design "
-    "distance duplicates encoding epsilon facets format goal good half_width header_row "
-    "humans interval interval_method kind label_sep label_weights labels level looks margin "
-    "max_units memory_limit method "
-    "min_units missing model order_by over partitioned_by_unit people_in_rows population_size "
-    "power predictions producer_risk q question queued rater raters roster sampling_weight scheme "
-    "sheet source spill sql status strata threshold ties unit units units_per_cluster value where "
-    "wide window"
+    "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least blank "
+    "budget case cluster codebook coefficient consumer_risk degree delimiter design distance "
+    "duplicates encoding epsilon facets format goal half_width header_row humans interval "
+    "interval_method kind label_sep label_weights labels level looks margin max_units "
+    "memory_limit method min_units missing model order_by over partitioned_by_unit pool "
+    "population_size power predictions producer_risk q question queued rater raters "
+    "raters_in_rows rejectable_rate roster sampling_weight scheme sheet source sql status strata "
+    "temp_directory threshold ties unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -202,10 +201,12 @@ Looks = Annotated[
 MostUnits = Annotated[
     int | None, option(STOP, "N", "With a number of looks: units at the last.", "--max-units")
 ]
-Good = Annotated[float, option(ACCEPT, "RATE", "An error rate to accept.")]
-Bad = Annotated[float, option(ACCEPT, "RATE", "An error rate to refuse.")]
-ProducerRisk = Annotated[float, option(ACCEPT, "P", "To refuse the good one (default: 0.05).")]
-ConsumerRisk = Annotated[float, option(ACCEPT, "P", "To accept the bad one (default: 0.1).")]
+AcceptableRate = Annotated[float, option(ACCEPT, "RATE", "An error rate to accept.")]
+RejectableRate = Annotated[float, option(ACCEPT, "RATE", "An error rate to refuse.")]
+ProducerRisk = Annotated[
+    float, option(ACCEPT, "P", "To refuse the acceptable one (default: 0.05).")
+]
+ConsumerRisk = Annotated[float, option(ACCEPT, "P", "To accept the other one (default: 0.1).")]
 Checked = Annotated[int | None, option(ACCEPT, "N", "Answers that were checked.")]
 Errors = Annotated[int | None, option(ACCEPT, "N", "Errors that were found.")]
 Margin = Annotated[
@@ -239,8 +240,8 @@ class Reading:
     wide: bool = flag(COLUMNS, "Each rater has a column of answers.", "--wide")
     raters: Texts = member(COLUMNS, "COLUMN", _OF_RATERS)
     kind: Text = member(COLUMNS, "KIND", "With --wide: labels, number or category.")
-    people_in_rows: bool = flag(
-        COLUMNS, "Each row is a rater, each column a unit.", "--people-in-rows"
+    raters_in_rows: bool = flag(
+        COLUMNS, "Each row is a rater, each column a unit.", "--raters-in-rows"
     )
     source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
     where: Text = member(ANSWERS, "TEST", "Rows: 'repeat == 0'; --queued COLUMN.", "--where")
@@ -292,8 +293,8 @@ class PilotReading(Reading):
 class Large:
     """How a file is reduced that need not fit in memory; where none is given, it is read."""
 
-    memory_limit: Text = member(LARGE, "SIZE", "DuckDB's memory: 2GB. --spill FOLDER")
-    spill: Text = hidden("--spill")
+    memory_limit: Text = member(LARGE, "SIZE", "Of DuckDB: 2GB. --temp-directory DIR")
+    temp_directory: Text = hidden("--temp-directory")
     assume_unique: bool = flag(LARGE, "Skip the search for repeated ratings.", "--assume-unique")
     partitioned_by_unit: bool = flag(
         LARGE, "Each file has all ratings of its units.", "--partitioned-by-unit"

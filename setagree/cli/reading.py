@@ -156,7 +156,7 @@ def rater_names(study: sa.Annotations, given: Sequence[str] | None) -> list[Any]
 
 def how_read(reading: Reading) -> HowRead:
     """Return how a file is read, in the words of the library."""
-    if reading.kind and not (reading.wide or reading.people_in_rows):
+    if reading.kind and not (reading.wide or reading.raters_in_rows):
         raise OptionError("--kind makes sense only with --wide.")
     missing = None if reading.missing is None else names(reading.missing)
     if missing == []:
@@ -190,8 +190,8 @@ def long_table(
     `option` is the option that names the column. Warnings are ignored unless `is_first`, because
     the files have been read before.
     """
-    if reading.wide or reading.people_in_rows:
-        layout = "--wide" if reading.wide else "--people-in-rows"
+    if reading.wide or reading.raters_in_rows:
+        layout = "--wide" if reading.wide else "--raters-in-rows"
         raise OptionError(f"{option} makes sense only without {layout}.")
     if not is_first and list(files) == ["-"]:
         raise OptionError(f"{option} reads the data twice, and standard input once; save a file.")

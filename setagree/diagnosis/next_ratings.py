@@ -109,7 +109,7 @@ class Queue(Result):
         what = f"{are} left out" if self.n_left_out else f"{have} no rater here"
         return (
             f"{counted(n, 'unit')} {what}: all who can be asked have rated {them} already, so name "
-            f"others ({option('raters')})."
+            f"others ({option('pool')})."
             if n
             else ""
         )
@@ -138,7 +138,7 @@ def next_ratings(
     budget: int,
     goal: Goal = "consensus",
     units: Sequence[object] | None = None,
-    raters: Sequence[object] | None = None,
+    pool: Sequence[object] | None = None,
     rng: Rng = None,
 ) -> Queue:
     """Return the units to rate next, with the number of ratings and the raters.
@@ -171,10 +171,10 @@ def next_ratings(
         What they are for: the right answer of each unit, or a coefficient.
     units : sequence, optional
         All units. Default: those of the study, including units without ratings.
-    raters : sequence, optional
-        Who can be asked. Default: the raters of the study. Each unit gets those who have not rated
-        it, the ones with the fewest answers first. Where they are named, nothing is asked for that
-        none of them can give; else such units are listed, so that others can be found.
+    pool : sequence, optional
+        The raters who can be asked. Default: those of the study. Each unit gets those who have not
+        rated it, the ones with the fewest answers first. Where they are named, nothing is asked for
+        that none of them can give; else such units are listed, so that others can be found.
     rng : int, Generator or None
         Where ``goal="agreement"`` puts units with equally many ratings in random order.
 
@@ -207,7 +207,7 @@ def next_ratings(
     >>> study = sa.Annotations.from_triples([
     ...     ("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a"), ("ben", 2, "b"), ("ann", 3, "b"),
     ... ])
-    >>> queue = sa.next_ratings(study, budget=2, raters=["ann", "ben", "eva"])
+    >>> queue = sa.next_ratings(study, budget=2, pool=["ann", "ben", "eva"])
     >>> queue.frame[["unit", "n_ratings", "more", "raters"]]
       unit  n_ratings  more raters
     0    3          1     1    eva
@@ -228,10 +228,10 @@ def next_ratings(
         order = np.lexsort((r, -risk, -gain, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH
     more = np.where(few, _ENOUGH - r, np.where(np.isnan(gain) | (gain > 0), steps, 0))
-    pool = _pool(known, raters)
+    available = _pool(known, pool)
     wanted = _within(budget, order, more)
-    if raters is not None:
-        more = np.minimum(more, _free(known, pool, len(names)))
+    if pool is not None:
+        more = np.minimum(more, _free(known, available, len(names)))
     taken = _within(budget, order, more)
     asked = more[taken]
     if len(taken):
@@ -243,7 +243,7 @@ def next_ratings(
             "n_ratings": r[taken],
             "more": asked,
             "expected_gain": np.where(few[taken], np.nan, gain[taken]),
-            "raters": _raters(known, names[taken], asked, pool),
+            "raters": _raters(known, names[taken], asked, available),
             "reason": reason.astype(object),
             # A unit with fewer than two ratings gets more, whatever its answers.
             "queued": ~few[taken] if goal == "consensus" else False,
@@ -324,16 +324,14 @@ def _gain(y: Ints, r: Ints, m: int) -> Floats:
     return np.asarray((_risk(y, r) - after) / m)
 
 
-def _pool(study: Annotations, raters: Sequence[object] | None) -> list[Any]:
+def _pool(study: Annotations, pool: Sequence[object] | None) -> list[Any]:
     """Return the available raters, each once."""
-    if raters is None:
+    if pool is None:
         return [*study.raters.tolist()]
-    check_list("raters", raters, "raters")
-    if not len(raters):
-        raise OptionError(
-            f"{option('raters', [])} is empty; omit it to use the raters of the study."
-        )
-    return [*dict.fromkeys(map(tidied, raters))]
+    check_list("pool", pool, "raters")
+    if not len(pool):
+        raise OptionError(f"{option('pool', [])} is empty; omit it to use the raters of the study.")
+    return [*dict.fromkeys(map(tidied, pool))]
 
 
 def _free(study: Annotations, pool: list[Any], n_units: int) -> Ints:

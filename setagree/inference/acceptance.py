@@ -26,16 +26,16 @@ class AcceptancePlan(Result):
         Answers to draw at random and check.
     c : int
         Largest number of errors with which the delivery is accepted.
-    good, bad : float
-        Error rates that should be accepted (`good`) and refused (`bad`).
+    acceptable_rate, rejectable_rate : float
+        Error rates that should be accepted (`acceptable_rate`) and refused (`rejectable_rate`).
     producer_risk, consumer_risk : float
-        Largest probabilities of refusing the good rate and of accepting the bad rate.
+        Largest probabilities of refusing the acceptable rate and of accepting the other.
     """
 
     n: int
     c: int
-    good: float
-    bad: float
+    acceptable_rate: float
+    rejectable_rate: float
     producer_risk: float
     consumer_risk: float
 
@@ -46,9 +46,9 @@ class AcceptancePlan(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return the plan as one row."""
         return self._one_row(
-            "n c good bad accepts_good accepts_bad",
-            accepts_good=self.accepts(self.good),
-            accepts_bad=self.accepts(self.bad),
+            "n c acceptable_rate rejectable_rate accepts_acceptable accepts_rejectable",
+            accepts_acceptable=self.accepts(self.acceptable_rate),
+            accepts_rejectable=self.accepts(self.rejectable_rate),
         )
 
     def __repr__(self) -> str:
@@ -57,9 +57,9 @@ class AcceptancePlan(Result):
     def __str__(self) -> str:
         return (
             f"Check {self.n:,} answers drawn at random; accept with at most "
-            f"{counted(self.c, 'error')}. An error rate of {self.good:g} is then accepted with "
-            f"probability {four(self.accepts(self.good))}, one of {self.bad:g} with "
-            f"{four(self.accepts(self.bad))}."
+            f"{counted(self.c, 'error')}. An error rate of {self.acceptable_rate:g} is then "
+            f"accepted with probability {four(self.accepts(self.acceptable_rate))}, one of "
+            f"{self.rejectable_rate:g} with {four(self.accepts(self.rejectable_rate))}."
         )
 
 
@@ -119,24 +119,28 @@ class AcceptanceTest(Result):
 
 @public
 def acceptance_plan(
-    *, good: float, bad: float, producer_risk: float = 0.05, consumer_risk: float = 0.1
+    *,
+    acceptable_rate: float,
+    rejectable_rate: float,
+    producer_risk: float = 0.05,
+    consumer_risk: float = 0.1,
 ) -> AcceptancePlan:
     """Return the number of answers of a delivery to check and the number of errors to allow.
 
-    The plan has the smallest n, and for it the smallest c, with P(X <= c | good) >= 1 -
-    `producer_risk` and P(X <= c | bad) <= `consumer_risk`. X is binomial: the errors among n
-    answers drawn at random.
+    The plan has the smallest n, and for it the smallest c, with P(X <= c | acceptable_rate) >= 1 -
+    `producer_risk` and P(X <= c | rejectable_rate) <= `consumer_risk`. X is binomial: the errors
+    among n answers drawn at random.
 
     Parameters
     ----------
-    good : float
+    acceptable_rate : float
         An error rate that should be accepted.
-    bad : float
+    rejectable_rate : float
         An error rate that should be refused.
     producer_risk : float
-        Largest probability of refusing a delivery with the good rate.
+        Largest probability of refusing a delivery with the acceptable rate.
     consumer_risk : float
-        Largest probability of accepting a delivery with the bad rate.
+        Largest probability of accepting a delivery with the rejectable rate.
 
     Returns
     -------
@@ -145,8 +149,8 @@ def acceptance_plan(
     Raises
     ------
     OptionError
-        A rate or a risk is out of its range, or `good` and `bad` are so close that a million
-        answers cannot distinguish them.
+        A rate or a risk is out of its range, or `acceptable_rate` and `rejectable_rate` are so
+        close that a million answers cannot distinguish them.
 
     References
     ----------
@@ -155,35 +159,45 @@ def acceptance_plan(
     Examples
     --------
     >>> import setagree as sa
-    >>> plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    >>> plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     >>> plan.n, plan.c
     (65, 3)
     """
     risks = {"producer_risk": producer_risk, "consumer_risk": consumer_risk}
-    for name, one in {"good": good, "bad": bad, **risks}.items():
+    for name, one in {
+        "acceptable_rate": acceptable_rate,
+        "rejectable_rate": rejectable_rate,
+        **risks,
+    }.items():
         if not is_number(one) or not 0 < one < 1:
             percent = is_number(one) and 1 <= one < 100
             hint = f" {one:g}% is {one / 100:g}." if percent else ""
             raise OptionError(f"{option(name, one)} must lie between 0 and 1.{hint}")
-    if not good < bad:
+    if not acceptable_rate < rejectable_rate:
         raise OptionError(
-            f"{option('good', good)} must be below {option('bad', bad)}: they are rates of errors."
+            f"{option('acceptable_rate', acceptable_rate)} must be below "
+            f"{option('rejectable_rate', rejectable_rate)}: they are rates of errors."
         )
     most = (
         bisect_right(
-            range(MAX_CHECKED), consumer_risk, key=lambda c: _accepted(MAX_CHECKED, c, bad)
+            range(MAX_CHECKED),
+            consumer_risk,
+            key=lambda c: _accepted(MAX_CHECKED, c, rejectable_rate),
         )
         - 1
     )
     # If a million answers cannot distinguish the rates, skip the search over smaller numbers.
-    if _accepted(MAX_CHECKED, most, good) >= 1 - producer_risk:
+    if _accepted(MAX_CHECKED, most, acceptable_rate) >= 1 - producer_risk:
         n = 0
         for c in range(most + 1):
-            n = _fewest(c, bad, consumer_risk, more_than=n)
-            if _accepted(n, c, good) >= 1 - producer_risk:
-                return AcceptancePlan(n, c, good, bad, producer_risk, consumer_risk)
+            n = _fewest(c, rejectable_rate, consumer_risk, more_than=n)
+            if _accepted(n, c, acceptable_rate) >= 1 - producer_risk:
+                return AcceptancePlan(
+                    n, c, acceptable_rate, rejectable_rate, producer_risk, consumer_risk
+                )
     raise OptionError(
-        f"{option('good', good)} and {option('bad', bad)} are too near: {MAX_CHECKED:,} answers do "
+        f"{option('acceptable_rate', acceptable_rate)} and "
+        f"{option('rejectable_rate', rejectable_rate)} are too near: {MAX_CHECKED:,} answers do "
         "not distinguish them."
     )
 
@@ -213,7 +227,7 @@ def acceptance_test(plan: AcceptancePlan, *, n_errors: int, n_checked: int) -> A
     Examples
     --------
     >>> import setagree as sa
-    >>> plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    >>> plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     >>> sa.acceptance_test(plan, n_errors=2, n_checked=65).verdict
     'Accepted: 2 errors in 65 answers checked, 3 are allowed; with 95% confidence the error rate \
 is 0.094 or less.'
@@ -237,15 +251,15 @@ def _accepted(n: int | np.integer, c: int, rate: float) -> float:
     return float(bdtr(c, n, rate))
 
 
-def _fewest(c: int, bad: float, risk: float, *, more_than: int) -> int:
-    """Return the smallest n > more_than with P(X <= c | bad) <= risk."""
+def _fewest(c: int, rejectable_rate: float, risk: float, *, more_than: int) -> int:
+    """Return the smallest n > more_than with P(X <= c | rejectable_rate) <= risk."""
     low, step = more_than, 1
-    while _accepted(low + step, c, bad) > risk:
+    while _accepted(low + step, c, rejectable_rate) > risk:
         low, step = low + step, 2 * step
     high = low + step
     while high - low > 1:
         middle = (low + high) // 2
-        if _accepted(middle, c, bad) > risk:
+        if _accepted(middle, c, rejectable_rate) > risk:
             low = middle
         else:
             high = middle

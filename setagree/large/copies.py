@@ -153,7 +153,7 @@ def _write(writer: Any, cells: Cells, copy: Copy) -> None:
     except OSError as error:
         raise FileError(
             f"the copy of {copy.source} cannot be written ({error}); name a folder with room as "
-            f"{option('spill')}."
+            f"{option('temp_directory')}."
         ) from error
 
 

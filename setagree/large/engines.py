@@ -357,7 +357,8 @@ def stopped(name: str, error: Exception) -> DataError:
     if "new thread" in said or "Allocation failure" in said:  # which no setting of ours brings on
         said, room = said.rstrip("."), ". This computer allows the process no more memory."
     elif any(full in said for full in _FULL):
-        said, room = said.rstrip("."), f". Name a folder with room as {option('spill')}."
+        said, room = said.rstrip("."), f". Name a folder with room as {option('temp_directory')}."
     elif "memory" in said.lower():
-        room = f" Raise {option('memory_limit')}, or name a folder with room as {option('spill')}."
+        room = f" Raise {option('memory_limit')}, or name a folder with room as "
+        room += f"{option('temp_directory')}."
     return DataError(f"{name} stopped, and there is no result: {said}{room}")

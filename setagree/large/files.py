@@ -172,22 +172,23 @@ def condition_columns(where: Where | None) -> list[str]:
 
 @contextmanager
 def connect(
-    memory_limit: str | None, spill: str | os.PathLike[str] | None
+    memory_limit: str | None, temp_directory: str | os.PathLike[str] | None
 ) -> Iterator[tuple[Any, str]]:
     """Open DuckDB within a memory limit; what does not fit goes to a folder of its own.
 
-    The folder is made in `spill`, or among the temporary files, and removed in the end, also after
-    Ctrl-C; a process that is killed leaves it behind.
+    The folder is made in `temp_directory`, or among the temporary files, and removed in the end,
+    also after Ctrl-C; a process that is killed leaves it behind.
     """
     try:
         import duckdb
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
     limit = _limit(memory_limit)
-    home = _folder(spill)
+    home = _folder(temp_directory)
     if set(home) & _WILD:
         raise OptionError(
-            f"the folder {home!r} is a pattern to DuckDB; name another as {option('spill')}."
+            f"the folder {home!r} is a pattern to DuckDB; name another as "
+            f"{option('temp_directory')}."
         )
     with _own_folder(home) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
@@ -211,7 +212,7 @@ def _own_folder(home: str) -> tempfile.TemporaryDirectory[str]:
     except OSError as error:
         raise OptionError(
             f"no folder can be made in {home!r} ({error.strerror}); name another as "
-            f"{option('spill')}."
+            f"{option('temp_directory')}."
         ) from error
 
 
@@ -230,15 +231,18 @@ def _no_amount(memory_limit: object) -> OptionError:
     )
 
 
-def _folder(spill: object) -> str:
-    """Return the folder that `spill` names, or that of the system."""
-    if spill is None:
+def _folder(temp_directory: object) -> str:
+    """Return the folder that `temp_directory` names, or that of the system."""
+    if temp_directory is None:
         return tempfile.gettempdir()
-    if not isinstance(spill, str | os.PathLike) or not os.fspath(spill):
-        raise OptionError(f"{option('spill', spill)} is not a folder; name one, or leave it out.")
-    folder = os.path.expanduser(os.fspath(spill))  # noqa: PTH111 - Path's raises for unknown users
+    if not isinstance(temp_directory, str | os.PathLike) or not os.fspath(temp_directory):
+        raise OptionError(
+            f"{option('temp_directory', temp_directory)} is not a folder; name one or omit it."
+        )
+    # Path.expanduser raises for unknown users
+    folder = os.path.expanduser(os.fspath(temp_directory))  # noqa: PTH111
     if not Path(folder).is_dir():
-        raise OptionError(f"{option('spill', spill)} is not a folder.")
+        raise OptionError(f"{option('temp_directory', temp_directory)} is not a folder.")
     return os.path.abspath(folder)  # noqa: PTH100 - resolves no links
 
 

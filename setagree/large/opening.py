@@ -388,7 +388,7 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
     """Return the study of the rows that count."""
     if how.wide:
         return _of_wide(as_pandas(frame), how, say)
-    if how.people_in_rows:
+    if how.raters_in_rows:
         return _of_people(as_pandas(frame), how, say)
     if how.rater_columns is not None:
         frame, how = named_raters(frame, how)

@@ -78,7 +78,7 @@ def tally(
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
-    spill: str | PathLike[str] | None = None,
+    temp_directory: str | PathLike[str] | None = None,
     keep_raters: bool = False,
 ) -> Tally:
     """Return the patterns of a long table that need not fit in memory, computed where it is.
@@ -111,7 +111,7 @@ def tally(
     memory_limit : str, optional
         What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
         come on top. Default: four fifths of the machine's memory.
-    spill : path, optional
+    temp_directory : path, optional
         A folder for what does not fit, and for a copy of the three columns of files of text.
         Default: among the temporary files of the system.
     keep_raters : bool
@@ -152,7 +152,7 @@ def tally(
     """
     reading = Reading.of(locals())
     check_flag("keep_raters", keep_raters)
-    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, temp_directory, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)
 
 
@@ -178,7 +178,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
         )
     if is_files(data):
         return _reduce_files(data, reading, plan, say)
-    _check_plan(plan, "files", ("memory_limit", "spill"))
+    _check_plan(plan, "files", ("memory_limit", "temp_directory"))
     if dask.is_dask(data):
         return _reduce_dask(data, _engine_columns(reading, list(data.columns)), plan)
     frame, engine = data, find_engine(data)
@@ -279,7 +279,10 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
             "Parquet, CSV, TSV and JSON lines are read piece by piece. Drop "
             f"{', '.join(plan.asked)} or convert it."
         )
-    with files.connect(plan.memory_limit, plan.spill) as (connection, folder), found.unchanged():
+    with (
+        files.connect(plan.memory_limit, plan.temp_directory) as (connection, folder),
+        found.unchanged(),
+    ):
         asked = reading
         ready, reading = _ready(found, asked, folder)
         if say is not None:

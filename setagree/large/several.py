@@ -66,7 +66,7 @@ def naming_rows(
 
     A column that is called like one that counts the attempts is named with a condition.
     """
-    if error.pair is None or how.wide or how.people_in_rows or not _is_one(path):
+    if error.pair is None or how.wide or how.raters_in_rows or not _is_one(path):
         return error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before
@@ -88,7 +88,7 @@ _AGAIN = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass"
 
 def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
     """Return the error with the way out where several files lack a column of raters alone."""
-    if how.source is not None or how.wide or how.people_in_rows or _is_one(path):
+    if how.source is not None or how.wide or how.raters_in_rows or _is_one(path):
         return error
     try:
         with_columns(how, [*map(str, columns), "rater"])
@@ -140,7 +140,7 @@ def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[
     table = frame.drop(columns=_FILE)
     if how.source is not None:
         table[how.source] = frame[_FILE]
-    if how.people_in_rows:
+    if how.raters_in_rows:
         return []
     here = _long_rows(table, pair, how)
     here = _wide_rows(table, pair, how) if here is None else here

@@ -453,9 +453,9 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     --------
     >>> import setagree as sa
     >>> from setagree import plots
-    >>> ax = plots.acceptance(sa.acceptance_plan(good=0.02, bad=0.10))
+    >>> ax = plots.acceptance(sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10))
     >>> [text.get_text() for text in ax.get_legend().get_texts()][0]
-    'good, 0.02: accepted with probability 0.959'
+    'acceptable, 0.02: accepted with probability 0.959'
     """
     from setagree.inference.acceptance import AcceptanceTest as Test
 
@@ -467,14 +467,18 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     title = "Is the delivery good enough?" if test is None else test.outcome
     heading(ax, title, allowed if test is None else test.verdict)
     observed = [] if test is None else [test.n_errors / test.n_checked]
-    gap = plan.bad - plan.good
-    ends = [max(0.0, plan.good - gap), min(1.0, plan.bad + 2.5 * gap), *observed]
+    gap = plan.rejectable_rate - plan.acceptable_rate
+    ends = [
+        max(0.0, plan.acceptable_rate - gap),
+        min(1.0, plan.rejectable_rate + 2.5 * gap),
+        *observed,
+    ]
     rates = np.linspace(min(ends), max(ends), 400)
     curve = np.array([plan.accepts(rate) for rate in rates])
     draw_curve(ax, rates, curve, 0.0, curve)
     how = "" if is_narrow(ax) else "accepted with probability "
-    for name, form, colour in (("good", "o", BLUE), ("bad", "D", ORANGE)):
-        rate = getattr(plan, name)
+    for name, form, colour in (("acceptable", "o", BLUE), ("rejectable", "D", ORANGE)):
+        rate = getattr(plan, f"{name}_rate")
         (mark,) = ax.plot(rate, plan.accepts(rate), form, color=colour, markersize=7, zorder=3)
         mark.set(label=f"{name}, {rate:g}: {how}{number(plan.accepts(rate))}", clip_on=False)
     for rate in observed:
@@ -522,7 +526,7 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     >>> study = sa.Annotations.from_triples([
     ...     ("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a"), ("ben", 2, "b"), ("ann", 3, "b"),
     ... ])
-    >>> ax = plots.queue(sa.next_ratings(study, budget=2, raters=["ann", "ben", "eva"]))
+    >>> ax = plots.queue(sa.next_ratings(study, budget=2, pool=["ann", "ben", "eva"]))
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['3', '2']
     """

@@ -55,7 +55,7 @@ def agreement(
     assume_unique: bool = False,
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
-    spill: str | PathLike[str] | None = None,
+    temp_directory: str | PathLike[str] | None = None,
 ) -> AgreementTable:
     """Return a table of agreement coefficients, a row for each coefficient and distance.
 
@@ -84,7 +84,7 @@ def agreement(
         sampled separately. Every interval respects it; see `Annotations.sampled`.
     population_size : mapping or number, optional
         How many units each stratum has; without strata, the population.
-    assume_unique, partitioned_by_unit, memory_limit, spill
+    assume_unique, partitioned_by_unit, memory_limit, temp_directory
         How a table that need not fit in memory is reduced; see `tally`.
 
     Returns
@@ -139,7 +139,7 @@ def agreement(
     found = list(dict.fromkeys(get_coefficient(one) for one in several))
     asked = _distances(distance)
     keep_raters = any(one.asks_who for one in found)
-    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, spill, keep_raters)
+    plan = Plan(assume_unique, partitioned_by_unit, memory_limit, temp_directory, keep_raters)
     study = open_sampled(data, reading, plan, drawn=drawn)
     scorer = Scorer(study, categories=categories, syntax=reading.syntax)
     rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, asked))

@@ -102,7 +102,7 @@ class Reading:
         a warning counts them.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
-    people_in_rows : bool
+    raters_in_rows : bool
         Whether each row is a rater and each other column a unit; `rater` may be named, and `unit`
         is the pattern of the columns.
     raters : list of str, optional
@@ -191,7 +191,7 @@ class Reading:
     header_row: int | None = None
     sql: str | None = None
     wide: bool = False
-    people_in_rows: bool = False
+    raters_in_rows: bool = False
     raters: list[str] | None = None
     unit_columns: list[str] | None = None
     rater_columns: list[str] | None = None
@@ -248,7 +248,7 @@ class Reading:
 
     def _check_names(self) -> None:
         """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
-        names = ("wide", "people_in_rows", "raters", "question", "delimiter", "predictions")
+        names = ("wide", "raters_in_rows", "raters", "question", "delimiter", "predictions")
         beside = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
         for name in (*self.columns, *self.drawn, *names, *beside):
             asked = getattr(self, name)
@@ -279,7 +279,7 @@ class Reading:
         """Refuse options of another layout."""
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
-        if self.people_in_rows:
+        if self.raters_in_rows:
             odd = (
                 "labels",
                 "value",
@@ -292,7 +292,7 @@ class Reading:
                 "degree",
             )
             odd += (*self.drawn,)
-            place, layout = "without", "people_in_rows"
+            place, layout = "without", "raters_in_rows"
         elif self.wide:
             odd = ("rater", "labels", "value", "rater_columns", "order_by")
             odd += ("status", "queued", "degree")
@@ -362,7 +362,7 @@ class Reading:
     @property
     def _layout(self) -> list[str]:
         """The options that are given and that describe the layout of a table."""
-        names = (*self.columns, "wide", "raters", "kind", "people_in_rows", "sql", "header_row")
+        names = (*self.columns, "wide", "raters", "kind", "raters_in_rows", "sql", "header_row")
         return [option(name) for name in names if getattr(self, name)]
 
     @property
@@ -380,7 +380,7 @@ class Reading:
     def in_memory_only(self) -> list[str]:
         """The options that are given and that no engine knows, for sentences."""
         names = (
-            *("wide", "raters", "kind", "people_in_rows", "question", "delimiter"),
+            *("wide", "raters", "kind", "raters_in_rows", "question", "delimiter"),
             *("source", "sheet", "header_row", "sql", "unit_columns", "rater_columns", "order_by"),
             *("status", "queued", "degree"),
             *self.drawn,
@@ -453,7 +453,7 @@ class Plan:
     assume_unique: bool = False
     partitioned_by_unit: bool = False
     memory_limit: str | None = None
-    spill: Path | None = None
+    temp_directory: Path | None = None
     keep_raters: bool = False
     in_memory: bool = False
 

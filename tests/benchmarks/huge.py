@@ -102,7 +102,7 @@ def _write_piece(path: Path, start: int, n_units: int) -> None:
     pq.write_table(pa.table(arrays), path)
 
 
-def score(paths: Sequence[str], run: Run, spill: str) -> dict[str, object]:
+def score(paths: Sequence[str], run: Run, temp_directory: str) -> dict[str, object]:
     """Score files in this process; return the numbers, the seconds and the most memory held."""
     if run.enforced is not None:
         n_bytes = _bytes(run.enforced)
@@ -110,7 +110,7 @@ def score(paths: Sequence[str], run: Run, spill: str) -> dict[str, object]:
     start = time.perf_counter()
     tally = sa.tally(
         list(paths),
-        spill=spill,
+        temp_directory=temp_directory,
         unit="doc",
         rater="who",
         labels="tags",
@@ -158,15 +158,15 @@ def in_fresh_process(paths: Sequence[Path], run: Run) -> dict[str, Any]:
     if run.enforced is not None:
         command += ["--enforce", run.enforced]
         environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory(dir=paths[0].parent) as spill:
-        command += ["--score", spill]
+    with tempfile.TemporaryDirectory(dir=paths[0].parent) as temp_directory:
+        command += ["--score", temp_directory]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
         )
         disk = 0
         while process.poll() is None:
             time.sleep(0.5)
-            disk = max(disk, _bytes_in(Path(spill)))
+            disk = max(disk, _bytes_in(Path(temp_directory)))
         said = process.communicate()[0]
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command)

@@ -179,13 +179,15 @@ def test_repeats_are_kept_apart(study):
 
 def test_accept_plans_and_judges():
     """Without what was found a plan, with it a verdict; one of the two numbers is not enough."""
-    rates = ("--good", 0.02, "--bad", 0.1)
+    rates = ("--acceptable-rate", 0.02, "--rejectable-rate", 0.1)
     assert "Check 65 answers drawn at random; accept with at most 3 errors" in ok("accept", *rates)
     assert rows("accept", *rates)[0]["n"] == 65
     judged = ok("accept", *rates, "--checked", 65, "--errors", 4)
     assert judged.startswith("Refused: 4 errors in 65 answers checked")
     assert "go together" in refusal("accept", *rates, "--checked", 65)
-    assert "--good 0.2 must be below --bad 0.1" in refusal("accept", "--good", 0.2, "--bad", 0.1)
+    assert "--acceptable-rate 0.2 must be below --rejectable-rate 0.1" in refusal(
+        "accept", "--acceptable-rate", 0.2, "--rejectable-rate", 0.1
+    )
 
 
 def test_panel_with_a_margin_adds_the_change(study):

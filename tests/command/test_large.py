@@ -42,10 +42,10 @@ class TestScore:
         "more",
         [
             LARGE,
-            ["--spill", "parts"],
+            ["--temp-directory", "parts"],
             ["--assume-unique"],
             ["--partitioned-by-unit", "--from", "table"],
-            [*LARGE, "--spill", "parts", "--assume-unique", "--partitioned-by-unit"],
+            [*LARGE, "--temp-directory", "parts", "--assume-unique", "--partitioned-by-unit"],
         ],
     )
     @pytest.mark.parametrize("file", ["study.csv", "parts/*.csv"])
@@ -109,19 +109,19 @@ class TestScore:
     def test_settings(self):
         """A TOML file gives the options as well; the command line goes first."""
         Path("settings.toml").write_text(
-            'memory-limit = "500MB"\n[score]\nspill = "gone"\nassume_unique = true\n',
+            'memory-limit = "500MB"\n[score]\ntemp_directory = "gone"\nassume_unique = true\n',
             encoding="utf-8",
         )
         words = ["score", "study.csv", "--config", "settings.toml"]
-        assert refusal(*words) == "Error: --spill 'gone' is not a folder."
-        found = rows(*words, "--spill", "parts", "--blank", "empty")
+        assert refusal(*words) == "Error: --temp-directory 'gone' is not a folder."
+        found = rows(*words, "--temp-directory", "parts", "--blank", "empty")
         expected = rows("score", "study.csv", "--blank", "empty")
         pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected), **TIGHT)
 
     def test_nothing_is_left(self, folder):
         """The folder for what does not fit is empty in the end."""
         Path("room").mkdir()
-        ok("score", "study.csv", "--blank", "empty", *LARGE, "--spill", "room")
+        ok("score", "study.csv", "--blank", "empty", *LARGE, "--temp-directory", "room")
         assert [*Path("room").iterdir()] == []
 
 
@@ -154,7 +154,7 @@ class TestRefusals:
         ("words", "sentence"),
         [
             (["--wide"], "--wide is for files that are read into memory; drop it, or --memory"),
-            (["--people-in-rows"], "--people-in-rows is for files that are read into memory"),
+            (["--raters-in-rows"], "--raters-in-rows is for files that are read into memory"),
             (["--wide", "--raters", "r1"], "--wide is for files that are read into memory"),
             (["--raters", "r1"], "--raters makes sense only with --wide"),
             (["--kind", "value"], "--kind makes sense only with --wide"),
@@ -167,7 +167,7 @@ class TestRefusals:
             (["-c", "cohen_kappa"], "cohen_kappa"),
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
             (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
-            (["--spill", "gone"], "--spill 'gone' is not a folder."),
+            (["--temp-directory", "gone"], "--temp-directory 'gone' is not a folder."),
             (["--assume-unique", "--wide"], "or --assume-unique, --memory-limit."),
             (["--unit", "nobody"], "nobody"),
         ],

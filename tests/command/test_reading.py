@@ -128,7 +128,7 @@ class TestPeopleInRows:
         """The answers are those of the same table with units in rows."""
         wide = pd.read_csv("form.csv", keep_default_na=False).drop(columns="Timestamp")
         study = sa.Annotations.from_wide(wide.set_index("Email Address").T, blank="missing")
-        words = ["form.csv", "--from", "table", "--people-in-rows", "--blank", "missing"]
+        words = ["form.csv", "--from", "table", "--raters-in-rows", "--blank", "missing"]
         (expected, _) = sa.agreement(study)
         assert rows("score", *words)[0]["estimate"] == expected.estimate
         result = invoke("score", *words)
@@ -141,34 +141,34 @@ class TestPeopleInRows:
     def test_the_form_says_so(self):
         """A form without a unit names both ways out; they work."""
         sentence = refusal("score", "form.csv")
-        assert "--from table --people-in-rows" in sentence
+        assert "--from table --raters-in-rows" in sentence
         assert "--from table --unit COLUMN --rater 'Email Address'" in sentence
 
     def test_values(self):
         """Single values stand in the same layout."""
         Path("stars.csv").write_text("who,s1,s2\nann,1,2\nbob,1,3\n")
-        words = ["stars.csv", "--people-in-rows", "--kind", "value"]
+        words = ["stars.csv", "--raters-in-rows", "--kind", "value"]
         assert "2 units, 2 raters, 4 ratings, 3 distinct values" in ok("score", *words)
 
     @pytest.mark.parametrize(
         ("words", "part"),
         [
-            (["--wide"], "--wide makes sense only without --people-in-rows"),
-            (["--raters", "a"], "--raters makes sense only without --people-in-rows"),
-            (["--labels", "a"], "--labels makes sense only without --people-in-rows"),
+            (["--wide"], "--wide makes sense only without --raters-in-rows"),
+            (["--raters", "a"], "--raters makes sense only without --raters-in-rows"),
+            (["--labels", "a"], "--labels makes sense only without --raters-in-rows"),
             (["--kind", "numbers"], "--kind 'numbers' is unknown"),
             (["--unit", "Q*"], "No column fits --unit 'Q*'"),
-            (["--from", "prodigy"], "--people-in-rows is for tables"),
+            (["--from", "prodigy"], "--raters-in-rows is for tables"),
         ],
     )
     def test_refused(self, words, part):
         """Options of other layouts have no place here."""
-        assert part in refusal("score", "form.csv", "--people-in-rows", *words)
+        assert part in refusal("score", "form.csv", "--raters-in-rows", *words)
 
     def test_a_person_without_a_name(self):
         """A row without a rater is counted once, by its place in the file."""
         Path("form.csv").write_text(FORM.replace("p1@x.org", " "))
-        sentence = refusal("score", "form.csv", "--people-in-rows")
+        sentence = refusal("score", "form.csv", "--raters-in-rows")
         assert "1 row without a rater (first: row 2, counted from 1 below the header)" in sentence
 
 
@@ -220,7 +220,7 @@ class TestOverTime:
         self.dated(created="2026-03-01", blank=" ")
         assert part in refusal(*self.WORDS, *words)
 
-    @pytest.mark.parametrize("layout", ["wide", "people_in_rows"])
+    @pytest.mark.parametrize("layout", ["wide", "raters_in_rows"])
     def test_long_tables_only(self, layout):
         """Other layouts have no column besides."""
         reading = Reading(**{layout: True})

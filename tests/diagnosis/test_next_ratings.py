@@ -120,12 +120,12 @@ def test_those_are_asked_who_answered_least():
     study = sa.Annotations.from_triples(
         [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a"), ("ben", 2, "b"), ("eva", 2, "b")]
     )
-    frame = sa.next_ratings(study, budget=2, raters=["ann", "eva", "new"]).frame
+    frame = sa.next_ratings(study, budget=2, pool=["ann", "eva", "new"]).frame
     assert frame.set_index("unit").loc[1, "raters"] == "new"
     assert frame.set_index("unit").loc[2, "raters"] == "new"
-    assert sa.next_ratings(study, budget=2, raters=["new"]).nobody_left == ""
+    assert sa.next_ratings(study, budget=2, pool=["new"]).nobody_left == ""
     with pytest.raises(OptionError, match="is empty; omit it"):
-        sa.next_ratings(study, budget=2, raters=[])
+        sa.next_ratings(study, budget=2, pool=[])
 
 
 def test_where_nobody_is_left_to_ask():
@@ -136,9 +136,9 @@ def test_where_nobody_is_left_to_ask():
     assert queue.frame["raters"].tolist() == ["ben", ""]
     assert queue.nobody_left == (
         "1 unit has no rater here: all who can be asked have rated it already, so name others "
-        "(raters=)."
+        "(pool=)."
     )
-    assert sa.next_ratings(study, budget=3, raters=["eva"]).nobody_left == ""
+    assert sa.next_ratings(study, budget=3, pool=["eva"]).nobody_left == ""
 
 
 def test_a_pool_is_asked_for_what_it_can_give():
@@ -147,7 +147,7 @@ def test_a_pool_is_asked_for_what_it_can_give():
     gave = {(rater, unit) for rater, unit, _ in study.to_triples()}
     for goal in ("consensus", "agreement"):
         free = sa.next_ratings(study, budget=30, goal=goal, rng=1).frame
-        queue = sa.next_ratings(study, budget=30, goal=goal, raters=["r1", "r2", "r1"], rng=1)
+        queue = sa.next_ratings(study, budget=30, goal=goal, pool=["r1", "r2", "r1"], rng=1)
         assert queue.n_asked == 30
         asked = [who.split(", ") for who in queue.frame["raters"]]
         assert [*map(len, asked)] == queue.frame["more"].tolist()
@@ -159,7 +159,7 @@ def test_a_pool_is_asked_for_what_it_can_give():
         assert queue.n_left_out == len(full) > 0
         assert queue.nobody_left.startswith(f"{len(full)} units are left out: all who can be asked")
     both = [("ann", 1, "a"), ("ben", 1, "b")]
-    nothing = sa.next_ratings(sa.Annotations.from_triples(both), budget=2, raters=["ann", "ben"])
+    nothing = sa.next_ratings(sa.Annotations.from_triples(both), budget=2, pool=["ann", "ben"])
     assert nothing.frame.empty
     assert nothing.nobody_left.startswith("1 unit is left out: all who can be asked have rated it")
 
@@ -217,7 +217,7 @@ def test_a_rater_who_has_not_answered_yet_is_asked_first():
 def test_printed_numbers_are_rounded():
     """A queue has four decimals in Markdown and in a notebook, and all digits in its frame."""
     rows = [(f"r{k}", unit, "ab"[k * unit % 2]) for unit in (1, 2, 3) for k in range(2 + unit)]
-    queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=4, raters=["x", "y", "z"])
+    queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=4, pool=["x", "y", "z"])
     value = queue.frame["expected_gain"].max()
     for text in (queue.to_markdown(), queue._repr_html_()):
         assert f"{value:.4f}" in text

@@ -63,7 +63,7 @@ WITH_JSON = {"score", "test", "compare", "plan", "panel", "consensus", "convert"
 
 READING = [
     *(["--unit", "unit"], ["--rater", "rater"], ["--labels", "labels"], ["--value", "labels"]),
-    *(["--wide"], ["--wide", "--kind", "value"], ["--people-in-rows"], ["--raters", "r1"]),
+    *(["--wide"], ["--wide", "--kind", "value"], ["--raters-in-rows"], ["--raters", "r1"]),
     *(["--from", "table"], ["--from", "prodigy"], ["--from", "nothing"], ["--question", "q"]),
     *(
         ["--roster", "roster.csv"],
@@ -82,7 +82,7 @@ LARGE = [
     ["--memory-limit", "300MB"],
     ["--memory-limit", "x"],
     ["--assume-unique"],
-    ["--spill", "."],
+    ["--temp-directory", "."],
 ]
 ASKED = [
     *(["-d", "jaccard"], ["-d", "masi,nominal"], ["-d", "interval"], ["-d", "none"], ["-d", ""]),

@@ -152,7 +152,7 @@ class TestAcceptance:
 
     def test_the_upper_end_holds(self) -> None:
         """The error rate is at most the upper end in 95% of the samples, whatever it is."""
-        plan = sa.acceptance_plan(good=0.05, bad=0.2)
+        plan = sa.acceptance_plan(acceptable_rate=0.05, rejectable_rate=0.2)
         tests = [sa.acceptance_test(plan, n_errors=k, n_checked=plan.n) for k in range(plan.n + 1)]
         for rate in np.linspace(0.001, 0.6, 200):
             held = sum(

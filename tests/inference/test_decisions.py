@@ -60,7 +60,7 @@ def test_a_threshold_that_t_reaches_is_doubted():
 
 def test_the_worked_acceptance_plan():
     """Good 0.02, bad 0.10: 65 answers and 3 errors, the smallest numbers with both risks."""
-    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     assert (plan.n, plan.c) == (65, 3)
     assert plan.accepts(0.02) == pytest.approx(stats.binom.cdf(3, 65, 0.02))
     assert plan.accepts(0.10) <= 0.10
@@ -69,7 +69,7 @@ def test_the_worked_acceptance_plan():
 @pytest.mark.parametrize(("good", "bad"), [(0.01, 0.05), (0.02, 0.1), (0.05, 0.2), (0.2, 0.4)])
 def test_no_smaller_plan_keeps_both_risks(good, bad):
     """Tried one by one: no smaller number of answers keeps both risks with any number of errors."""
-    plan = sa.acceptance_plan(good=good, bad=bad)
+    plan = sa.acceptance_plan(acceptable_rate=good, rejectable_rate=bad)
     for n in range(1, plan.n):
         c = np.arange(n + 1)
         keeps = (stats.binom.cdf(c, n, good) >= 0.95) & (stats.binom.cdf(c, n, bad) <= 0.10)
@@ -78,7 +78,7 @@ def test_no_smaller_plan_keeps_both_risks(good, bad):
 
 def test_acceptance_says_what_was_found():
     """The verdict names errors, answers, what is allowed, and the end of Clopper and Pearson."""
-    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     passed = sa.acceptance_test(plan, n_errors=3, n_checked=65)
     end = stats.binomtest(3, 65, alternative="less").proportion_ci(0.95).high
     assert passed.upper_bound == pytest.approx(end)
@@ -94,16 +94,18 @@ def test_acceptance_says_what_was_found():
 
 def test_acceptance_refuses_other_numbers():
     """The risks hold for the planned number alone; rates must be rates, good below bad."""
-    plan = sa.acceptance_plan(good=0.02, bad=0.10)
+    plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     with pytest.raises(DataError, match="the plan asks for 65 answers, and 60 were checked"):
         sa.acceptance_test(plan, n_errors=1, n_checked=60)
     with pytest.raises(DataError, match="cannot be"):
         sa.acceptance_test(plan, n_errors=66, n_checked=65)
-    with pytest.raises(OptionError, match="must be below bad"):
-        sa.acceptance_plan(good=0.1, bad=0.1)
-    with pytest.raises(OptionError, match=r"good=2 must lie between 0 and 1\. 2% is 0\.02\.$"):
-        sa.acceptance_plan(good=2, bad=10)
-    with pytest.raises(OptionError, match=r"good=0 must lie between 0 and 1\.$"):
-        sa.acceptance_plan(good=0, bad=0.1)
+    with pytest.raises(OptionError, match="must be below rejectable_rate"):
+        sa.acceptance_plan(acceptable_rate=0.1, rejectable_rate=0.1)
+    with pytest.raises(
+        OptionError, match=r"acceptable_rate=2 must lie between 0 and 1\. 2% is 0\.02\.$"
+    ):
+        sa.acceptance_plan(acceptable_rate=2, rejectable_rate=10)
+    with pytest.raises(OptionError, match=r"acceptable_rate=0 must lie between 0 and 1\.$"):
+        sa.acceptance_plan(acceptable_rate=0, rejectable_rate=0.1)
     with pytest.raises(OptionError, match="too near"):
-        sa.acceptance_plan(good=0.1, bad=0.10001)
+        sa.acceptance_plan(acceptable_rate=0.1, rejectable_rate=0.10001)

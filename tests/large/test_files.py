@@ -126,7 +126,13 @@ def test_collations():
 
 
 @pytest.mark.parametrize(
-    "options", [{"memory_limit": "-1GB"}, {"memory_limit": "much"}, {"spill": 5}, {"spill": "gone"}]
+    "options",
+    [
+        {"memory_limit": "-1GB"},
+        {"memory_limit": "much"},
+        {"temp_directory": 5},
+        {"temp_directory": "gone"},
+    ],
 )
 def test_options(options):
     """Amounts and folders are checked."""

@@ -25,7 +25,7 @@ ROWS = """
 SCORE = """
 import sys, setagree as sa
 sa.agreement(sys.argv[1], unit="doc", rater="who", labels="tags", memory_limit="200MB",
-             spill=sys.argv[2])
+             temp_directory=sys.argv[2])
 """
 
 pytestmark = [
@@ -150,7 +150,7 @@ class TestProcesses:
         """The command ends with the code that shells know, silently, and leaves nothing either."""
         pytest.importorskip("typer")
         words = ["score", ratings, "--unit", "doc", "--rater", "who", "--labels", "tags"]
-        words += ["--memory-limit", "200MB", "--spill", tmp_path]
+        words += ["--memory-limit", "200MB", "--temp-directory", tmp_path]
         ended, seconds, said = ended_by(number, ["-m", "setagree", *words], tmp_path)
         assert (ended, said) == (code, "")
         assert seconds < 10

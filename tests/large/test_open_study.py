@@ -335,7 +335,7 @@ class TestTheRoad:
         wide = open_study(path, sa.Reading(wide=True), note=said.append)
         assert said == ["Columns guessed: unit = item, raters = ann, bob"]
         path.write_text("who,u1,u2\nann,joy,fear\nbob,joy,joy\n", encoding="utf-8")
-        people = open_study(path, sa.Reading(people_in_rows=True), note=said.append)
+        people = open_study(path, sa.Reading(raters_in_rows=True), note=said.append)
         assert said[1] == "Columns: rater = who, 2 units = u1, u2"
         for study in (wide, people):
             rows = [[*row[:2], sorted(row[2])] for row in study.to_long().to_numpy().tolist()]
@@ -351,7 +351,7 @@ class TestTheRoad:
         [
             ({"raters": ["a"]}, "raters= makes sense only with wide="),
             ({"wide": True, "rater": "a"}, "rater= makes sense only without wide="),
-            ({"people_in_rows": True, "wide": True}, "wide= makes sense only without people_in"),
+            ({"raters_in_rows": True, "wide": True}, "wide= makes sense only without raters_in"),
             (
                 {"format": "prodigy", "unit": "a"},
                 "unit= is for tables: say format='table', or drop",

@@ -455,26 +455,28 @@ class TestOptions:
         with pytest.raises(OptionError, match=f"{name}=.* must be True or False"):
             function("a.csv", **{name: given})
 
-    @pytest.mark.parametrize("spill", ["", 5, "gone", "a.csv", "~/gone"])
-    def test_spill(self, spill):
+    @pytest.mark.parametrize("temp_directory", ["", 5, "gone", "a.csv", "~/gone"])
+    def test_spill(self, temp_directory):
         """The folder for what does not fit is one."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         with pytest.raises(OptionError, match="is not a folder"):
-            sa.tally("a.csv", spill=spill)
+            sa.tally("a.csv", temp_directory=temp_directory)
 
     def test_patterns(self):
         """A folder whose name is a pattern to DuckDB is refused as what it is."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         Path("of [2024]").mkdir()
-        with pytest.raises(OptionError, match="is a pattern to DuckDB; name another as spill="):
-            sa.tally("a.csv", spill="of [2024]")
+        with pytest.raises(
+            OptionError, match="is a pattern to DuckDB; name another as temp_directory="
+        ):
+            sa.tally("a.csv", temp_directory="of [2024]")
 
     def test_home(self, monkeypatch):
         """``~`` is the folder of the user."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         Path("home").mkdir()
         monkeypatch.setenv("HOME", str(Path("home").absolute()))
-        assert sa.tally("a.csv", spill="~").n_units == 2
+        assert sa.tally("a.csv", temp_directory="~").n_units == 2
 
     @pytest.mark.parametrize(
         "limit", ["", "2", 2, "GB", "-1GB", "1e3GB", "much", "1PB", True, "٢GB"]

@@ -155,17 +155,17 @@ def test_parts(tmp_path, n_pieces):
 
 def test_nothing_is_left(tmp_path, n_pieces):
     """The pieces are removed in the end, also after an error."""
-    spill, table = tmp_path / "spill", generated()
-    spill.mkdir()
+    temp_directory, table = tmp_path / "temp_directory", generated()
+    temp_directory.mkdir()
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(table))
-    how = {"blank": "empty", "spill": spill, **LIMIT}
+    how = {"blank": "empty", "temp_directory": temp_directory, **LIMIT}
     sa.tally(path, **how)
-    assert [*spill.iterdir()] == []
+    assert [*temp_directory.iterdir()] == []
     write(path, pa.Table.from_pandas(pd.concat([table, table[:1]]), preserve_index=False))
     with pytest.raises(RepeatsError):
         sa.tally(path, **how)
     assert n_pieces[0] > 2
-    assert [*spill.iterdir()] == []
+    assert [*temp_directory.iterdir()] == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of the sizes of files")
@@ -177,8 +177,10 @@ def test_a_full_disk(tmp_path, n_pieces):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
-        with pytest.raises(DataError, match=r"no result: .*Name a folder with room as spill=\.$"):
-            sa.tally(path, blank="empty", spill=tmp_path, **LIMIT)
+        with pytest.raises(
+            DataError, match=r"no result: .*Name a folder with room as temp_directory=\.$"
+        ):
+            sa.tally(path, blank="empty", temp_directory=tmp_path, **LIMIT)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert n_pieces == []

@@ -168,7 +168,7 @@ class TestSameAsInMemory:
         """Files give what they give in memory, one or several."""
         table = generated()
         path = write(tmp_path, kind, columns(table), pieces)
-        tally = sa.tally(path, blank="empty", memory_limit="500MB", spill=tmp_path)
+        tally = sa.tally(path, blank="empty", memory_limit="500MB", temp_directory=tmp_path)
         expected = sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
         assert patterns(tally) == patterns(expected)
         assert sorted(tmp_path.glob("setagree-*")) == []
@@ -497,8 +497,8 @@ class TestErrors:
     @every_engine
     def test_options_of_files(self, lazy):
         """A memory limit is for files; the user's engine has its own."""
-        with pytest.raises(OptionError, match="memory_limit= and spill= is for files"):
-            sa.tally(lazy(HOSTILE), memory_limit="1GB", spill=".")
+        with pytest.raises(OptionError, match="memory_limit= and temp_directory= is for files"):
+            sa.tally(lazy(HOSTILE), memory_limit="1GB", temp_directory=".")
 
     def test_no_table(self):
         """What is no table is said."""
@@ -548,7 +548,7 @@ class TestFiles:
         with pytest.raises(OptionError, match="memory_limit='much' is not an amount of memory"):
             sa.tally(path, memory_limit="much")
         with pytest.raises(OptionError, match="is not a folder"):
-            sa.tally(path, spill=tmp_path / "none")
+            sa.tally(path, temp_directory=tmp_path / "none")
 
     def test_too_little(self, tmp_path):
         """A limit that nothing can be done in says so, and what to do."""
@@ -677,7 +677,7 @@ class TestSentences:
 
         monkeypatch.setattr("os.mkdir", refuse)
         with pytest.raises(OptionError, match=r"no folder can be made in .* \(Permission denied\)"):
-            sa.tally(tmp_path / "a.csv", spill=tmp_path)
+            sa.tally(tmp_path / "a.csv", temp_directory=tmp_path)
 
     def test_connection_without_python(self):
         """A connection of DuckDB that reads no tables of Python."""

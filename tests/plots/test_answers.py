@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from setagree import plots
 from setagree.wording.number_format import DASH
 
-PLAN = sa.acceptance_plan(good=0.02, bad=0.10)
+PLAN = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ class TestQueue:
         study = sa.Annotations.from_triples(
             [("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "b"), ("ben", 2, "b"), ("ann", 3, "b")]
         )
-        found = sa.next_ratings(study, budget=2, goal="agreement", raters=["eva"], rng=1)
+        found = sa.next_ratings(study, budget=2, goal="agreement", pool=["eva"], rng=1)
         ax = plots.queue(found, ax=fresh())
         so_far = [(bar.get_x(), bar.get_width()) for bar in ax.patches]
         assert so_far == [(0, 1), (0, 2), (1, 1), (2, 1)]
@@ -106,8 +106,8 @@ class TestAcceptance:
         )
         # P(X <= 3), X binomial of 65 and 0.02 or 0.10.
         assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-            "good, 0.02: accepted with probability 0.959",
-            "bad, 0.1: accepted with probability 0.100",
+            "acceptable, 0.02: accepted with probability 0.959",
+            "rejectable, 0.1: accepted with probability 0.100",
         ]
 
     @pytest.mark.parametrize("n_errors", [0, 4, 65])
@@ -124,7 +124,9 @@ class TestAcceptance:
     @pytest.mark.parametrize(("good", "bad"), [(0.1, 0.105), (0.5, 0.9), (0.001, 0.5)])
     def test_rates_in_sight(self, good, bad):
         """However near or far the two rates are, both are on the picture, none above 1."""
-        ax = plots.acceptance(sa.acceptance_plan(good=good, bad=bad), ax=fresh())
+        ax = plots.acceptance(
+            sa.acceptance_plan(acceptable_rate=good, rejectable_rate=bad), ax=fresh()
+        )
         left, right = ax.get_xlim()
         assert 0 <= left <= good < bad <= right <= 1
 

@@ -138,7 +138,7 @@ PICTURES = {
     "replacement": lambda n, h: replaced(n, hostile=h),
     "facets": lambda n, h: in_facets(n, hostile=h),
     "queue": lambda n, h: queued(n, hostile=h),
-    "acceptance": lambda n, h: sa.acceptance_plan(good=0.02, bad=0.1),
+    "acceptance": lambda n, h: sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1),
     "repeats": lambda n, h: rated_again(n, hostile=h),
     "reliability": lambda n, h: sa.variance_components(sa.simulate(max(n, 9), 6, rng=1)),
 }

@@ -182,7 +182,7 @@ def test_columns_that_are_named_twice():
         sa.Annotations.from_long(TABLE, degree="labels")
     with pytest.raises(DataError, match="there is no column 'much'"):
         sa.Annotations.from_long(TABLE, degree="much")
-    for layout in ("wide", "people_in_rows"):
+    for layout in ("wide", "raters_in_rows"):
         with pytest.raises(OptionError, match=f"degree= makes sense only without {layout}="):
             Reading(degree="degree", **{layout: True})
 

@@ -88,7 +88,7 @@ def test_people_in_rows():
     """Where each row is a rater, columns beside the units say what is known of raters."""
     table = pd.DataFrame({"who": ["m1", "ann"], "model": ["gpt", None], "u1": ["p", "q"]})
     table["u2"] = ["q", "q"]
-    how = sa.Reading(people_in_rows=True, rater="who", rater_columns=["model"])
+    how = sa.Reading(raters_in_rows=True, rater="who", rater_columns=["model"])
     study = open_study(table, how)
     assert study.units.tolist() == ["u1", "u2"]
     assert study.raters_frame["model"].tolist() == ["gpt", None]

@@ -117,7 +117,7 @@ PLANS = ((0.01, 0.05), (0.02, 0.10), (0.05, 0.10), (0.05, 0.20), (0.10, 0.30))
 
 def risks() -> list[tuple[sa.AcceptancePlan, float, float]]:
     """Return plans with the risks of the producer and of the consumer, exactly."""
-    plans = [sa.acceptance_plan(good=good, bad=bad) for good, bad in PLANS]
+    plans = [sa.acceptance_plan(acceptable_rate=good, rejectable_rate=bad) for good, bad in PLANS]
     return [
         (plan, 1 - accepted(plan.n, plan.c, plan.good), accepted(plan.n, plan.c, plan.bad))
         for plan in plans
