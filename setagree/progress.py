@@ -136,7 +136,7 @@ class _Line:
 
 
 def _opened(bars: Any, *, rank: int, **options: Any) -> Any:
-    """Return a new line in the place of those of lower rank; None where another one stays."""
+    """Return a new line in the place of those of lower rank, or None if another one stays."""
     columns, lines = _size()
     with bars.get_lock():
         shown = _lines(bars)

@@ -175,7 +175,7 @@ def accept(
     errors: options.Errors = None,
     delivery: Delivery,
 ) -> None:
-    """Say how many answers to check, and whether to accept."""
+    """Plan the number of answers to check, and test whether to accept."""
     deliver = Deliverer(delivery, [])
     plan = sa.acceptance_plan(
         acceptable_rate=acceptable_rate,

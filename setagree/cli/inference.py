@@ -297,7 +297,7 @@ def counts(table: sa.AgreementTable) -> str:
 def other_interval(
     interval: str, method: str | None, over: str | None, resampling: Resampling
 ) -> Callable[[sa.AgreementTable], Result] | None:
-    """Return what gives a table the intervals that are asked for; None for the analytic ones."""
+    """Return what gives a table the intervals that are asked for, or None for the analytic ones."""
     check_choice("interval", interval, ("analytic", "score", "bootstrap"))
     wanted = interval == "bootstrap"
     if interval == "analytic" and over == "both":

@@ -67,7 +67,7 @@ def _found(name: str) -> list[Path]:
 
 
 def _is_same(path: Path, output: Path) -> bool:
-    """Say whether two paths lead to one file; a path may lead nowhere, as labels for a codebook."""
+    """Return whether two paths lead to one file; a path need not exist, as for a codebook."""
     try:
         return path.samefile(output)
     except (OSError, ValueError):

@@ -158,7 +158,7 @@ def check_ending(output: Path | None, endings: Sequence[str], *, form: str | Non
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Say each warning once, in a line; turn bad input into a sentence and exit code 2.
+    """Print each warning once, in a line; turn bad input into a sentence and exit code 2.
 
     They spell options as the command does.
     """

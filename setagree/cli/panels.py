@@ -219,7 +219,7 @@ def _replaced(tests: ReplacementTable) -> pd.DataFrame:
 
 
 def _say_undecided(n: int) -> None:
-    """Say how the cells of units without an answer are read again."""
+    """Print how to read the cells of units without an answer again."""
     if n:
         their, has, row = ("their", "have", "rows") if n > 1 else ("its", "has", "row")
         say(

@@ -48,7 +48,7 @@ def plan(
     """Plan the number of units for a wanted interval."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
-        said = "--raters names columns; numbers of ratings a unit are those of --ratings."
+        said = "--raters names columns; numbers of ratings per unit are those of --ratings."
         raise OptionError(said)
     goals = sa.PlanGoals(
         half_width=half_width,

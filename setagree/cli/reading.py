@@ -116,7 +116,7 @@ def _say_models(study: sa.Annotations, note: Note) -> None:
 
 
 def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
-    """Say how many repeated ratings were settled, if any."""
+    """Print the number of settled repeated ratings, if any."""
     if n:
         known = {"union": "united with others", "repeats": "kept apart"}
         done = known.get(reading.duplicates, "dropped")

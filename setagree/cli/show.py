@@ -16,7 +16,7 @@ _TAG = re.compile(r"\[(?:/|/?(?:not )?(?:bold|dim))\]")
 
 
 def has_rich() -> bool:
-    """Say whether rich is installed."""
+    """Return whether rich is installed."""
     return importlib.util.find_spec("rich") is not None
 
 

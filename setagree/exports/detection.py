@@ -106,7 +106,7 @@ def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
 
 
 def _looks_alone(each: Format) -> bool:
-    """Say whether a format of JSON is known by what its objects hold, not by names of keys."""
+    """Return whether a format of JSON is known by what its objects hold, not by names of keys."""
     return all(s.shape == "records" and not (s.names or s.some) for s in each.signatures)
 
 

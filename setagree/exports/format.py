@@ -234,7 +234,7 @@ class Signature:
     also: Callable[[Peek], bool] | None = None
 
     def fits(self, peek: Peek) -> bool:
-        """Say whether a beginning has this signature."""
+        """Return whether a beginning has this signature."""
         names = peek.names_of(self.shape)
         return (
             bool(names)
@@ -251,7 +251,7 @@ class Signature:
 
 
 def _is_one(pattern: str, names: Collection[str]) -> bool:
-    """Say whether a pattern is the whole of one name; its dot is any character."""
+    """Return whether a pattern is the whole of one name; its dot is any character."""
     whole = re.compile(pattern, re.DOTALL).fullmatch
     return any(map(whole, names))
 
@@ -293,5 +293,5 @@ class Format:
         return {each.shape for each in self.signatures}
 
     def fits(self, peek: Peek) -> bool:
-        """Say whether a file or folder that begins so may have this format."""
+        """Return whether a file or folder that begins so may have this format."""
         return any(each.fits(peek) for each in self.signatures)

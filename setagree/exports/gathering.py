@@ -13,7 +13,7 @@ from setagree.wording.label_sets import Label
 
 
 def choose_question(asked: str | None, found: Iterable[str], file: str) -> str | None:
-    """Return the question that is asked for, or the only one; None where there is none at all."""
+    """Return the question that is asked for, or the only one, or None if there is none at all."""
     names = list(dict.fromkeys(found))
     if asked is not None and asked not in names:
         has = f"has {listing(names, limit=12)}" if names else "has none with answers"

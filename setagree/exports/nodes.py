@@ -182,7 +182,7 @@ def shown(path: Path) -> str:
 
 
 def first_object(text: str) -> dict[str, Any] | None:
-    """Return the object that a text of JSON begins with, by itself or in a list; None if none."""
+    """Return the first object of a JSON text, alone or in a list, or None if there is none."""
     start = text.lstrip("\ufeff \t\r\n").removeprefix("[").lstrip()
     if not start.startswith("{"):
         return None

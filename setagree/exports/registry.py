@@ -296,7 +296,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "plain_long",
-        "One row an annotation",
+        "One row per annotation",
         "plain",
         (Signature("table", roles=_LONG),),
         of_tool("plain", "read_long"),
@@ -305,7 +305,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "plain_wide",
-        "One column a rater",
+        "One column per rater",
         "plain",
         (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
         of_tool("plain", "read_wide"),
@@ -314,7 +314,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "plain_onehot",
-        "One row an annotation, one column of 0 and 1 a label",
+        "One row per annotation, one column of 0 and 1 a label",
         "plain",
         (
             Signature(
@@ -329,7 +329,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "plain_row_per_label",
-        "One row a label",
+        "One row per label",
         "plain",
         (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),
         of_tool("plain", "read_rows"),

@@ -29,7 +29,7 @@ Pair: TypeAlias = tuple[str, str]
 
 
 def read_roster(request: Request) -> dict[Pair, None] | None:
-    """Return the pairs of a roster in its order; None where none was given."""
+    """Return the pairs of a roster in its order, or None if none was given."""
     if request.roster is None:
         return None
     table: Any = request.roster

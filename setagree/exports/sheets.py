@@ -149,7 +149,7 @@ class Sheet:
         return found[codes]
 
     def parse(self, name: str, read: Callable[[str], T | None]) -> list[T | None]:
-        """Return what each cell says, None where it is blank; each distinct cell is read once."""
+        """Return what each cell says, or None if it is blank; each distinct cell is read once."""
         codes, distinct = pd.factorize(self.cells(name).to_numpy(dtype=object))
         found: list[T | None] = []
         for code, cell in enumerate(distinct):
@@ -170,7 +170,7 @@ class Sheet:
         labels: Sequence[LabelSet | None],
         unclear: Flags,
     ) -> Found:
-        """Return one answer a row."""
+        """Return one answer per row."""
         return Found(self.name, units, raters, list(labels), self.places, unclear)
 
 
@@ -180,7 +180,7 @@ def of_columns(
     units: Mapping[str, str],
     read: Callable[[str], tuple[list[LabelSet | None], Flags]],
 ) -> Found:
-    """Return what stands in a table with one row a rater; `units` maps columns to units."""
+    """Return the answers of a table with one row per rater; `units` maps columns to units."""
     answers = [read(column) for column in units]
     places = [f"{place}, column {column!r}" for column in units for place in sheet.places]
     return Found(
@@ -279,7 +279,7 @@ def flag_sets(
     true: Collection[str] = TRUE,
     false: Collection[str] = FALSE,
 ) -> tuple[list[LabelSet | None], Flags]:
-    """Return the label sets of one column a label, and which rows are blank in all of them.
+    """Return the label sets of one column per label, and which rows are blank in all of them.
 
     `columns` maps each column to its label. A blank row has no set; a row that is blank in part
     is an error.

@@ -83,7 +83,7 @@ def arrow_frame(table: Any) -> pd.DataFrame:
 
 
 def _has_bounded_memory() -> bool:
-    """Say whether the process may have so much address space and no more (``ulimit -v``)."""
+    """Return whether the process may have so much address space and no more (``ulimit -v``)."""
     try:
         import resource
     except ImportError:  # Windows

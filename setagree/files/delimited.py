@@ -309,7 +309,7 @@ class _Survey:
             self._count(self.line + "\n")
 
     def doubts(self, n_rows: int, n_blank: int) -> bool:
-        """Say whether the rows of the table are not plainly the lines of the file.
+        """Return whether the rows of the table are not plainly the lines of the file.
 
         pandas pads a short row with blank cells, and a forgotten quote may swallow lines.
         `n_blank` is how many of the rows have a blank last cell.

@@ -103,7 +103,7 @@ def _text(source: Source, room: Room) -> str:
 
 
 def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
-    """Say whether each line is an object of its own."""
+    """Return whether each line is an object of its own."""
     if source.suffix in _LINES:
         return not next(iter(lines.values())).lstrip().startswith("[")
     try:

@@ -18,7 +18,7 @@ _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
 def is_dataset(path: Path) -> bool:
-    """Say whether a path is the folder of a dataset, or of its splits."""
+    """Return whether a path is the folder of a dataset, or of its splits."""
     # Path's method raises for a name that is too long.
     is_folder = os.path.isdir(path)  # noqa: PTH112
     return is_folder and any((path / name).is_file() for name in (_STATE, _SPLITS))
@@ -74,7 +74,7 @@ def _only_split(folder: Path) -> Path:
 
 
 def _is_name(name: object) -> bool:
-    """Say whether something is the name of a file or folder in a folder, and of none elsewhere."""
+    """Return whether a value is the name of a file or folder directly in its folder."""
     return isinstance(name, str) and name not in {"", ".", ".."} and Path(name).name == name
 
 

@@ -195,7 +195,7 @@ class Source:
         return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
 
     def is_workbook(self) -> bool:
-        """Say whether the file is an Excel workbook, which is a zip archive of XML."""
+        """Return whether the file is an Excel workbook, which is a zip archive of XML."""
         with self.raw() as file:
             if file.read(len(_ZIP)) != _ZIP:
                 return False
@@ -249,7 +249,7 @@ def find_sources(path: Paths, encoding: str, **given: Any) -> Iterator[list[Sour
 
 
 def is_stdin(path: Paths) -> bool:
-    """Say whether standard input is meant."""
+    """Return whether standard input is meant."""
     return isinstance(path, str | os.PathLike) and os.fspath(path) == _STDIN
 
 

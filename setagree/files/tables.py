@@ -241,7 +241,7 @@ def _refuse_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> N
 
 
 def _kind(column: Column) -> str | None:
-    """Return whether the cells are text, as in every CSV, or numbers; None for what is mixed."""
+    """Return whether the cells are text, as in every CSV, or numbers, or None for what is mixed."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return "numbers"
     if not pd.api.types.is_object_dtype(column.dtype):

@@ -185,7 +185,7 @@ class Plan(Result):
             by_size.setdefault(size, []).append(f"{r:.3g}")
         parts = []
         for m, raters in by_size.items():
-            what = f"{m:.3g} units a cluster" if is_clustered(self.agreement) else "units"
+            what = f"{m:.3g} units per cluster" if is_clustered(self.agreement) else "units"
             either = " or ".join(filter(None, [", ".join(raters[:-1]), raters[-1]]))
             parts.append(f"{what} with {either} ratings each")
         return (

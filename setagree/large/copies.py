@@ -196,7 +196,7 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
 
 
 def is_nothing(cell: object) -> bool:
-    """Say whether JSON has no value there: null, or NaN, which Python writes."""
+    """Return whether JSON has no value there: null, or NaN, which Python writes."""
     return cell is None or (isinstance(cell, float) and is_missing(cell))
 
 

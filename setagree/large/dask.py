@@ -34,7 +34,7 @@ _FAN = 8
 
 
 def is_dask(data: object) -> bool:
-    """Say whether an object is a data frame of Dask, without importing it."""
+    """Return whether an object is a data frame of Dask, without importing it."""
     package = type(data).__module__.partition(".")[0]
     return package in {"dask", "dask_expr"} and hasattr(data, "to_delayed")
 
@@ -106,7 +106,7 @@ def _before_text(frame: Any) -> Any:
 
 
 def _source(frame: Any, step: Any) -> Any:
-    """Return the frame that a step of another makes text of, None where it does something else."""
+    """Return the frame that a step of another makes text of, or None if it does something else."""
     # Where Dask keeps this function has changed with its releases.
     collection: Any = vars(inspect.getmodule(type(frame)))["new_collection"]
     kind = type(step).__name__

@@ -314,7 +314,7 @@ def wrapped(native: Any) -> nw.LazyFrame[Any]:
 
 
 def find_engine(frame: object) -> Engine | None:
-    """Return the engine that computes a lazy frame, None where it is in memory or not known."""
+    """Return the engine that computes a lazy frame, or None if it is in memory or not known."""
     if not hasattr(frame, "collect_schema") or not hasattr(frame, "implementation"):
         return None
     import narwhals as nw

@@ -247,7 +247,7 @@ def _folder(temp_directory: object) -> str:
 
 
 def find_files(path: Paths, *, encoding: str) -> Files | None:
-    """Return the files that are read piece by piece; None where they are of another kind."""
+    """Return the files that are read piece by piece, or None if they are of another kind."""
     with find_sources(path, encoding) as sources:
         kinds = {_kind(source) for source in sources}
         kind = kinds.pop() if len(kinds) == 1 else None

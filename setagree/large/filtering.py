@@ -228,7 +228,7 @@ def _cell(column: str, dtype: Any, name: str) -> nw.Expr:
 
 
 def _is_nameless(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
-    """Say whether only narwhals, and not DuckDB, has no name for the type of a column."""
+    """Return whether only narwhals, and not DuckDB, has no name for the type of a column."""
     if engine.name != "DuckDB":
         return False
     native = frame.to_native()
@@ -276,7 +276,7 @@ def _test(cell: nw.Expr, sign: str, key: Key, dtype: Any) -> nw.Expr:
 
 
 def _neighbours(key: Fraction | float, dtype: Any) -> tuple[float | None, float | None]:
-    """Return the greatest number of a type up to a key, and the least from it on; None for none."""
+    """Return the nearest numbers of a type on both sides of a key, or None if there is none."""
     if dtype.is_float():
         return _float_neighbours(key)
     name = str(dtype)

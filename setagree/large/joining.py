@@ -103,7 +103,7 @@ def model_files(models: Sequence[str] | None) -> list[str]:
 
 
 def _is_elsewhere(study: Annotations, model: object) -> bool:
-    """Say whether answers of a model are in a table of their own, not those of a rater."""
+    """Return whether answers of a model are in a table of their own, not those of a rater."""
     is_table = hasattr(model, "columns") or hasattr(model, "column_names")
     if is_table or isinstance(model, Annotations | os.PathLike):
         return True

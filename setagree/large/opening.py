@@ -431,7 +431,7 @@ def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
 
 
 def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
-    """Return the study of a table with one row a unit and one column a rater."""
+    """Return the study of a table with one row per unit and one column per rater."""
     whole, frame = frame, frame if how.raters else _answered(frame, how)
     unit, raters = how.unit, find_names(how.raters or (), frame.columns)
     if unit is None:
@@ -444,7 +444,7 @@ def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
 
 
 def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
-    """Return the study of a table with one row a rater and one column a unit."""
+    """Return the study of a table with one row per rater and one column per unit."""
     whole, frame = frame, _answered(frame, how)
     rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
     left_out = [str(name) for name in frame if name not in {rater, *units}]

@@ -357,7 +357,7 @@ def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
 
 
 def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None) -> Format | None:
-    # What is one row a label is one row an annotation, too; only who reads it tells them apart.
+    # What is one row per label is one row per annotation, too; only who reads it tells them apart.
     seen = recognised(peeked, [each for each in FORMATS if each.name != _ROW_A_LABEL])
     has_roster = reading is not None and reading.roster is not None
     if {each.name for each in seen} <= _TABLES and not has_roster:

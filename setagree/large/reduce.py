@@ -223,7 +223,7 @@ def _warn_marks(frame: Any, engine: Engine, reading: Reading) -> None:
 
 
 def is_lazy(data: Any, reading: Reading) -> bool:
-    """Say whether a table is reduced without being asked for, as lazy ones are.
+    """Return whether a table is reduced without being asked for, as lazy ones are.
 
     Columns of flags, of units or of raters, which no engine reduces here, are so only where a
     cluster holds them: its tables are never read into memory unasked.

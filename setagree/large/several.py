@@ -1,4 +1,4 @@
-"""In which of several files a rater annotated a unit again."""
+"""Location of repeated ratings among several files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[
 
 
 def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:
-    """Return which rows are of a unit and a rater; None where the table is not long."""
+    """Return which rows are of a unit and a rater, or None if the table is not long."""
     try:
         named = with_columns(replace(how, wide=False, raters=None), table.columns)
     except DataError:

@@ -249,7 +249,7 @@ def find_repeats(rows: CodedRows) -> Repeats:
 
 
 def has_repeats(pieces: Sequence[nw.LazyFrame[Any]], engine: Engine) -> bool:
-    """Say whether a pair of unit and rater occurs more than once."""
+    """Return whether a pair of unit and rater occurs more than once."""
     return any(len(fetch(_repeated(piece, "who").head(1), engine)) for piece in pieces)
 
 

@@ -549,7 +549,7 @@ def facet_agreement(
 
 
 def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:
-    """Return the reader of a table with facets; None for a study, or models in another table."""
+    """Return the reader of a table with facets, or None for a study, or models in another table."""
     models = model if isinstance(model, list) else [model]
     elsewhere = any(
         isinstance(one, Annotations | PathLike)

@@ -56,7 +56,7 @@ def check_reported(rows: Sequence[Agreement], made: object, name: str) -> None:
 
 
 def _is_same(one: Agreement, two: Agreement) -> bool:
-    """Say whether two agreements are the same coefficient of the same study, as far as is seen."""
+    """Return whether two agreements are visibly the same coefficient of one study."""
     names = [(row.coefficient, row.distance, row.n_units, row.n_ratings) for row in (one, two)]
     close = np.isclose(one.estimate, two.estimate, rtol=1e-9, atol=1e-12, equal_nan=True)
     return names[0] == names[1] and bool(close)

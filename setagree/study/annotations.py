@@ -256,7 +256,7 @@ class Annotations(ReadOnlyArrays):
         missing: Missing | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
-        """Return the annotations of a table with one row a unit and one column a rater.
+        """Return the annotations of a table with one row per unit and one column per rater.
 
         Parameters
         ----------

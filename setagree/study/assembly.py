@@ -71,7 +71,7 @@ class LongColumns(NamedTuple):
 
 
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
-    """Pick the three columns of a table with one row an annotation."""
+    """Pick the three columns of a table with one row per annotation."""
     frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
     if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
         _check_named(list(frame.columns), (unit, rater, answer))
@@ -256,7 +256,7 @@ def _kept_apart(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
 
 
 def _doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
-    """Say that most annotations were taken for repeats, which is seldom what is meant."""
+    """Warn if most annotations are repeats, which is rarely intended."""
     unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
     done = "united with others" if policy == "union" else "dropped"
     warn(
@@ -311,7 +311,7 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
 
 
 def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
-    """Say whether all repeats hold one label each, and no two of a pair the same."""
+    """Return whether all repeats hold one label each, and no two of a pair the same."""
     rows = keys.duplicated(keep=False).to_numpy()
     answers = pd.DataFrame({"pair": keys[rows], "value": coded.value_codes[rows]})
     if coded.kind != "labels" or answers.duplicated().any():
@@ -370,7 +370,7 @@ def _factorised_ids(column: Column) -> tuple[Codes, pd.Index[Any] | npt.NDArray[
 
 
 def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
-    """Say of each row whether it differs from the one above; a missing one does."""
+    """Return whether each row differs from the one above; a missing one does."""
     return (column != column.shift()).to_numpy(dtype=bool, na_value=True)
 
 

@@ -35,7 +35,7 @@ def said_of(
     *,
     numbers: Collection[str | None] = (),
 ) -> dict[str, npt.NDArray[np.object_]]:
-    """Return what columns of a table say of each unit, or of each rater; None for nothing.
+    """Return what columns of a table say of each unit, or of each rater, or None for nothing.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def said_of(
 
 
 def _how_complete(name: str, by: str | None) -> str:
-    """Say how the times of its answers become the time of a unit."""
+    """Return a sentence on how to derive the time of a unit from those of its answers."""
     return (
         " If each answer has its own time, make a column with the latest of each unit, when it was "
         f"complete: table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
@@ -105,7 +105,7 @@ def with_columns(
 
 
 def _of_each(known: pd.Index[Any], of_each: Any, name: str, what: str) -> list[Any]:
-    """Return what a mapping or a Series says of each; None where it says nothing."""
+    """Return what a mapping or a Series says of each, or None if it says nothing."""
     if not isinstance(of_each, Mapping | pd.Series):
         raise OptionError(
             f"{name}: a column of {what}s by name, or a mapping or Series from {what}, is wanted, "
@@ -158,7 +158,7 @@ def no_name(cells: Iterable[Any], what: str = "unit") -> str:
 
 
 def _said(cell: Any) -> Any:
-    """Return what a cell says; None where it says nothing."""
+    """Return what a cell says, or None if it says nothing."""
     said = tidied(cell)
     return None if is_missing(said) or (isinstance(said, str) and not said) else said
 

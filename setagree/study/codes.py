@@ -318,7 +318,7 @@ def code_label_sets(
 
 
 def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) -> bool:
-    """Say whether nothing in label text can look odd: one test of all, before the single doubts."""
+    """Return whether no label text can look odd, by one test before those of each warning."""
     together = "".join(texts)
     labels = used_labels(values)
     return (
@@ -331,7 +331,7 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) 
 
 
 def may_look_alike(names: Sequence[object]) -> bool:
-    """Say whether two names without space around may look alike: cheap where none do.
+    """Return whether two names without space around may look alike: cheap where none do.
 
     Most names have letters of one case only, or stay distinct without it: both are seen at once.
     """
@@ -350,7 +350,7 @@ def may_look_alike(names: Sequence[object]) -> bool:
 
 
 def have_degrees(values: Iterable[Any]) -> bool:
-    """Say whether some answers give their labels a degree."""
+    """Return whether some answers give their labels a degree."""
     return Degrees in set(map(type, values))
 
 
@@ -393,7 +393,7 @@ def without_markers(
 
 
 def _alone(cell: object, case: Case) -> object:
-    """Return a scalar, or the only item of a list, tuple or set; None for all else."""
+    """Return a scalar, or the only item of a list, tuple or set, or None for all else."""
     if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
         return _alone(next(iter(cell)), case) if len(cell) == 1 else None
     if isinstance(cell, str):

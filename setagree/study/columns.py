@@ -397,7 +397,7 @@ def _distinct(column: pd.Series[Any]) -> set[Hashable]:
 
 
 def say_guessed(asked: Reading, found: Reading, say: Callable[[str], None]) -> None:
-    """Say which columns of a long table were not named but guessed."""
+    """Report the columns of a long table that were guessed."""
     guessed = [
         f"{role} = {name}"
         for role, name in found.columns.items()

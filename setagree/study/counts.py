@@ -1,4 +1,4 @@
-"""Tables of counts: one row a unit, one column a value."""
+"""Tables of counts: one row per unit, one column per value."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def checked_counts(table: pd.DataFrame) -> Floats:
     if not isinstance(table, pd.DataFrame):
         raise DataError(
             f"Expected a table of counts, got {a_type(table)}; pass a DataFrame with one row a "
-            "unit and one column a value."
+            "unit and one column per value."
         )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")

@@ -118,7 +118,7 @@ def _doubt_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) -
 
 
 def _one_each(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
-    """Return the label of each row, None where it has none."""
+    """Return the label of each row, or None if it has none."""
     several = [k for k, value in enumerate(coded.values) if len(value) > 1]
     if several and (rows := np.flatnonzero(np.isin(coded.codes, several))).size:
         held = sorted(map(str, coded.values[coded.codes[rows[0]]]))
@@ -161,7 +161,7 @@ def _read(
 
 
 def _degree(cell: object) -> float | None:
-    """Return the degree that a cell is or spells, None where it is none."""
+    """Return the degree that a cell is or spells, or None if it is none."""
     number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
     try:
         degree = math.nan if number is None else float(number)

@@ -61,7 +61,7 @@ _SHOWN = 5
 
 
 def doubt_similar(what: str, names: Iterable[Any]) -> None:
-    """Say which names differ only in case, in type, or in what is hard to see."""
+    """Warn if names differ only in case, in type, or in characters that are hard to see."""
     if pairs := _alike(sorted_labels(names)):
         warn(
             f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, say "
@@ -97,7 +97,7 @@ def _seen(name: str) -> str:
 
 
 def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
-    """Say which names of units or raters became one when the space around them was taken off."""
+    """Warn if names of units or raters differ only in the space around them."""
     if merged:
         are = "are" if len(merged) > 1 else "is"
         warn(
@@ -108,7 +108,7 @@ def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> No
 
 
 def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
-    """Say which numbers are spelled in several ways, which codes such as 007 and 7 are not.
+    """Warn if identifiers are spellings of one number, such as the codes 007 and 7.
 
     1 and 1.0 are no two ways; `numbers.usual_spelling` says why. `codes` are those of the numbers.
     """
@@ -129,7 +129,7 @@ def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
 
 
 def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
-    """Say that another separator seems to stand between labels, in all cells or in some."""
+    """Warn if all or some cells seem to use another separator between labels."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     used = any(label_sep in text for text in texts)
     together = "".join(texts)
@@ -161,7 +161,7 @@ def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
 
 
 def _doubt_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
-    """Say that labels stand side by side without the spaces of the separator, too."""
+    """Warn if some cells use the separator without its surrounding spaces."""
     if close:
         warn(
             f"{counted(len(close), 'distinct cell')} with {core!r} that is not {label_sep!r}, such "
@@ -217,7 +217,7 @@ def _replaced(others: Sequence[str], label_sep: str = ",") -> str:
 
 
 def _doubt_order(texts: Sequence[str], label_sep: str) -> None:
-    """Say that cells differ in nothing but the order of what stands around a usual sign."""
+    """Warn if cells differ only in the order of the parts around a usual separator."""
     for other in _OFTEN_INSIDE:
         first: dict[frozenset[str], tuple[str, ...]] = {}
         for text in texts if other != label_sep else ():
@@ -240,7 +240,7 @@ def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
 def doubt_markers(
     codes: Codes, cells: Sequence[object], *, what: str = "labels", times: Codes | None = None
 ) -> None:
-    """Say that cells such as ``n/a`` were taken as labels, or as what else they are."""
+    """Warn if cells such as ``n/a`` were read as labels or other answers."""
     lines = "\n".join(cell for cell in cells if isinstance(cell, str)).lower().split("\n")
     seen = {*map(str.strip, lines)}
     # None of these words has a line break inside.
@@ -273,7 +273,7 @@ def _said(
 
 
 def doubt_blanks_as_empty(n: int) -> None:
-    """Say that blanks became empty sets beside cells such as ``[]``, which tell the two apart."""
+    """Warn if blanks were read as empty sets although other cells are ``[]``."""
     if n:
         warn(
             f"{counted(n, 'blank cell')} taken as the empty set ({option('blank', 'empty')}), "
@@ -302,7 +302,7 @@ def doubt_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
 
 
 def doubt_alike(what: str, names: Sequence[object]) -> None:
-    """Say which units or raters differ only in case, in type (1 and "1"), or hardly to be seen."""
+    """Warn if names of units or raters differ only in case, type (1 and "1") or look alike."""
     if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
             f"{what} that look alike are kept apart: {_groups(alike)}. If they are one, spell them "
@@ -333,7 +333,7 @@ def doubt_mixed_scale(
     *,
     times: Codes | None = None,
 ) -> None:
-    """Say that answers may be meant as numbers: half of them are, or all are spelled like some.
+    """Warn if answers may be meant as numbers: half of them are, or all are spelled like numbers.
 
     Where neither is so, say which may mean 'missing'.
     """
@@ -362,7 +362,7 @@ def doubt_mixed_scale(
 
 
 def doubt_brackets(cells: Sequence[object], label_sep: str) -> None:
-    """Say that labels contain the separator in brackets, and are split there."""
+    """Warn if labels contain the separator in brackets, where they are split."""
     within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(label_sep)}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
     # Printed lists and sets, set(...) and frozenset(...) among them, are no labels with brackets.
@@ -406,7 +406,7 @@ def is_agreed(rater: object) -> bool:
 
 
 def doubt_agreed(raters: Sequence[object]) -> None:
-    """Say that a column among raters is called like what was made of their answers."""
+    """Warn if a column of a rater has a name such as "consensus"."""
     made = [rater for rater in raters if is_agreed(rater)]
     if made and len(raters) - len(made) > 1:
         rest = [rater for rater in raters if rater not in made]
@@ -418,7 +418,7 @@ def doubt_agreed(raters: Sequence[object]) -> None:
 
 
 def doubt_totals(units: Sequence[object]) -> None:
-    """Say that the last row seems to sum up the others."""
+    """Warn if the last row seems to hold totals."""
     if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
         warn(
             f"the last unit is called {shorten(units[-1])}; if it sums up the others, drop it.",

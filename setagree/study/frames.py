@@ -131,7 +131,7 @@ def without_dictionary(column: Column) -> Column:
 
 
 def is_inexact(column: Column) -> bool:
-    """Say whether a column of floats has numbers so large that whole ones may be rounded.
+    """Return whether a column of floats has numbers so large that whole ones may be rounded.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class Given(ReadOnlyArrays):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def has_repeats(self) -> bool:
-        """Say whether a rater gave several answers to one unit."""
+        """Return whether a rater gave several answers to one unit."""
         same = (np.diff(self.rows) == 0) & (np.diff(self.rater_codes) == 0)
         return bool(same.any())
 

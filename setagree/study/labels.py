@@ -193,7 +193,7 @@ def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
 
 
 def is_missing(cell: object) -> bool:
-    """Say whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
+    """Return whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
     if isinstance(cell, Decimal):
         return cell.is_qnan()  # a signaling NaN raises wherever it is compared
     return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
@@ -242,7 +242,7 @@ def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) ->
 
 
 def _is_plain(text: str) -> bool:
-    """Say whether a cell is split at the separator and nothing else: the road of most cells."""
+    """Return whether a cell is split at the separator and nothing else: the road of most cells."""
     ends = text[:1].isalnum() and text[-1:].isalnum()
     return ends and text.isascii() and '"' not in text
 

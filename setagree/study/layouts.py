@@ -58,7 +58,7 @@ def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> Lo
 
 
 def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
-    """Stack a table with one row a unit and one column a rater."""
+    """Stack a table with one row per unit and one column per rater."""
     if raters is not None:
         check_list("raters", raters, "columns")
         check_roles([("unit", unit), *(("rater", name) for name in raters)])
@@ -174,7 +174,7 @@ def from_cube(
 
 
 def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
-    """Read flags with one row an annotation, indexed by (unit, rater), one column a label."""
+    """Read flags with one row per annotation, indexed by (unit, rater), one column per label."""
     if frame.index.nlevels != 2:
         raise DataError("a frame of flags needs an index of two levels: unit, rater.")
     flags = _as_flags(frame.to_numpy(), "indicators")

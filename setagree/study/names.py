@@ -35,7 +35,7 @@ def check_text(name: object, what: str, error: type[SetagreeError] = DataError) 
 
 
 def is_whole(name: object) -> bool:
-    r"""Say whether a name is no text, or text without halves of characters (lone surrogates).
+    r"""Return whether a name is no text, or text without halves of characters (lone surrogates).
 
     Examples
     --------

@@ -53,7 +53,7 @@ def read_nulls(
 
 
 def doubt_blanks(n_blank: int) -> None:
-    """Say that blank cells were taken as missing by default, and how many."""
+    """Warn that blank cells were read as missing by default, with their number."""
     if n_blank:
         warn(
             f"{counted(n_blank, 'blank cell')} taken as missing; say {option('blank', 'empty')} if "
@@ -66,7 +66,7 @@ _KEPT_AS_TEXT = "(pandas: keep_default_na=False; Polars: missing_utf8_is_empty_s
 
 
 def doubt_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | None) -> None:
-    """Say what nulls in a long column of label text were taken as, and how many blanks there are.
+    """Warn how nulls in a long column of label text were read, with the number of blanks.
 
     `asked` is what blank= says, None by default.
     """
@@ -98,7 +98,7 @@ def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
 
 
 def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
-    """Say that nulls stayed missing where blank= says something else, but only of blank text."""
+    """Warn that nulls are missing although `blank`, which concerns blank text, is not "missing"."""
     if asked == "missing" or not n_null:
         return
     why = (

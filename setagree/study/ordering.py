@@ -165,7 +165,7 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
 
 
 def _numbers(cells: pd.Series[Any]) -> Times | None:
-    """Return distinct cells that are numbers, or spell one, by size; None for all others."""
+    """Return distinct cells that are numbers, or spell one, by size, or None for all others."""
     array = np.asarray(cells)
     if array.dtype.kind in "iuf":
         ranks = np.unique(array, return_inverse=True)[1].astype(np.int64)
@@ -188,7 +188,7 @@ def _numbers(cells: pd.Series[Any]) -> Times | None:
 
 
 def _dates(cells: pd.Series[Any]) -> Times | None:
-    """Return distinct cells that are dates by time; None if some are not, or some have no zone."""
+    """Return distinct dates by time, or None if some cells are not dates or have no zone."""
     if not pd.api.types.is_datetime64_any_dtype(cells):
         texts = pd.Series([tidied(str(one)) for one in cells], dtype=object)
         zones = {found and found[1] for found in map(_ZONED.search, texts)}

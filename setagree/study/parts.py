@@ -105,7 +105,7 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
 
 
 def _without(repeats: Annotations | None, names: Sequence[object]) -> Annotations | None:
-    """Return what was annotated again by others than those named; None where nothing was."""
+    """Return what was annotated again by others than those named, or None if nothing was."""
     if repeats is None:
         return None
     others = np.array([rater not in names for _, rater in repeats.units])

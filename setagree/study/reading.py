@@ -470,7 +470,7 @@ class Plan:
 
 
 def is_files(source: object) -> TypeGuard[Paths]:
-    """Say whether something is the path of a file, or a list of such."""
+    """Return whether something is the path of a file, or a list of such."""
     listed = list(source) if isinstance(source, list | tuple) else [source]
     return all(isinstance(one, str | PathLike) for one in listed)
 

@@ -446,7 +446,7 @@ def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
 
 
 def key_of(cell: object) -> Key | None:
-    """Return what a cell is compared by; None where there is nothing in it."""
+    """Return what a cell is compared by, or None if there is nothing in it."""
     plain = cell.item() if isinstance(cell, np.bool_ | np.number) else cell
     if is_missing(plain):
         return None

@@ -136,7 +136,7 @@ def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> Non
 
 
 def sample_of(study: Annotations) -> Sample | None:
-    """Return how the units of a study were drawn; None where nothing is said of that."""
+    """Return how the units of a study were drawn, or None if nothing is said of that."""
     how = study.sampling
     if how is None:
         return None
@@ -192,7 +192,7 @@ def check_weights(study: Annotations, column: str) -> None:
 
 
 def _as_float(cell: object) -> float:
-    """Return the number that a cell is or spells; nan where it is none, or True or False."""
+    """Return the number that a cell is or spells, or NaN if it is none, or True or False."""
     if isinstance(cell, bool | np.bool_):
         return np.nan
     number = as_number(cell.item() if isinstance(cell, np.generic) else cell)

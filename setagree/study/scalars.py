@@ -176,5 +176,5 @@ def _check_doubles(
 
 
 def _is_infinite(number: Number | None) -> bool:
-    """Say whether a number is infinite; Python makes no float of a large whole one to see it."""
+    """Return whether a number is infinite; Python makes no float of a large whole one to see it."""
     return isinstance(number, float) and math.isinf(number)

@@ -19,7 +19,7 @@ _NO_WORDS = re.compile(r"[\s\[\](){}'\"]+")
 
 
 def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | None:
-    """Return the unit and the raters of a table that shows itself as wide; None where it may not.
+    """Return the unit and the raters of a table that shows itself as wide, or None if it may not.
 
     It does where no column is called like a rater or like answers, one identifies the units, and
     each of the others holds labels that another holds, too.

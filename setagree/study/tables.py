@@ -28,7 +28,7 @@ DENSE_LIMIT = 100_000_000
 
 
 def to_long(study: Annotations) -> pd.DataFrame:
-    """Return one row an annotation: unit, rater, and labels (frozensets) or value.
+    """Return one row per annotation: unit, rater, and labels (frozensets) or value.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def to_triples(study: Annotations) -> list[tuple[Any, Any, Value]]:
 
 
 def to_wide(study: Annotations) -> pd.DataFrame:
-    """Return one row a unit and one column a rater; None where there is no annotation.
+    """Return one row per unit and one column per rater, with None for missing ratings.
 
     A table of more than 100 million cells is refused (`DataError`).
     """
@@ -78,7 +78,7 @@ def to_wide(study: Annotations) -> pd.DataFrame:
 
 
 def to_indicators(study: Annotations) -> pd.DataFrame:
-    """Return flags: one row an annotation (index: unit, rater), one column a label.
+    """Return flags: one row per annotation (index: unit, rater), one column per label.
 
     The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
     True is the empty set, a missing annotation has no row.
@@ -125,7 +125,7 @@ def summary(study: Annotations) -> pd.Series[Any]:
 
 
 def as_html(study: Annotations) -> str:
-    """Return what a notebook shows: the answers to the first units, one column a rater."""
+    """Return what a notebook shows: the answers to the first units, one column per rater."""
     part = study.take(study.unit_codes < _FIRST)
     part = part.take(part.rater_codes < _FIRST)
     wide = to_wide(part).map(lambda one: display_labels(one) if isinstance(one, frozenset) else one)

@@ -129,7 +129,7 @@ class Tally(ReadOnlyArrays):
         label_sep: str = ",",
         case: Case = "keep",
     ) -> Tally:
-        """Return the tally of a table of counts: one row a unit, one column a value.
+        """Return the tally of a table of counts: one row per unit, one column per value.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ def _fingerprints(tally: Tally) -> Keys:
 
 
 def _equal_rows(tally: Tally, twin: Codes) -> bool:
-    """Say whether every row equals its twin, value by value."""
+    """Return whether every row equals its twin, value by value."""
     rows = np.flatnonzero(twin != np.arange(len(twin)))
     lengths = np.diff(tally.indptr)
     if (lengths[rows] != lengths[twin[rows]]).any():

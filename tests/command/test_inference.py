@@ -724,7 +724,7 @@ class TestPlan:
         assert [row["n_additional_units"] for row in found] == [0, 33, 1089]
 
     def test_raters(self, walk):
-        """--ratings are numbers of ratings a unit; the table explains what they rest on."""
+        """--ratings are numbers of ratings per unit; the table explains what they rest on."""
         words = ["plan", "walk.csv", *WIDE, "--ratings", "2,3,5"]
         found = rows(*words, "--seed", "1")
         assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
@@ -776,7 +776,7 @@ class TestPlan:
         said = refusal("plan", "small.csv", "--raters", "a")
         assert "--raters makes sense only with --wide" in said
         said = refusal("plan", "small.csv", "--raters", "2,3")
-        assert "--raters names columns; numbers of ratings a unit are those of --ratings." in said
+        assert "--raters names columns; numbers of ratings per unit are those of --ratings." in said
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )

@@ -122,7 +122,7 @@ class TestWithout:
 
 
 class TestPeopleInRows:
-    """One row a rater, one column a unit."""
+    """One row per rater, one column per unit."""
 
     def test_like_the_transposed_table(self):
         """The answers are those of the same table with units in rows."""

@@ -142,7 +142,7 @@ def zooniverse_task(labels):
 
 
 def label_studio(truth):
-    """Return one row an annotation, and one for a task that nobody annotated."""
+    """Return one row per annotation, and one for a task that nobody annotated."""
     head = ["annotation_id", "annotator", "created_at", "genres", "id", "lead_time", "film", "item"]
     rows = [
         [k, r, "2024", chosen(labels), u, 4.2, f"Film {u}", u[1]]
@@ -190,7 +190,7 @@ def goemotions(truth):
 
 
 def form(label_sep, time):
-    """Return the responses to a checkbox grid, one row a rater."""
+    """Return the responses to a checkbox grid, one row per rater."""
 
     def write(truth):
         head = ["Timestamp", "Email Address", *(f"Genres? [{unit}]" for unit in UNITS)]
@@ -238,7 +238,7 @@ def redcap_labels(truth):
 
 
 def qualtrics(columns, texts, ids, cells, finished):
-    """Return the three rows of the header and one row a rater."""
+    """Return the three rows of the header and one row per rater."""
     fixed = ["StartDate", "Status", "Finished", "ResponseId", "ExternalReference"]
     imports = [json.dumps({"ImportId": name}) for name in fixed]
     rows = [["2024", "0", finished, f"R_{r}", r, *cells(r)] for r in RATERS]
@@ -287,13 +287,13 @@ def qualtrics_split(truth, *, off="-99", marker=" - Selected Choice"):
 
 
 def long(truth):
-    """Return one row an annotation."""
+    """Return one row per annotation."""
     rows = [[u, r, ", ".join(sorted(labels))] for (u, r), labels in answered(truth).items()]
     return table([["item", "coder", "genres_x", "labels"], *([*r[:2], "x", r[2]] for r in rows)])
 
 
 def wide(truth):
-    """Return one column a rater, and NA where there is no annotation."""
+    """Return one column per rater, and NA where there is no annotation."""
     rows = [
         [
             u,
@@ -308,7 +308,7 @@ def wide(truth):
 
 
 def onehot(truth):
-    """Return one column a label."""
+    """Return one column per label."""
     rows = [[u, r, *flags(labels)] for (u, r), labels in answered(truth).items()]
     return table([["item", "coder", *LABELS], *rows])
 

@@ -30,7 +30,7 @@ def is_of_sets(units):
 
 
 def wide_frame(units):
-    """Return a table with one row a unit and one column a rater, None where nothing was given."""
+    """Return a table with one row per unit and one column per rater, None if missing."""
     raters = raters_of(units)
     columns = {rater: objects([given.get(rater) for given in units.values()]) for rater in raters}
     return pd.DataFrame(columns).set_axis(list(units), axis="index")
@@ -97,7 +97,7 @@ def wide_text(units):
 
 
 def counts(units):
-    """A table of counts, one row a unit and one column a set."""
+    """A table of counts, one row per unit and one column a set."""
     values = list(dict.fromkeys(one for given in units.values() for one in given.values()))
     rows = [[list(given.values()).count(one) for one in values] for given in units.values()]
     names = [json.dumps(sorted(one)) if isinstance(one, frozenset) else one for one in values]

@@ -252,7 +252,7 @@ class TestResult:
     """What comes back."""
 
     def test_frame(self):
-        """One row a unit: the estimate without it, and the change from the estimate with it."""
+        """One row per unit: the estimate without it, and the change from the estimate with it."""
         alpha = score(T1, "krippendorff_alpha")
         found = sa.jackknife(alpha)
         frame = found.to_frame()

@@ -60,7 +60,7 @@ class TestSentences:
             "expected by chance)."
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
-        assert ". “cem” gives 1.5 labels a unit, 0.5 more than the others." in said["Raters"]
+        assert ". “cem” gives 1.5 labels per unit, 0.5 more than the others." in said["Raters"]
         # 36 units disagree alike, so that no 18 of them hold half more than the others do.
         assert "in equal parts in 36 of 72 units (50%); in 36 units all" in said["Units"]
         assert "drop the label “noise”: alpha 1.000" in said["Change"]
@@ -166,7 +166,7 @@ class TestSentences:
         study = sa.Annotations.from_triples(rows, blank="empty")
         found = gather(study, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
-        assert "gives 0.015 labels a unit, 2 fewer than the others." in said["Raters"]
+        assert "gives 0.015 labels per unit, 2 fewer than the others." in said["Raters"]
 
     def test_over_how_many_raters_a_removal_was_possible(self):
         """Without r0 or r1 only one unit has two ratings: r2 alone can be left out."""

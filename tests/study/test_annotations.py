@@ -54,7 +54,7 @@ STUDIES = st.dictionaries(
 
 
 class TestLong:
-    """from_long: one row an annotation."""
+    """from_long: one row per annotation."""
 
     def read(self, frame=WALKTHROUGH, **options):
         """Return the study of a long table."""
@@ -203,7 +203,7 @@ class TestDtypes:
 
 
 class TestWide:
-    """from_wide: one row a unit, one column a rater."""
+    """from_wide: one row per unit, one column per rater."""
 
     FRAME = pd.DataFrame({"ann": ["a, b", ""], "bob": ["a", None]}, index=["d1", "d2"])
 
@@ -355,7 +355,7 @@ class TestOut:
     )
 
     def test_long(self):
-        """One row an annotation, the sets as frozensets."""
+        """One row per annotation, the sets as frozensets."""
         frame = self.STUDY.to_long()
         assert frame.to_dict("list") == {
             "unit": [1, 1, 2, 3],
@@ -370,7 +370,7 @@ class TestOut:
         assert study.to_long()["value"].tolist() == [2, 0.5]
 
     def test_wide(self):
-        """One row a unit, one column a rater, None where there is no annotation."""
+        """One row per unit, one column per rater, None where there is no annotation."""
         frame = self.STUDY.to_wide()
         assert (frame.index.name, frame.columns.name) == ("unit", "rater")
         assert frame.to_dict() == {
@@ -379,7 +379,7 @@ class TestOut:
         }
 
     def test_indicators(self):
-        """One row an annotation, one column a label, numbers first; the empty set has no flag."""
+        """One row per annotation, one column per label, numbers first; an empty set has none."""
         frame = self.STUDY.to_indicators()
         assert frame.columns.tolist() == [10, "a", "b", "c"]
         assert frame.index.names == ["unit", "rater"]

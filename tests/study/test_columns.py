@@ -241,7 +241,7 @@ class TestDoubt:
 
 
 class TestWideUnit:
-    """The unit column of a table with one column a rater."""
+    """The unit column of a table with one column per rater."""
 
     def frame(self, **columns):
         """Return a table of text."""
@@ -302,7 +302,7 @@ def test_a_comment_is_no_unit():
 
 
 class TestPeople:
-    """Tables with one row a rater and one column a unit."""
+    """Tables with one row per rater and one column per unit."""
 
     FORM = ("Timestamp", "Email Address", "Text 1: which?", "Text 2: which?", "Comments")
 

@@ -100,7 +100,7 @@ class TestColumns:
 
 
 class TestWide:
-    """One row a unit, one column a rater."""
+    """One row per unit, one column per rater."""
 
     TABLE = pd.DataFrame({"doc": ["u1", "u2"], "ann": ["a", "b"], "bob": ["c", None]})
 
@@ -520,7 +520,7 @@ class TestCube:
 
 
 class TestFlagFrame:
-    """One row an annotation, indexed by unit and rater."""
+    """One row per annotation, indexed by unit and rater."""
 
     def frame(self, names=("unit", "rater"), columns=("a", "b")):
         """Return flags of two units and two raters."""

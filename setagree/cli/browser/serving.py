@@ -18,14 +18,14 @@ class Handler(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Say how long a file may be kept."""
+        """Send the headers on caching: a year for the runtime, none for other files."""
         lasts = "/runtime-" in self.path or ".whl?" in self.path
         self.send_header("Cache-Control", "max-age=31536000, immutable" if lasts else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing of each request."""
+        """Log nothing."""
 
 
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:

@@ -119,7 +119,7 @@ def _document(runtime: str, packed: bytes) -> str:
 
 
 def _is_address(runtime: str) -> bool:
-    """Say whether a runtime lies in the network; what cannot stand in a policy is no address."""
+    """Return whether a runtime lies in the network; what cannot stand in a policy is no address."""
     place = urlsplit(runtime)
     if place.scheme not in {"http", "https"}:
         return False

@@ -1,4 +1,4 @@
-"""brat: one folder of standoff files a rater."""
+"""brat: one folder of standoff files per rater."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _lines(file: Path, name: str, request: Request) -> list[str]:
 def _brat_question(
     attributes: Mapping[Path, list[tuple[str, str | None]]], request: Request, name: str
 ) -> str | None:
-    """Return the attribute whose values are the labels; None where the names are the labels."""
+    """Return the attribute whose values are the labels, or None if the names are the labels."""
     pairs = {pair for found in attributes.values() for pair in found}
     valued = sorted({kind for kind, value in pairs if value is not None})
     plain = sorted({kind for kind, value in pairs if value is None})

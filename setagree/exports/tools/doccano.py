@@ -109,7 +109,7 @@ def _csv_examples(path: Path, request: Request) -> list[_Example]:
 
 
 def _has_no_rows(path: Path, *, n_heads: int = 0) -> bool:
-    """Say whether a member of the project, such as its administrator, annotated nothing."""
+    """Return whether a member of the project, such as its administrator, annotated nothing."""
     check_regular(path)
     with path.open("rb") as file:
         lines = (line for line in file if line.strip(b'\r\n\t "\xef\xbb\xbf'))
@@ -129,7 +129,7 @@ def _beginning(peek: Peek, ending: str) -> str:
 
 
 def holds(peek: Peek, ending: str) -> bool:
-    """Say whether the files of a folder are doccano's JSONL or CSV."""
+    """Return whether the files of a folder are doccano's JSONL or CSV."""
     start = _beginning(peek, ending)
     names = start.partition("\n")[0].strip().split(",")
     if ending == ".jsonl":

@@ -30,24 +30,24 @@ _EMAIL = ("email", "username")
 
 
 def is_download(peek: Peek) -> bool:
-    """Say whether responses were downloaded: by their time zone, else by their semicolons."""
+    """Return whether responses were downloaded: by their time zone, else by their semicolons."""
     return _DOWNLOADED.search(peek.head) is not None or _has_semicolons(peek)
 
 
 def is_sheet(peek: Peek) -> bool:
-    """Say whether responses come from the linked sheet, which is where else they come from."""
+    """Return whether responses come from the linked sheet, which is where else they come from."""
     return not is_download(peek)
 
 
 def _has_semicolons(peek: Peek) -> bool:
-    """Say whether more cells have the semicolon of the download than the comma of the sheet."""
+    """Return whether more cells have the semicolon of the download than the comma of the sheet."""
     cells = [cell for row in peek.rows for cell in row[1:]]
     semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
     return semicolons > sum(", " in cell for cell in cells)
 
 
 def read(path: Path, request: Request, usual_sep: str) -> Answers:
-    """Read the responses to a checkbox grid (one row a rater), or to one unit at a time."""
+    """Read the responses to a checkbox grid (one row per rater), or to one unit at a time."""
     sheet = Sheet.open(path, request)
     label_sep = usual_sep if request.label_sep is None else request.label_sep
     rater = _form_rater(sheet)

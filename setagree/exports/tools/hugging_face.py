@@ -52,7 +52,7 @@ def _rows(path: Path, request: Request) -> list[Node]:
 
 
 def _doubted(answers: Answers, request: Request) -> Answers:
-    """Say that nulls in the place of lists stayed missing where blank= says something else."""
+    """Warn that nulls in the place of lists are missing although `blank` is not "missing"."""
     if request.blank is not None:
         doubt_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
     return answers
@@ -104,7 +104,7 @@ def _columns(record: dict[str, Any]) -> Columns | None:
 
 
 def is_sequence(peek: Peek) -> bool:
-    """Say whether a record names a unit and a rater, and holds a list of labels."""
+    """Return whether a record names a unit and a rater, and holds a list of labels."""
     record = peek.record if isinstance(peek.record, dict) else {}
     columns = None if _group(record) else _columns(record)
     answer = record.get(str(columns.labels)) if columns is not None else None
@@ -181,7 +181,7 @@ def _unit_key(row: Node, group: str) -> str:
 
 
 def is_nested(peek: Peek) -> bool:
-    """Say whether a record holds raters and their lists of labels."""
+    """Return whether a record holds raters and their lists of labels."""
     return isinstance(peek.record, dict) and _group(peek.record) is not None
 
 
@@ -239,7 +239,7 @@ _UNCLEAR = "example_very_unclear"
 
 
 def read_onehot(path: Path, request: Request) -> Answers:
-    """Read one column a label; an example that was called very unclear is no annotation."""
+    """Read one column per label; skip examples that are marked as very unclear."""
     sheet = Sheet.open(path, request)
     unclear = ticked(sheet, _UNCLEAR)
     place = sheet.columns.index(_UNCLEAR)

@@ -45,7 +45,7 @@ class _Value(NamedTuple):
 
 
 def holds(peek: Peek) -> bool:
-    """Say whether a folder has a folder for each document, with a file of each user."""
+    """Return whether a folder has a folder for each document, with a file of each user."""
     if any(map(_IN_EXPORT.fullmatch, peek.names)):
         return True
     tsv = [name for name in peek.names if re.fullmatch(r"[^/]+/[^/]+\.tsv", name)]

@@ -162,7 +162,7 @@ def _min_keys(rows: list[Node]) -> dict[str, None]:
 
 
 def _may_be_question(rows: list[Node], key: str) -> bool:
-    """Say whether a key may be a question: data are the same in all rows of a task."""
+    """Return whether a key may be a question: data are the same in all rows of a task."""
     of_task: dict[str, object] = {}
     for row in rows:
         value = row.members().get(key)
@@ -209,7 +209,7 @@ def read_csv(path: Path, request: Request) -> Answers:
 
 
 def _columns_ask_more(sheet: Sheet, question: str) -> bool:
-    """Say whether another column may be a question: data are the same in all rows of a task."""
+    """Return whether another column may be a question: data are the same in all rows of a task."""
     task = sheet.cells("id")
     others = [name for name in sheet.columns if name not in {*_NOT_QUESTIONS, question}]
     return any(

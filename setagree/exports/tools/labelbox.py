@@ -55,7 +55,7 @@ def _predictions(row: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _doubt_projects(rows: Iterable[Node], path: Path) -> None:
-    """Say that the labels of several projects are taken as one study."""
+    """Warn that the labels of several projects are read as one study."""
     projects = {
         key: each.value.get("name") or key
         for row in rows

@@ -59,7 +59,7 @@ def _pipe_column(sheet: Sheet, request: Request) -> Column:
 
 
 def _box_columns(sheet: Sheet, request: Request) -> Column:
-    """Read one column a label, those of one question where its name goes before the labels."""
+    """Read one column per label, those of one question if its name precedes the labels."""
     boxes = {column: match[1] for column in sheet.columns if (match := _BOX.fullmatch(column))}
     questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
     if request.question is not None or _are_questions(questions, list(boxes.values())):
@@ -71,7 +71,7 @@ def _box_columns(sheet: Sheet, request: Request) -> Column:
 
 
 def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
-    """Say whether several prefixes each stand before several labels, as in q1.joy and q2.joy."""
+    """Return whether several prefixes each stand before several labels, as in q1.joy and q2.joy."""
     dotted = Counter(label.partition(".")[0] for label in labels if "." in label)
     return len(prefixes) > 1 and all(dotted[prefix] > 1 for prefix in prefixes)
 

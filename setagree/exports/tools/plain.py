@@ -1,4 +1,4 @@
-"""Readers of plain tables: long, wide, one column a label, one row a label."""
+"""Readers of plain tables: long, wide, one column per label, one row per label."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 
 
 def is_rows(peek: Peek) -> bool:
-    """Say whether a long table may have one row a label.
+    """Return whether a long table may have one row per label.
 
     Several rows for a unit and a rater may be one answer or several: nothing here tells.
     """
@@ -39,7 +39,7 @@ def is_rows(peek: Peek) -> bool:
 
 
 def is_flags(peek: Peek) -> bool:
-    """Say whether a table has one column of 0 and 1 a label, beside units and raters."""
+    """Return whether a table has one column of 0 and 1 a label, beside units and raters."""
     ids = {*peek.roles.values()}
     places = [k for k, name in enumerate(peek.header) if name.strip() not in ids]
     rows = peek.rows
@@ -47,7 +47,7 @@ def is_flags(peek: Peek) -> bool:
 
 
 def is_wide(peek: Peek) -> bool:
-    """Say whether a table of units has one column a rater.
+    """Return whether a table of units has one column per rater.
 
     One of the first columns has a usual name for answers in no wide table.
     """
@@ -64,7 +64,7 @@ def _is_answer(name: str) -> bool:
 
 
 def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether pairs of unit and rater stand in several rows, each with another label."""
+    """Return whether pairs of unit and rater stand in several rows, each with another label."""
     if any(_SEVERAL.search(answer) for _, _, answer in rows):
         return False
     pairs = {(unit, rater) for unit, rater, _ in rows}
@@ -75,7 +75,7 @@ def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_long(path: Path, request: Request) -> Answers:
-    """Read one row an annotation, as `from_long` does."""
+    """Read one row per annotation, as `from_long` does."""
     sheet = Sheet.open(path, request)
     columns = _long_columns(sheet, request)
     name = str(columns.labels)
@@ -100,7 +100,7 @@ def _long_columns(sheet: Sheet, request: Request) -> Columns:
 
 
 def read_wide(path: Path, request: Request) -> Answers:
-    """Read one row a unit and one column a rater, as `from_wide` does."""
+    """Read one row per unit and one column per rater, as `from_wide` does."""
     sheet = Sheet.open(path, request)
     unit = usual_column("unit", sheet.columns, sheet.name)
     raters = [name for name in sheet.columns if name != unit]
@@ -153,7 +153,7 @@ def _settled(found: Found, request: Request) -> Answers:
 
 
 def read_flags(path: Path, request: Request) -> Answers:
-    """Read one row an annotation and one column of 0 and 1 for each label."""
+    """Read one row per annotation and one column of 0 and 1 for each label."""
     sheet = Sheet.open(path, request)
     unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
     labels, blank = flag_sets(sheet, {n: n for n in sheet.columns if n not in {unit, rater}})
@@ -183,7 +183,7 @@ def read_rows(path: Path, request: Request) -> Answers:
         [sheet.places[row] for row in first],
         np.zeros(len(sets), dtype=bool),
     )
-    why = "One row a label cannot express the empty set: a rater who gave no label has no row."
+    why = "One row per label cannot express the empty set: a rater who gave no label has no row."
     return settle(found, request, why=why, writes_empty=False)
 
 

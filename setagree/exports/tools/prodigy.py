@@ -29,7 +29,7 @@ def read(path: Path, request: Request) -> Answers:
 
 
 def _doubt_tasks(lines: list[Node], path: Path) -> None:
-    """Say that an example was asked about in several ways, with other options or another label."""
+    """Warn that an example was shown in several ways, with other options or another label."""
     tasks: dict[str, set[str]] = {}
     for line in lines:
         asked = line.members().get("_task_hash")

@@ -38,7 +38,7 @@ _TRIALS = {"1", "2", "9", "17", "survey preview", "survey test", "survey preview
 
 
 def has_layout(peek: Peek, layout: str) -> bool:
-    """Say whether a table may have one column a choice ("split"), "values" or "labels" of them."""
+    """Return whether a table may have one column per choice ("split"), "values" or "labels"."""
     return layout in _layouts(peek)
 
 
@@ -55,7 +55,7 @@ def _layouts(peek: Peek) -> set[str]:
 
 
 def _holds_codes(peek: Peek, rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether answers are numbers: by the column that says so, else by the answers."""
+    """Return whether answers are numbers: by the column that says so, else by the answers."""
     if "Finished" in peek.header:
         place = peek.header.index("Finished")
         return all(row[place] in {"0", "1"} for row in rows)
@@ -101,7 +101,7 @@ def _import_id(cell: str, name: str) -> dict[str, Any]:
 
 
 def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
-    """Read one column a unit: choices by their numbers ("values") or texts, commas between."""
+    """Read one column per unit: choices by their numbers ("values") or texts, commas between."""
     survey = _Survey.open(path, request)
     columns = _loops(survey, request, survey.sheet.columns)
     if not columns:
@@ -220,7 +220,7 @@ def _loops(survey: _Survey, request: Request, columns: Iterable[str]) -> dict[st
 
 
 def _is_question(meta: Mapping[str, Any]) -> bool:
-    """Say whether a column holds the answers to a question, or to one row of a matrix."""
+    """Return whether a column holds the answers to a question, or to one row of a matrix."""
     return "choiceId" not in meta and bool(_QUESTION.fullmatch(str(meta.get("ImportId"))))
 
 

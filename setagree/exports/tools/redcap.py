@@ -106,7 +106,7 @@ def _of_record(whole: Sheet, sheet: Sheet, name: str, role: str, record: str) ->
 
 
 def _doubt_events(sheet: Sheet, units: Sequence[Hashable], unit: str) -> None:
-    """Say that a unit was rated in several events or instances, as a patient at two visits is.
+    """Warn that a unit was rated in several events or instances, as a patient at two visits is.
 
     Where each instance is one row, it is one rating of several.
     """

@@ -67,7 +67,7 @@ def _selected(content: Node) -> frozenset[Label]:
 
 
 def is_job(peek: Peek) -> bool:
-    """Say whether a folder holds answers of workers: by its own path, and those in it."""
+    """Return whether a folder holds answers of workers: by its own path, and those in it."""
     inside = f"{peek.path.resolve().as_posix()}/"
     return any(
         _RESPONSE.fullmatch(name) and "worker-response/" in f"{inside}{name}" for name in peek.names
@@ -75,7 +75,7 @@ def is_job(peek: Peek) -> bool:
 
 
 def is_manifest(peek: Peek) -> bool:
-    """Say whether a record is one of an output manifest, whose answers are consolidated."""
+    """Return whether a record is one of an output manifest, whose answers are consolidated."""
     record = peek.record if isinstance(peek.record, dict) else {}
     return any(
         key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value

@@ -69,7 +69,7 @@ def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
 
 
 def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> LabelSet | None:
-    """Return the labels of a task; None where it was not asked, or left unanswered."""
+    """Return the labels of a task, or None if it was not asked, or left unanswered."""
     _, value = tasks.get(question, (None, None))
     if value is None:
         return None

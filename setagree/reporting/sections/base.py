@@ -93,7 +93,7 @@ def table_of(
 
 
 def _says_something(frame: pd.DataFrame, column: Column) -> bool:
-    """Say whether a column is there and has anything but gaps, or rates that are all 0."""
+    """Return whether a column is there and has anything but gaps, or rates that are all 0."""
     first = column.source if isinstance(column.source, str) else column.source[0]
     if first not in frame:
         return False
@@ -242,7 +242,7 @@ class Findings:
         return {"coefficient": self.main.definition, "distance": self.distance}
 
     def frame(self, name: str) -> pd.DataFrame | None:
-        """Return the frame that a topic found; None where there is none, or it is empty."""
+        """Return the frame that a topic found, or None if there is none, or it is empty."""
         found = self.results.get(name)
         return found if found is not None and len(found) else None
 

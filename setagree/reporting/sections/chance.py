@@ -28,7 +28,7 @@ def find(f: Findings) -> PermutationTest:
 
 
 def say(f: Findings) -> Sentence:
-    """Say whether chance gives as much, as the reshuffles have it."""
+    """Return whether chance gives as much, as the reshuffles have it."""
     test: PermutationTest = f.results["chance"]
     p = test.p_value
     if np.isnan(p):

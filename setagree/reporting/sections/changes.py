@@ -242,7 +242,7 @@ def _families(changes: pd.DataFrame, f: Findings) -> str:
 
 
 def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
-    """Say whether a rater's leaving gives another number here than in the table of raters."""
+    """Return whether a rater's leaving gives another number here than in the table of raters."""
     dropped = changes[changes["action"] == "drop rater"].set_index("target")["estimate"]
     if raters is None or not len(dropped):
         return False

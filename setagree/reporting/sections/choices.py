@@ -58,7 +58,7 @@ def find(f: Findings) -> AgreementTable:
 
 
 def say(f: Findings) -> Sentence:
-    """Say how far the number depends on the distance."""
+    """Return a sentence on the dependence of the estimate on the distance."""
     same = [
         row
         for row in f.results["choices"]

@@ -32,7 +32,7 @@ _KEPT = {
 
 
 def say(f: Findings) -> Sentence:
-    """Say how many units have nobody to agree with."""
+    """Return a sentence on the number of units with one rating."""
     lone = f.main.n_units - f.main.n_pairable_units
     if not lone:
         return ()

@@ -119,7 +119,7 @@ def _answered(
 
 
 def say(f: Findings) -> Sentence:
-    """Say the first answer, and what models cost in the place of a human where that was asked."""
+    """Return the first verdict, and that on models in the place of a human if one was requested."""
     found: list[Decided] = f.results["decisions"]
     tests = [one.result for one in found if hasattr(one.result, "margin")]
     begins_with_models = bool(tests) and found[0].result is tests[0]

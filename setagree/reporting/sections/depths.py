@@ -35,7 +35,7 @@ def find(f: Findings) -> pd.DataFrame | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say how much of the disagreement is inside the smallest branches."""
+    """Return a sentence on the share of disagreement inside the smallest branches."""
     frame = f.frame("depths")
     if frame is None or not frame["inside"].iloc[-2] > 0:
         return ()

@@ -66,7 +66,7 @@ def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say whether the groups differ, and which stand out or are the ends."""
+    """Return whether the groups differ, and which stand out or are the ends."""
     groups = f.frame("groups")
     if groups is None:
         return ()
@@ -84,7 +84,7 @@ def _compares(groups: pd.DataFrame) -> str:
 
 
 def _of_units(groups: pd.DataFrame) -> Sentence:
-    """Say whether groups of units differ, and which stand out or are the ends."""
+    """Return whether groups of units differ, and which stand out or are the ends."""
     known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
     if len(known) < 2:
         return ("Fewer than two groups can be scored.",)

@@ -44,7 +44,7 @@ def find(f: Findings) -> pd.DataFrame | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say which label agrees clearly worst, and which hold half of the disagreement."""
+    """Return sentences on the worst label and on the labels behind half of the disagreement."""
     labels = f.frame("labels")
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
         return ()

@@ -301,7 +301,7 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
 
 
 def consensus_words(frame: pd.DataFrame) -> Sentence:
-    """Say how often the best model gives the humans' agreed answer, and how often humans do."""
+    """Return how often the best model, and the humans, give the humans' agreed answer."""
     top = frame.iloc[0]
     if not top["n_units"]:
         return ("No unit has both an answer of the model and an agreed answer of the humans.",)

@@ -13,7 +13,7 @@ _NAMED = 3
 
 
 def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
-    """Say how far groups of raters agree with themselves, and with each other."""
+    """Return a sentence on the agreement within and between groups of raters."""
     inside: list[Sentence] = [
         (Name.of(name), f" ({'undefined' if pd.isna(x) else number(x)})")
         for name, x in groups[["group", "estimate"]].head(_NAMED).itertuples(index=False)
@@ -25,7 +25,7 @@ def rater_group_words(groups: pd.DataFrame, level: float) -> Sentence:
 
 
 def _between(groups: pd.DataFrame, level: float) -> Sentence:
-    """Say how far groups of raters agree with the others, and whether less than inside them."""
+    """Return sentences on the agreement between and within groups of raters."""
     known = groups[groups["between"].notna()].sort_values("between", kind="stable")
     if not len(known):
         return ("between groups it is undefined, as they share too few units.",)

@@ -50,7 +50,7 @@ def find(f: Findings) -> RaterMap | None:
 
 
 def say(f: Findings) -> Sentence:
-    """Say that the raters form clusters, or who stands apart, where it is more than noise."""
+    """Return a sentence on significant clusters of raters, or on raters who differ."""
     found: RaterMap | None = f.results.get("map")
     if found is None or not found.p_value <= 0.05 or are_copies_few(f):
         return ()

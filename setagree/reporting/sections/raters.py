@@ -39,7 +39,7 @@ def find(f: Findings) -> pd.DataFrame:
 
 
 def say(f: Findings) -> Sentence:
-    """Say whose removal raises the coefficient most, and what stands out about that rater."""
+    """Return sentences on the rater whose removal raises the coefficient most."""
     raters = f.frame("raters")
     if raters is None or len(raters) < 3 or raters["difference"].isna().all():
         return ()
@@ -146,7 +146,7 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
     size, bias = rater["mean_set_size"], rater["set_size_bias"]
     if pd.notna(bias) and abs(bias) >= 0.5:
         others = "more" if bias > 0 else "fewer"
-        many = f" gives {two_digits(size)} labels a unit, {two_digits(abs(bias))} {others}"
+        many = f" gives {two_digits(size)} labels per unit, {two_digits(abs(bias))} {others}"
         return (" ", who, f"{many} than the others.")
     over, under = np.nan_to_num([rater["overuse"], -rater["underuse"]])
     which, others = ("overused", "more") if over >= under else ("underused", "fewer")

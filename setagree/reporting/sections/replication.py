@@ -37,7 +37,7 @@ def _with_named_models(f: Findings) -> Annotations:
 
 
 def say(f: Findings) -> Sentence:
-    """Say how far two panels replicate each other."""
+    """Return a sentence on the agreement between two panels."""
     found: CrossReplication | None = f.results["replication"]
     if found is None:
         return ()
