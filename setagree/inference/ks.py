@@ -209,7 +209,11 @@ class KSStatistic(Result):
     columns = (
         Column("distance", "text"),
         Column("estimate"),
-        Column("statistic_location", meaning="the distance at which the difference is largest"),
+        Column(
+            "statistic_location",
+            head="location",
+            meaning="the distance at which the difference is largest",
+        ),
         Column("p_value", "p", "p"),
         Column("n_observed_pairs", "count", "pairs inside units"),
         Column("n_expected_pairs", "count", "between units"),

@@ -55,7 +55,7 @@ class ResultTable(ResultRows[R]):
     >>> without["krippendorff_alpha", "masi"].values.round(3).to_dict()
     {'r1': 0.412, 'r2': 0.238, 'r3': 0.302}
     >>> without.to_frame().columns.tolist()
-    ['coefficient', 'distance', 'rater', 'estimate_without', 'change', 'n_ratings']
+    ['coefficient', 'distance', 'rater', 'estimate_without', 'difference', 'n_ratings']
     """
 
     rows: tuple[R, ...]

@@ -352,7 +352,7 @@ class TestConfusions:
     def check_against_loops(self, study):
         """Count confusions by loops over pairs."""
         found = {
-            (row.kind, row.label, row.other): (row.pairs, row.expected)
+            (row.kind, row.label, row.other): (row.n_pairs, row.expected_pairs)
             for row in sa.confusions(study).itertuples()
         }
         units = [unit for unit in answers_by_unit(study) if len(unit) > 1]

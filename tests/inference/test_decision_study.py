@@ -84,7 +84,7 @@ class TestTruths:
         every = found[found["who"] == "all"].set_index("pairs")
         for kind in every.index:
             assert every.loc[kind, "estimate"] == pytest.approx(cell.truth[kind], abs=0.025)
-        lost = every.loc["models with people", "lost"]
+        lost = every.loc["models with people", "difference"]
         assert lost == pytest.approx(cell.truth[EVERY[-1]], abs=0.025)
 
     def test_repeats(self) -> None:

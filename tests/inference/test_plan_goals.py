@@ -161,8 +161,8 @@ class TestBudget:
             *([2, 1], [2, 6], [4, 1]),
         ]
         said = (
-            "Left out, as 60 buys too few units for an interval: 30 units a cluster with 2 or 4 "
-            "ratings each; 6 units a cluster with 4 ratings each."
+            "Left out, as 60 buys too few units for an interval: 30 units per cluster with 2 or 4 "
+            "ratings each; 6 units per cluster with 4 ratings each."
         )
         assert plan.left_out == said
         assert said in flat(plan)

@@ -225,6 +225,6 @@ def risk_table() -> str:
     """Return plans of acceptance sampling with their risks, which are exact."""
     rows = [["good", "bad", "n", "c", "refuses the good", "accepts the bad"]]
     for plan, producer, consumer in thresholds.risks():
-        rates = [f"{plan.good:g}", f"{plan.bad:g}", f"{plan.n}", f"{plan.c}"]
+        rates = [f"{plan.acceptable_rate:g}", f"{plan.rejectable_rate:g}", f"{plan.n}", f"{plan.c}"]
         rows.append([*rates, f"{producer:.4f}", f"{consumer:.4f}"])
     return markdown(rows)

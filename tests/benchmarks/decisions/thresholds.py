@@ -119,6 +119,10 @@ def risks() -> list[tuple[sa.AcceptancePlan, float, float]]:
     """Return plans with the risks of the producer and of the consumer, exactly."""
     plans = [sa.acceptance_plan(acceptable_rate=good, rejectable_rate=bad) for good, bad in PLANS]
     return [
-        (plan, 1 - accepted(plan.n, plan.c, plan.good), accepted(plan.n, plan.c, plan.bad))
+        (
+            plan,
+            1 - accepted(plan.n, plan.c, plan.acceptable_rate),
+            accepted(plan.n, plan.c, plan.rejectable_rate),
+        )
         for plan in plans
     ]
