@@ -539,7 +539,7 @@ class _Parser:
 
     def _joined(self, word: str, operand: Callable[[], Tree]) -> Tree:
         parts = [operand()]
-        while self._take(re.compile(rf"\s*{word}(?=[\s(`])", re.IGNORECASE)):
+        while self._take(re.compile(rf"\s*{word}(?=[\s(`]|$)", re.IGNORECASE)):
             parts.append(operand())
         return parts[0] if len(parts) == 1 else (word, tuple(parts))
 

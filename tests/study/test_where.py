@@ -63,7 +63,7 @@ class TestGrammar:
             ("a ==", "at its end, expected a value"),
             ("a == b c", "at 'c', expected 'and', 'or' or the end; text with spaces or signs must"),
             ("a == 1 | b == 2", "at '| b == 2', expected 'and', 'or' or the end"),
-            ("a == 1 and", "at 'and', expected 'and', 'or' or the end"),
+            ("a == 1 and", "at its end, expected a column"),
             ("a == 1 and (b == 2", "at its end, expected a closing parenthesis, 'and' or 'or'"),
             ("(a == 1 b == 2)", "at 'b == 2)', expected a closing parenthesis"),
             ("a == 1)", "at ')', expected 'and', 'or' or the end"),
