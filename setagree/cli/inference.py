@@ -16,7 +16,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
-from setagree.cli.large import refuse_where_large, scored
+from setagree.cli.large import check_where_large, scored
 from setagree.cli.options import (
     Asked,
     Delivery,
@@ -36,8 +36,8 @@ from setagree.errors import (
     spelling,
 )
 from setagree.scoring.results import ABOUT, raters_in_words, why_no_score
-from setagree.scoring.table_notes import how_drawn
-from setagree.study.assembly import code_ids, doubt_names, pick_column
+from setagree.scoring.table_notes import sampling_sentence
+from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import say_guessed, with_missing_ids
 from setagree.wording.result_base import described, paragraphs, wrapped
 from setagree.wording.sentences import visible
@@ -112,7 +112,7 @@ def permute(
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
-    refuse_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
+    check_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA)
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
     tested = sa.permutation_test(table, **given)
@@ -146,7 +146,7 @@ def compare(
     if method == "bootstrap":
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
-    refuse_where_large(large, {"--group": group is not None})
+    check_where_large(large, {"--group": group is not None})
     for name in ("strata", "population_size"):
         if group is not None and getattr(reading, name) is not None:
             raise OptionError(
@@ -238,7 +238,7 @@ def _with_score_intervals(table: sa.AgreementTable) -> Result:
         "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
         f"as without --interval. About {raters_in_words(table)}.{freedom if dfs else ''}"
     )
-    return frame, _scored(table, frame, *_alike(table), how_drawn(table.rows), note)
+    return frame, _scored(table, frame, *_alike(table), sampling_sentence(table.rows), note)
 
 
 def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
@@ -261,7 +261,9 @@ def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
         f"that over raters added up{freedom}."
     )
     whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
-    return frame, _scored(table, frame, *whys, how_drawn(table.rows, over_units=False), note)
+    return frame, _scored(
+        table, frame, *whys, sampling_sentence(table.rows, over_units=False), note
+    )
 
 
 def _scored(table: sa.AgreementTable, frame: pd.DataFrame, *notes: str) -> str:
@@ -328,7 +330,7 @@ def _rounds(files: Sequence[str], reading: Reading, group: str) -> list[tuple[st
     cells = pick_column(with_missing_ids(table, [group]), group)
     has_group = cells.notna().to_numpy()
     table, (codes, rounds) = table[has_group], code_ids(cells[has_group], "group")
-    doubt_names("Groups", rounds)
+    warn_names("Groups", rounds)
     if len(rounds) < 2:
         raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
     if len(rounds) > _MOST_ROUNDS:
@@ -456,7 +458,7 @@ def _file_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool = False) -> None:
-    """Refuse options that would have no effect."""
+    """Raise an error for options that would have no effect."""
     for name, value in given.items():
         if value is not None and not wanted:
             raise OptionError(f"--{name} makes sense only with {where}.")

@@ -39,15 +39,15 @@ def scored(
             )
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
-    keep_raters = any(get_coefficient(one).asks_who for one in several)
+    keep_raters = any(get_coefficient(one).needs_raters for one in several)
     if large.asked and large.memory_limit is None:
         note(f"The file is reduced in DuckDB, because of {large.asked}.")
     plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
     return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)
 
 
-def refuse_where_large(large: Large, given: Mapping[str, bool]) -> None:
-    """Refuse options that need to know who gave what to which unit."""
+def check_where_large(large: Large, given: Mapping[str, bool]) -> None:
+    """Raise an error for options that need to know who gave what to which unit."""
     for option, is_given in given.items():
         if large.asked and is_given:
             raise OptionError(

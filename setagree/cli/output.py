@@ -142,7 +142,7 @@ def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
 
 
 def check_ending(output: Path | None, endings: Sequence[str], *, form: str | None) -> None:
-    """Refuse a file whose ending promises what is not written, and "-", which names none."""
+    """Raise an error for a file whose ending does not match the format, and for "-"."""
     if str(output) == "-":
         raise OptionError(
             "-o names a file, and '-' is none; without -o, results are printed on the standard "

@@ -170,7 +170,7 @@ def _counts(study: sa.Annotations) -> str:
 
 
 def _refuse_margin(margin: float | None) -> None:
-    """Refuse a margin beside facets, which are another question."""
+    """Raise an error for a margin beside facets, which are another question."""
     if margin is not None:
         raise OptionError(
             "--margin puts one rater in the place of a human, and --facets compares groups of "

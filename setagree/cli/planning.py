@@ -8,7 +8,7 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import ALPHA, counts, seed_or_drawn
-from setagree.cli.large import refuse_where_large, scored
+from setagree.cli.large import check_where_large, scored
 from setagree.cli.options import Asked, Costs, Delivery, Large, PilotReading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import names
@@ -64,7 +64,7 @@ def plan(
     drawn = seed_or_drawn(seed)
     by_raters = {"--ratings": n_ratings is not None}
     by_raters["--cost-rating"] = price is not None and n_units is None
-    refuse_where_large(large, by_raters)
+    check_where_large(large, by_raters)
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
     with spelling({"raters": "--ratings"}):
         planned = sa.plan(

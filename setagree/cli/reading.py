@@ -23,7 +23,7 @@ from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
-from setagree.study.columns import refuse_role, with_columns
+from setagree.study.columns import check_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
 from setagree.study.rater_columns import marked_models
@@ -203,7 +203,7 @@ def long_table(
     if how.format != "table":  # an export has become a table
         how = replace(how, format="auto", question=None, roster=None)
     listed = [str(name) for name in frame]
-    refuse_role(how, listed, besides, f"{option} {besides!r}")
+    check_role(how, listed, besides, f"{option} {besides!r}")
     how = with_columns(how, [name for name in listed if name != besides])
     if reading.without is None:
         return frame, how, []

@@ -14,7 +14,7 @@ from setagree.cli.large import scored
 from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.show import print_list, say
-from setagree.distances.registry import known_distances
+from setagree.distances.registry import available_distances
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
 from setagree.wording.result_base import described
@@ -54,7 +54,7 @@ def score(
 
 def list_distances() -> None:
     """List the distances by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in known_distances().items()})
+    _print_list({name: inspect.getdoc(one) for name, one in available_distances().items()})
 
 
 def list_coefficients() -> None:

@@ -26,7 +26,7 @@ Undefined: TypeAlias = Literal[
     "no pairable unit", "one unit", "one value", "no chance disagreement"
 ]
 
-PAIRS_AT_ONCE = 100_000
+PAIR_BLOCK_SIZE = 100_000
 """Number of stored counts that are paired with their neighbours in one block."""
 
 ROUNDING = 1e-12
@@ -228,8 +228,8 @@ def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
     Entry i of the counts is paired with entry i + 1, then i + 2, ... while both are in one
     pattern. Blocks of entries are processed in turn, so that memory stays bounded.
     """
-    for first in range(0, len(tally.indices), PAIRS_AT_ONCE):
-        left, shift = np.arange(first, min(first + PAIRS_AT_ONCE, len(tally.indices))), 1
+    for first in range(0, len(tally.indices), PAIR_BLOCK_SIZE):
+        left, shift = np.arange(first, min(first + PAIR_BLOCK_SIZE, len(tally.indices))), 1
         while (left := left[left + shift < tally.indptr[tally.rows[left] + 1]]).size:
             yield left, left + shift
             shift += 1

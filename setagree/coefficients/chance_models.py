@@ -37,7 +37,7 @@ class Model(ABC):
     ----------
     weigh : {"ratings", "units"}
         Whether a unit counts once per rating (alpha), or once (the kappas).
-    asks_who : bool
+    needs_raters : bool
         Whether it needs the rater of each answer; totals are then per rater.
     fixed : bool
         Whether it does not depend on the answers.
@@ -48,7 +48,7 @@ class Model(ABC):
     """
 
     weigh: Weigh = "units"
-    asks_who: ClassVar[bool] = False
+    needs_raters: ClassVar[bool] = False
     fixed: ClassVar[bool] = False
     lists_values: ClassVar[bool] = False
     redraws_labels: ClassVar[bool] = False

@@ -23,7 +23,7 @@ from setagree.credit.within_groups import spread_within_groups
 class UrnOfEachRater(Model):
     """An urn for each rater, with that rater's own shares p_g (Conger 1980; two raters: Cohen)."""
 
-    asks_who: ClassVar[bool] = True
+    needs_raters: ClassVar[bool] = True
 
     def chance(self, case: Case, totals: Iterable[Floats], weight: Floats | None = None) -> Floats:
         """Return 1 - pe of each world, from blocks of totals of shape (K, raters, B).

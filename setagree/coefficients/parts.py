@@ -87,7 +87,7 @@ class Estimates(NamedTuple):
     undefined: npt.NDArray[np.object_]
 
 
-def are_known(model: Model) -> bool:
+def are_computed_together(model: Model) -> bool:
     """Return whether the parts of a study are computed together under a model."""
     return isinstance(model, Fixed | Redrawn | Urn | UrnOfEachRater)
 

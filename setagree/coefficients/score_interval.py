@@ -107,7 +107,7 @@ def moments(case: Case, model: Model) -> Moments | None:
     ratio = 1 / whole.rbar if by_ratings else S.P / S.M
     delta, counted = x + ratio * (f.O - x * f.M), tally.multiplicity * f.n
     share: Floats | float = ratio * f.M if by_ratings else 1.0
-    if model.asks_who and case.study is not None and tally.unit_patterns is not None:
+    if model.needs_raters and case.study is not None and tally.unit_patterns is not None:
         delta, counted = delta[tally.unit_patterns], np.ones(tally.n_units)
     psi = np.full(len(delta), E) if y_i is None else E + 2 * share * (y_i - E)
     drawn = _as_drawn(case, x, E, delta, psi, counted)

@@ -43,7 +43,7 @@ PAIRS_LISTED = 4_000_000
 
 _FEW_PAIRS = 50_000
 _DENSE_VALUES = 1_500
-_CELLS_AT_ONCE = 1_000_000
+_CELL_BLOCK_SIZE = 1_000_000
 _CELLS_A_PAIR = 32
 _CELLS_A_LOOKUP = 200
 """Multiply-adds in the time of one pair look-up: in a dense matrix, or by its operator."""
@@ -390,7 +390,7 @@ def counted_disagreement(
         c.sum_duplicates()
         counts = (c.indptr.astype(np.intp), c.indices, c.data, np.ones(n_units))
         return pattern_disagreement(Tally(units.tally.kind, weights.values, *counts), weights)
-    D, starts = units.dense.reshape(K, K), range(0, n_units, max(1, _CELLS_AT_ONCE // K))
+    D, starts = units.dense.reshape(K, K), range(0, n_units, max(1, _CELL_BLOCK_SIZE // K))
     for first, last in itertools.pairwise([*starts, n_units]):
         here = slice(*np.searchsorted(unit, (first, last)))
         cells = (unit[here] - first) * K + value[here]

@@ -199,11 +199,11 @@ def estimate(case: Case, model: Model) -> Estimate:
     f, _ = whole.of_patterns
     M, O, counted = f.M, f.O, tally.multiplicity * f.n
     strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
-    by_unit = (model.asks_who and case.study is not None) or strata is not None
+    by_unit = (model.needs_raters and case.study is not None) or strata is not None
     if by_unit:
         at = tally.unit_patterns
         M, O, counted = M[at], O[at], np.ones(tally.n_units)
-        y_i = y_i if y_i is None or model.asks_who else y_i[at]
+        y_i = y_i if y_i is None or model.needs_raters else y_i[at]
     if strata is not None:
         M, O = _stratified(case, strata, S, np.where(M > 0, O, np.nan))
     # kappa*_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i
@@ -287,7 +287,7 @@ class UnitSums:
     def rows(self) -> tuple[Sums, Floats]:
         """The contribution of a unit of each row to the sums, and `share`."""
         f, share = self.of_patterns
-        if not self.model.asks_who:
+        if not self.model.needs_raters:
             return f, share
         at = self.case.rated.patterns
         return Sums(*(each[at] for each in f)), share[at]
@@ -295,7 +295,7 @@ class UnitSums:
     @cached_property
     def times(self) -> Floats:
         """Number of units of each row."""
-        by_rater = self.model.asks_who
+        by_rater = self.model.needs_raters
         return self.case.rated.row_times if by_rater else self.case.tally.multiplicity
 
     @cached_property

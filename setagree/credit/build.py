@@ -129,7 +129,7 @@ class WeightBuilder:
             case WeightedJaccardDistance():
                 return self._weighted(distance, self.geometry)
             case ClosureDistance():
-                self._doubt_tree(distance)
+                self._warn_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
@@ -137,7 +137,7 @@ class WeightBuilder:
             case DegreeDistance():
                 return self._of_degrees(distance)
             case BestMatchDistance():
-                self._doubt_tree(distance)
+                self._warn_tree(distance)
                 closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
                 stated = self._known(distance.information, closed)
                 near = distance.similarities(self.geometry.labels, stated)
@@ -157,7 +157,7 @@ class WeightBuilder:
         if stated is not None:
             distance = replace(distance, label_weights=stated)
         elif not of_tree:
-            self._doubt_labels(distance)
+            self._warn_labels(distance)
         return WeightedJaccardWeights(self.values, sets, distance)
 
     def _known(self, weights: LabelWeights | None, sets: SetGeometry) -> dict[Any, float] | None:
@@ -167,7 +167,7 @@ class WeightBuilder:
         held = np.append(sets.flags.T @ self.pairable, self.pairable.sum())
         return dict(zip(sets.labels, information(held).tolist(), strict=True))
 
-    def _doubt_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
+    def _warn_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
         """Warn if none of the labels is in the hierarchy."""
         tree, used = distance.hierarchy.parents, self.geometry.labels
         if not tree or not used or self.checked:
@@ -180,7 +180,7 @@ class WeightBuilder:
                 SetagreeWarning,
             )
 
-    def _doubt_labels(self, distance: WeightedJaccardDistance) -> None:
+    def _warn_labels(self, distance: WeightedJaccardDistance) -> None:
         """Warn about weights of unused labels and about labels without a weight."""
         used = set(self.geometry.labels)
         unused = [label for label in distance.label_weights if label not in used]

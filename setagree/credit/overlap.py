@@ -25,7 +25,7 @@ from setagree.distances.matrix import LEAST, MOST, ROUNDING
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
 
-_PRODUCTS_AT_ONCE = 200_000
+_PRODUCT_BLOCK_SIZE = 200_000
 """Number of products of ones that one block of rows sums; its arrays take about 15 MB."""
 
 _BANDS = 16
@@ -119,7 +119,7 @@ class HeavyTail:
         for first, last in pairwise(bands):
             below = tail[first:].T.tocsr()
             work = _work(tail[first:last], np.diff(below.indptr))
-            runs = first + _cuts(work, 1 + int(work.sum()) // _PRODUCTS_AT_ONCE)
+            runs = first + _cuts(work, 1 + int(work.sum()) // _PRODUCT_BLOCK_SIZE)
             for start, stop in pairwise(runs):
                 rows = slice(start, stop)
                 yield first, rows, slice(first, n), tail[rows] @ below
@@ -140,7 +140,7 @@ def _cuts(work: Ints, n_parts: int) -> Ints:
 
 _TRIED = 40
 
-_PAIRS_AT_ONCE = 32_768
+_PAIR_BLOCK_SIZE = 32_768
 """Number of pairs whose arrays fit in the cache."""
 
 
@@ -171,8 +171,8 @@ class OverlapWeights(BlockWeights):
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
         out = np.empty(len(k))
-        for start in range(0, len(k), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
+        for start in range(0, len(k), _PAIR_BLOCK_SIZE):
+            part = slice(start, start + _PAIR_BLOCK_SIZE)
             shared = self.geometry.shared(k[part], l[part])
             out[part] = self.table.between(k[part], l[part], shared)
         return out

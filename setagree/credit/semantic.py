@@ -24,7 +24,7 @@ from setagree.errors import counted, option
 from setagree.study.codes import entries_of
 from setagree.wording.label_sets import Degrees, LabelSet
 
-_NUMBERS_AT_ONCE, _PAIRS_AT_ONCE = 2_000_000, 50_000
+_NUMBERS_AT_ONCE, _PAIR_BLOCK_SIZE = 2_000_000, 50_000
 """Numbers that are gathered at once, and pairs of sets."""
 
 
@@ -150,8 +150,8 @@ class BestMatchWeights(BlockWeights):
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
         out = np.empty(len(k))
-        for start in range(0, len(k), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
+        for start in range(0, len(k), _PAIR_BLOCK_SIZE):
+            part = slice(start, start + _PAIR_BLOCK_SIZE)
             out[part] = 1 - (self._nearest(k[part], l[part]) + self._nearest(l[part], k[part])) / 2
         return self._with_empty(out, k, l)
 
@@ -192,7 +192,7 @@ def best_match_weights(
     return DenseWeights(values, weights.block(every, every))
 
 
-_DEGREE_PAIRS_AT_ONCE, _CELLS_AT_ONCE = 50_000, 250_000
+_DEGREE_PAIRS_AT_ONCE, _CELL_BLOCK_SIZE = 50_000, 250_000
 """Number of pairs of values, and of cells of rows x values, that fit in the cache."""
 
 
@@ -303,7 +303,7 @@ class DegreeWeights(Weights):
             n_steps=(n**2 + float(held @ held)) / 2,
             instead="Round the degrees, so that fewer answers are distinct, or use 'manhattan'.",
         )
-        order, step = np.argsort(-self._sums, kind="stable"), max(1, _CELLS_AT_ONCE // n)
+        order, step = np.argsort(-self._sums, kind="stable"), max(1, _CELL_BLOCK_SIZE // n)
         for start in range(0, n, step):
             yield order[start : start + step]
 

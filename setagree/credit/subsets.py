@@ -19,13 +19,13 @@ from setagree.credit.geometry import SetGeometry, size_classes
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
-_CELLS_AT_ONCE = 4_000_000
+_CELL_BLOCK_SIZE = 4_000_000
 """Number of entries of the table of Y_b(S) in memory; 32 MB of doubles."""
 
 _RANKED_CELLS = 6_000_000
 """Number of cells up to which the table of a level has one for every possible subset."""
 
-_ENTRIES_AT_ONCE = 3_000_000
+_ENTRY_BLOCK_SIZE = 3_000_000
 """Number of pairs of a set and a subset by rank in one sparse array."""
 
 
@@ -112,7 +112,7 @@ class SubsetIndex:
         return result
 
     def _add(self, table: SubsetTable, g: Floats, y: Floats, out: Floats, own: Floats) -> None:
-        width = max(1, _CELLS_AT_ONCE // table.n_cells)
+        width = max(1, _CELL_BLOCK_SIZE // table.n_cells)
         for start in range(0, y.shape[1], width):
             columns = slice(start, start + width)
             sums = (held.T @ y[rows, columns] for rows, held in table.parts)
@@ -159,7 +159,7 @@ class SubsetIndex:
         parts: list[tuple[slice, Any]] = []
         pieces: list[tuple[slice, Ints]] = []
         for rows, cells in self._ranked_pieces(groups, n_subsets):
-            if sum(piece.size for _, piece in pieces) + cells.size > _ENTRIES_AT_ONCE and pieces:
+            if sum(piece.size for _, piece in pieces) + cells.size > _ENTRY_BLOCK_SIZE and pieces:
                 parts.append(self._joined(pieces, n_subsets))
                 pieces = []
             pieces.append((rows, cells))
@@ -168,7 +168,7 @@ class SubsetIndex:
 
     def _ranked_pieces(self, groups: list[_Alike], n_subsets: int) -> Iterator[tuple[slice, Ints]]:
         for each in groups:
-            step = max(1, _ENTRIES_AT_ONCE // each.ids.shape[1])
+            step = max(1, _ENTRY_BLOCK_SIZE // each.ids.shape[1])
             for start in range(each.rows.start, each.rows.stop, step):
                 rows = slice(start, min(start + step, each.rows.stop))
                 cells = each.ids[start - each.rows.start : rows.stop - each.rows.start]
@@ -204,7 +204,7 @@ class SubsetIndex:
         self, p: int, values: Ints, subsets: Ints, n_shared: int
     ) -> Iterator[SubsetTable]:
         """Yield the subsets in blocks, so that no table is large."""
-        step = max(1, _CELLS_AT_ONCE // len(self.sizes))
+        step = max(1, _CELL_BLOCK_SIZE // len(self.sizes))
         for start in range(0, n_shared, step):
             width = min(step, n_shared - start)
             within: Any = slice(None)

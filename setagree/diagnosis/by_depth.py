@@ -11,7 +11,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.distances.sets import nominal
 from setagree.errors import DataError
 from setagree.inference.comparison import distance_of
-from setagree.inference.panel_members import known_raters
+from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -82,7 +82,7 @@ def by_depth(
     0      1         2   0.667     0.533
     1      2         3   0.000     0.000
     """
-    study = known_raters(study, "by_depth")
+    study = require_raters(study, "by_depth")
     if study.kind != "labels":
         raise DataError("only labels stand in a hierarchy; these values are one scalar each.")
     if have_degrees(study.values):

@@ -15,7 +15,7 @@ from setagree.checks import MOST_STEPS, Rng, as_generator, check_cost, check_res
 from setagree.coefficients.chance import Case, Codes, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import Estimated, estimated, units_drawn
-from setagree.coefficients.parts import Estimates, Parts, are_known
+from setagree.coefficients.parts import Estimates, Parts, are_computed_together
 from setagree.diagnosis.by_pair import between_raters, no_raters_compared
 from setagree.diagnosis.common import (
     Row,
@@ -44,7 +44,7 @@ from setagree.diagnosis.grouping import (
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option
 from setagree.inference.comparison import Difference
-from setagree.inference.panel_members import known_raters, plain_units
+from setagree.inference.panel_members import plain_units, require_raters
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, open_table
 from setagree.limits import BLOCK_UNITS, LONG_WORK, MAX_PERMUTED_GROUPS, MAX_PERMUTED_UNITS
@@ -462,7 +462,7 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
         tracked = track(rows, total=len(some), what="groups", long=long)
         return estimates_of(score_part(whole, study.take(row)) for row in tracked)
 
-    known = are_known(parts.model)
+    known = are_computed_together(parts.model)
     own = parts.estimates() if known else one_by_one(groups, rest=False)
     if len(groups) == 1:  # there is no other group
         return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
@@ -593,7 +593,7 @@ def _known(
     data: Data, by: Grouping, what: str, reading: Reading | None
 ) -> tuple[Annotations, Mapping[Any, Any] | pd.Series[Any]]:
     """Return the study that a mapping is about, and the mapping: a column of its units is one."""
-    study = known_raters(data, what, reading)
+    study = require_raters(data, what, reading)
     if not isinstance(by, str):
         return study, by
     if by not in (known := study.units_frame):

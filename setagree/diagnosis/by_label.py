@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, shares, why_nan
+from setagree.diagnosis.common import Row, shares, undefined_reason
 from setagree.distances import get_distance
 from setagree.errors import DataError, RareAnswersWarning, counted, listing, warn
 from setagree.large.opening import Data
@@ -23,7 +23,7 @@ from setagree.scoring.scorer import Scorer
 from setagree.scoring.table_notes import too_rare
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, used_labels
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import sorted_labels
 
@@ -192,7 +192,7 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     check_level(level)
     whole = Scorer(study)
     tally, known = whole.tally, whole.annotations
-    doubt_degrees(tally.values, "by_label")
+    warn_degrees(tally.values, "by_label")
     membership = membership_of(tally)
     if known is not None and known.sampling is not None:
         parts: Iterator[Data] = _binary_studies(known, membership)
@@ -292,7 +292,7 @@ def _row(binary: Data, level: float) -> Row:
         "negative_agreement": _specific(no, r, pairs),
         "observed_disagreement": alpha.observed_disagreement,
         "expected_disagreement": alpha.expected_disagreement,
-        "reason": few or why_nan(alpha),
+        "reason": few or undefined_reason(alpha),
     }
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, check_drawing, public
 from setagree.coefficients.chance import Case, Floats
-from setagree.coefficients.parts import Parts, are_known
+from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.shuffler import arrangements
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
@@ -27,7 +27,7 @@ from setagree.diagnosis.common import (
     named,
     score_whole,
     uncertainty,
-    why_nan,
+    undefined_reason,
 )
 from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.diagnosis.grouping import Grouped
@@ -43,7 +43,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.cross_replication import cross_replication
-from setagree.inference.panel_members import Codes, known_raters
+from setagree.inference.panel_members import Codes, require_raters
 from setagree.inference.permutation import SURE
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES, TIE
@@ -112,12 +112,14 @@ def by_pair(
     1      r1      r3              60     0.310
     2      r2      r3              60     0.383
     """
-    study = known_raters(study, "by_pair")
+    study = require_raters(study, "by_pair")
     asked = get_coefficient(coefficient)
     # Two raters are what some coefficients ask for, and every pair is.
     whole = score_whole(study, asked.for_more or asked, distance, level)
     ratings, model = sorted_ratings(study), whole.definition.model
-    at_once = are_known(model) and not model.redraws_labels and whole.case.sample is None
+    at_once = (
+        are_computed_together(model) and not model.redraws_labels and whole.case.sample is None
+    )
     _check_cost(ratings, study.n_raters, 0 if at_once else SCORE_STEPS)
     frame = _pairs_of(study, ratings, whole, level).assign(
         coefficient=asked.name, distance=whole.distance
@@ -194,7 +196,7 @@ def _pairs_of(
     study: Annotations, ratings: SortedRatings, whole: Agreement, level: float
 ) -> pd.DataFrame:
     """Return the columns of all pairs of raters that share a unit."""
-    is_known = are_known(whole.definition.model) and whole.case.sample is None
+    is_known = are_computed_together(whole.definition.model) and whole.case.sample is None
     blocks = []
     for left, right in ratings.pairs_by_first_rater():
         if not len(left):
@@ -227,7 +229,7 @@ def _pair_row(part: Agreement, level: float) -> Row:
     """Return the columns of two raters that are scored as a study of their own."""
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
-    return {**uncertainty(part, level), "mean_distance": mean, "reason": why_nan(part)}
+    return {**uncertainty(part, level), "mean_distance": mean, "reason": undefined_reason(part)}
 
 
 _COLUMNS = (
@@ -247,7 +249,7 @@ def _case_of_two(
     values = np.stack([ratings.values[left], ratings.values[right]], axis=1).ravel()
     ends = np.arange(0, 2 * n + 1, 2)
     given = None
-    if whole.definition.model.asks_who:
+    if whole.definition.model.needs_raters:
         given = Given(np.array(["first", "second"], dtype=object), ends, np.tile([0, 1], n), values)
     tally = whole.tally
     units = Tally(

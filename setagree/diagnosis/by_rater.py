@@ -17,7 +17,7 @@ from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_scor
 from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.distances.registry import DistanceLike
 from setagree.inference.comparison import paired_difference
-from setagree.inference.panel_members import known_raters
+from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
@@ -85,7 +85,7 @@ def by_rater(
     1    r2         60          0.579             0.310      -0.011
     2    r3         60          0.563             0.271      -0.050
     """
-    study = known_raters(study, "by_rater")
+    study = require_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
     raters = Absences(whole.sums, study)

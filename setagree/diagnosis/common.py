@@ -66,7 +66,7 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
     }
 
 
-def why_nan(agreement: Agreement) -> str | None:
+def undefined_reason(agreement: Agreement) -> str | None:
     """Return the reason for an estimate of NaN, or for an undefined interval."""
     unsure = agreement.standard_error == 0 or agreement.spread.reason is not None
     return agreement.interval_reason if unsure else agreement.reason
@@ -76,7 +76,7 @@ def unit_case(whole: Agreement, part: Annotations | None = None) -> Case:
     """Return the case of a study, or of a part of it, with one row of the tally for each unit."""
     study = whole.study if part is None else part
     tally = (whole.tally if part is None else Tally.from_annotations(part)).unit_rows()
-    if whole.definition.model.asks_who and study is not None:
+    if whole.definition.model.needs_raters and study is not None:
         codes = study.unit_codes, study.rater_codes, study.value_codes
         tally = replace(tally, given=Given.of_answers(study.raters, *codes))
     return Case(tally, whole.weights, whole.case.distance)
@@ -153,7 +153,7 @@ def counts(agreement: Agreement) -> Row:
 def named(agreement: Agreement) -> Row:
     """Return the columns reason, coefficient, distance."""
     return {
-        "reason": why_nan(agreement),
+        "reason": undefined_reason(agreement),
         "coefficient": agreement.coefficient,
         "distance": agreement.distance,
     }

@@ -20,7 +20,7 @@ from setagree.large.opening import Data, open_study
 from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
 
 _MAX_LISTED_SIZE = 12
@@ -273,7 +273,7 @@ def confusions(study: Data, *, parents: Parents | None = None) -> pd.DataFrame:
     if isinstance(opened, Annotations):
         opened = plain_units(opened, "confusions")
     tally = Scorer(opened).tally
-    doubt_degrees(tally.values, "confusions")
+    warn_degrees(tally.values, "confusions")
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
     sums, left_out = KeySums(membership.n_labels**2, BYTES_PER_PAIR), np.zeros(membership.n_labels)

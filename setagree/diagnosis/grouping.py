@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Codes
-from setagree.coefficients.parts import Parts, are_known
+from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_case
 from setagree.errors import (
     DataError,
@@ -29,9 +29,9 @@ from setagree.errors import (
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import code_ids, doubt_names, pick_column
+from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.codes import as_objects
-from setagree.study.columns import refuse_role, with_columns, with_missing_ids
+from setagree.study.columns import check_role, with_columns, with_missing_ids
 from setagree.study.labels import is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.ordering import Times, read_times
@@ -100,7 +100,7 @@ def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
         codes, names = pd.factorize(groups)
     except TypeError as error:
         raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
-    doubt_names("Groups", names)
+    warn_names("Groups", names)
     return codes, names
 
 
@@ -226,11 +226,11 @@ def _columns(
     """
     cells = pick_column(table, column)
     if column in reading.columns.values():
-        refuse_role(reading, list(table.columns), column, said)
+        check_role(reading, list(table.columns), column, said)
     try:
         found = with_columns(reading, [name for name in table.columns if name != column])
     except DataError:
-        refuse_role(reading, list(table.columns), column, said)
+        check_role(reading, list(table.columns), column, said)
         raise
     codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
     kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
@@ -339,7 +339,7 @@ def score_windows(
 
     All windows are parts of one study, in which a unit of two of them is two units.
     """
-    if not are_known(whole.definition.model) or whole.case.sample is not None:
+    if not are_computed_together(whole.definition.model) or whole.case.sample is not None:
         parts = (score_part(whole, study.take(rows)) for rows in windows)
         return pd.DataFrame([counts(p) | uncertainty(p, level) | named(p) for p in parts])
     done = np.cumsum([len(rows) for rows in windows]) // _BLOCK_RATINGS

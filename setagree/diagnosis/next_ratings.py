@@ -14,11 +14,11 @@ from setagree.checks import Rng, as_generator, public
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import label_counts, membership_of
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.panel_members import check_least, known_plain
+from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.study.names import tidied
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
@@ -215,7 +215,7 @@ def next_ratings(
     """
     check_least("budget", budget, 1)
     check_choice("goal", goal, ("consensus", "agreement"))
-    known = known_plain(study, "next_ratings")
+    known = unweighted_units(study, "next_ratings")
     known = known.with_queued or known
     names, r = _all_units(known, units)
     if goal == "agreement":
@@ -223,7 +223,7 @@ def next_ratings(
         tie = as_generator(rng).random(len(names))
         order = np.lexsort((tie, r, r != 1))
     else:
-        doubt_degrees(known.values, "next_ratings")
+        warn_degrees(known.values, "next_ratings")
         gain, steps, risk = _expected_gains(known, len(names))
         order = np.lexsort((r, -risk, -gain, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH

@@ -34,7 +34,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.comparison import distance_of, paired_difference
-from setagree.inference.panel_members import known_raters
+from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
@@ -129,7 +129,7 @@ def what_if(
     1  drop rater            r1     0.383       0.062    0.171
     2       merge  anger + fear     0.314      -0.006    0.634
     """
-    study = known_raters(study, "what_if")
+    study = require_raters(study, "what_if")
     changes = [one for one in (merge, drop_labels, parents) if one is not None]
     if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")

@@ -44,7 +44,7 @@ def all_distance_names() -> list[str]:
     return [*_BY_NAME, *sorted(entry.name for entry in entry_points(group=_GROUP))]
 
 
-def known_distances() -> dict[str, Distance]:
+def available_distances() -> dict[str, Distance]:
     """Return the distances by name: those of this package, then those of installed ones."""
     theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - _BY_NAME.keys())
     return _BY_NAME | {name: _from_entry_points(name) for name in theirs}

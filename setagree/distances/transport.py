@@ -26,7 +26,7 @@ _Table: TypeAlias = Mapping[Any, Any] | pd.DataFrame
 _Problem: TypeAlias = tuple[int, int, int]
 """Labels as bits: those of the smaller set alone, those of both, those of the larger alone."""
 
-_PAIRS_AT_ONCE = 200_000
+_PAIR_BLOCK_SIZE = 200_000
 
 _MOST_COMPARED = 1_000
 """Number of labels up to which costs are tested for being a metric, in L³ steps."""
@@ -164,7 +164,7 @@ def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
     n = len(masks)
     is_metric = len(costs) <= _MOST_COMPARED and _is_metric(costs)
     distances = np.zeros((n, n))
-    size = max(1, _PAIRS_AT_ONCE // max(n, 1))
+    size = max(1, _PAIR_BLOCK_SIZE // max(n, 1))
     starts = range(0, n, size)
     long = n * n > LONG_LOOP
     for start in track(starts, total=n, at_once=size, what=f"{name} distances", long=long):

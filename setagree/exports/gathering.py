@@ -27,7 +27,7 @@ def choose_question(asked: str | None, found: Iterable[str], file: str) -> str |
     return asked if asked is not None else next(iter(names), None)
 
 
-def refuse_useless(request: Request, path: Path, *options: Literal["question", "roster"]) -> None:
+def check_useless(request: Request, path: Path, *options: Literal["question", "roster"]) -> None:
     """Raise `OptionError` where an option is given that this format has no use for.
 
     It asks one question alone, or tells by itself who answered.

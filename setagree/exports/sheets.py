@@ -32,7 +32,7 @@ from setagree.exports.unclear import Flags, Found
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
 from setagree.study.columns import Role, guess_columns
-from setagree.study.doubts import doubt_brackets, doubt_merged_names, doubt_separator
+from setagree.study.doubts import warn_brackets, warn_merged_names, warn_separator
 from setagree.study.layouts import from_cube
 from setagree.study.row_filter import matching_rows
 from setagree.wording.label_sets import LabelSet
@@ -122,7 +122,7 @@ class Sheet:
         first: dict[str, str] = {}
         written = self.frame[name].unique().tolist()
         spelled = [(first.setdefault(one.strip(), one), one) for one in written if one.strip()]
-        doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
+        warn_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
         return list(found)
 
     def blank(self, name: str) -> Flags:
@@ -344,18 +344,18 @@ def splitter(label_sep: str) -> Callable[[str], LabelSet]:
     return lambda cell: frozenset(part for part in cell.split(label_sep) if part.strip())
 
 
-def doubt_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
+def warn_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
     """Warn if another separator than `label_sep` seems to separate the labels of columns."""
     distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
     cells = [cell for cell in distinct if cell]
-    doubt_separator(cells, label_sep)
-    doubt_brackets(cells, label_sep)
+    warn_separator(cells, label_sep)
+    warn_brackets(cells, label_sep)
 
 
 def split_column(sheet: Sheet, name: str, label_sep: str) -> list[LabelSet | None]:
     """Return the label sets of a column, split at `label_sep`."""
     split = splitter(label_sep)
-    doubt_columns(sheet, [name], label_sep)
+    warn_columns(sheet, [name], label_sep)
     return sheet.parse(name, split)
 
 

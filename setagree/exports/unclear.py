@@ -106,7 +106,7 @@ def _by_roster(found: Found, request: Request, *, adds: bool) -> Answers:
     pairs = text_pairs(found.units, found.raters)
     listed = np.array([pair in roster for pair in pairs], dtype=bool)
     answered = np.array([labels is not None for labels in found.labels], dtype=bool)
-    _refuse_unlisted(found, np.flatnonzero(answered & ~listed))
+    _check_unlisted(found, np.flatnonzero(answered & ~listed))
     check_roster(roster, pairs, found.name, adds=adds)
     answers = _filled(found, found.unclear & listed)
     seen = set(pairs)
@@ -119,7 +119,7 @@ def _by_roster(found: Found, request: Request, *, adds: bool) -> Answers:
     )
 
 
-def _refuse_unlisted(found: Found, rows: npt.NDArray[np.intp]) -> None:
+def _check_unlisted(found: Found, rows: npt.NDArray[np.intp]) -> None:
     if rows.size:
         unit, rater = (shorten(ids[rows[0]]) for ids in (found.units, found.raters))
         raise DataError(

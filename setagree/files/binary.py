@@ -20,7 +20,7 @@ from setagree.errors import (
     missing_package,
     option,
 )
-from setagree.files.delimited import refuse_title, with_header
+from setagree.files.delimited import check_title, with_header
 from setagree.files.streams import LargeError, Source
 from setagree.study.frames import as_pandas
 
@@ -137,7 +137,7 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     if not numbered:
         raise FileError(f"{source} has no cells but blank ones.")
     if source.header_row is None and limit is None:
-        refuse_title(source, numbered, "row")
+        check_title(source, numbered, "row")
     rows = [texts for _, texts in numbered]
     # One cell far to the right makes thousands of columns, all blank but itself.
     places = sorted({place for row in rows for place, text in enumerate(row) if text})

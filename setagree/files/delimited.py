@@ -53,7 +53,7 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
         is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
         for mark in DELIMITERS if is_open else (source.delimiter,):
             if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
-                refuse_title(source, _first_records(sample, mark), "line")
+                check_title(source, _first_records(sample, mark), "line")
     # A file that is not compressed is read however large it is.
     survey = _survey(source, min(room.left, max(_MEMORY, _MOST_MEMORY * source.n_stored())))
     room.left -= survey.memory
@@ -82,7 +82,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
         n_rows, n_blank = 1, _n_blank(first)
         while len(cells := _next_rows(reader, survey.rows_in(_PIECE))):
             frame = cells.set_axis(names, axis="columns")
-            _refuse_header(source, frame, written, above=n_rows - 1)
+            _check_header(source, frame, written, above=n_rows - 1)
             yield frame
             n_rows, n_blank = n_rows + len(cells), n_blank + _n_blank(cells)
     if survey.doubts(n_rows, n_blank):
@@ -211,7 +211,7 @@ def _first_records(sample: str, delimiter: str) -> Iterator[tuple[int, list[str]
             line = reader.line_num + 1
 
 
-def refuse_title(
+def check_title(
     source: Source, rows: Iterable[tuple[int, Sequence[str]]], what: Literal["line", "row"]
 ) -> None:
     """Raise `FileError` if a title stands above the header: few cells, then a row of names.
@@ -243,7 +243,7 @@ def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         raise FileError(f"{source} has a header and no rows below it.")
     frame.columns = pd.Index(names)
-    _refuse_header(source, frame, written)
+    _check_header(source, frame, written)
     unnamed = [name for name, text in zip(names, written, strict=True) if not text]
     return frame.drop(columns=[name for name in unnamed if (frame[name] == "").all()])
 
@@ -259,10 +259,10 @@ def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
     return written, names
 
 
-def _refuse_header(
+def _check_header(
     source: Source, frame: pd.DataFrame, written: Sequence[str], *, above: int = 0
 ) -> None:
-    """Refuse a row that is the header again; so many rows stand above the first."""
+    """Raise an error for a row that is the header again; so many rows stand above the first."""
     # A file that was appended to another may begin with a byte order mark.
     again = np.flatnonzero(frame.iloc[:, 0].isin([written[0], f"\ufeff{written[0]}"]).to_numpy())
     again = again[(frame.iloc[again, 1:] == written[1:]).all(axis=1).to_numpy(dtype=bool)]

@@ -62,7 +62,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
                 f"object a line, or drop {option('memory_limit')} and the like."
             )
         rows, empty = _read_lines(source, lines), False
-        _refuse_others(source, rows, "line", list(lines))
+        _check_others(source, rows, "line", list(lines))
         yield rows
     if empty:
         raise FileError(f"{source} is empty.")
@@ -156,13 +156,13 @@ def _of_rows(
     """Return a row for each object."""
     if not rows:
         raise FileError(f"{source} has no rows.")
-    _refuse_others(source, rows, noun, numbers)
+    _check_others(source, rows, noun, numbers)
     names = dict.fromkeys(name for row in rows for name in row)
     return typed_columns(source, {name: [row.get(name) for row in rows] for name in names})
 
 
-def _refuse_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
-    """Refuse rows that are no objects."""
+def _check_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
+    """Raise an error for rows that are no objects."""
     for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict):
             raise FileError(

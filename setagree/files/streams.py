@@ -279,7 +279,7 @@ def with_mark(encoding: str) -> str:
 def check_columns(
     one: Source, names: Iterable[object], other: Source, others: Iterable[object]
 ) -> None:
-    """Refuse two files of one table that have different columns, in whatever order."""
+    """Raise an error for two files of one table that have different columns, in whatever order."""
     if differing := sorted(map(str, {*names} ^ {*others})):
         raise FileError(
             f"{one} and {other} have different columns: only one of them has {listing(differing)}."

@@ -178,35 +178,35 @@ def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame
         from setagree.files.saved_datasets import is_dataset, read_dataset
 
         if is_dataset(source.path):
-            _refuse_options(source, "sheet", "header_row", "sql")
+            _check_options(source, "sheet", "header_row", "sql")
             return read_dataset(source)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
         if source.is_workbook():
-            _refuse_options(source, "sql")
+            _check_options(source, "sql")
             return read_workbook(source)
-        _refuse_options(source, "sheet")
+        _check_options(source, "sheet")
         with source.open() as stream:
             start = stream.read(_SAMPLE)
         if start.startswith(SQLITE):
-            _refuse_options(source, "header_row")
+            _check_options(source, "header_row")
             return _read_database(source)
-        _refuse_options(source, "sql")
+        _check_options(source, "sql")
         if start.startswith(b"PAR1\x15"):
-            _refuse_options(source, "header_row")
+            _check_options(source, "header_row")
             return read_parquet(source)
         for magic, what in _OTHER_FORMATS.items():
             if start.startswith(magic):
                 raise FileError(f"{source} is {what}.")
         if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
-            _refuse_options(source, "header_row")
+            _check_options(source, "header_row")
             with no_collection():
                 return read_json(source, room)
         return read_delimited(source, delimiter, room)
 
 
-def _refuse_options(source: Source, *names: str) -> None:
-    """Refuse options of other kinds of files."""
+def _check_options(source: Source, *names: str) -> None:
+    """Raise an error for options of other kinds of files."""
     whose = {"sheet": "Excel workbooks", "header_row": "CSV files and Excel workbooks"}
     whose["sql"] = "SQLite databases"
     for name in names:
@@ -225,12 +225,12 @@ def _stack(
     if len(frames) == 1:
         return frames[0]
     for name in frames[0]:
-        _refuse_two_types(sources, [frame[name] for frame in frames])
+        _check_two_types(sources, [frame[name] for frame in frames])
     return pd.DataFrame({name: stacked([frame[name] for frame in frames]) for name in frames[0]})
 
 
-def _refuse_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> None:
-    """Refuse numbers in one file and text in another: 1 and "1" would be two units, or raters."""
+def _check_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> None:
+    """Raise an error for identifiers that are numbers in one file and text in another."""
     kinds = [_kind(column) for column in columns]
     if {"text", "numbers"} <= {*kinds}:
         text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))

@@ -18,10 +18,10 @@ from setagree.inference.jackknife import acceleration, jackknife
 from setagree.inference.resampling import Resampled, draw_times, over_resamples, row_weights
 from setagree.inference.two_way import two_way_replicates
 from setagree.inference.unit_order import (
+    check_weighted,
     drawn_rows,
     is_clustered,
     on_one_tally,
-    refuse_weighted,
     rows_of_clusters,
 )
 from setagree.large.opening import Data
@@ -311,7 +311,7 @@ def bootstrap(
     generator = as_generator(rng)
     given = as_agreement(agreement, cluster)
     rows = given.rows if isinstance(given, AgreementTable) else (given,)
-    refuse_weighted(rows[0], "The bootstrap")
+    check_weighted(rows[0], "The bootstrap")
     sample, clusters = rows[0].case.sample, ""
     if sample is not None and sample.is_clustered:
         clusters = counted(len(sample.names), "cluster")
@@ -349,7 +349,7 @@ def _over_units(
         return over_resamples(of_clusters, n_clusters, n_resamples, generator, width=width)
     tally = rows[0].tally
     many = tally.n_units >= max(_MANY_UNITS, _UNITS_PER_PATTERN * tally.n_patterns)
-    by_pattern = on_one_tally(rows) and not any(row.definition.asks_who for row in rows)
+    by_pattern = on_one_tally(rows) and not any(row.definition.needs_raters for row in rows)
     if many and by_pattern and not (tally.multiplicity % 1).any():
         blocks = draw_times(tally.multiplicity, tally.keys, n_resamples, generator, width=width)
         found = [[of(times) for of in evaluate] for times in blocks]

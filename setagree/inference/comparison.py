@@ -28,14 +28,14 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.panel_members import known_study
+from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import over_resamples, row_weights
 from setagree.inference.unit_order import (
     Places,
+    check_weighted,
     common_sample,
     counted_in,
     on_one_tally,
-    refuse_weighted,
     rows_of_units,
     unit_keys,
     unit_places,
@@ -188,7 +188,7 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
                 f"spell them alike if they are the same, or use {option('design', 'independent')}.",
                 SimilarLabelsWarning,
             )
-        _doubt_shared_clusters(agreements)
+        _warn_shared_clusters(agreements)
         return "independent"
     counts = [len(one) for one in known]
     sizes = " and ".join(f"{n:,}" for n in counts) + " units"
@@ -208,7 +208,7 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
     )
 
 
-def _doubt_shared_clusters(agreements: Sequence[Agreement]) -> None:
+def _warn_shared_clusters(agreements: Sequence[Agreement]) -> None:
     """Warn if studies without shared units have clusters with equal names."""
     samples = [one.case.sample for one in agreements]
     named = [
@@ -251,7 +251,7 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
         if len(units) == len(shared):
             continue
         wanted = f"{option('design', 'shared_units')} recomputes and needs to know"
-        study, distance = known_study(one, wanted), distance_of(one)
+        study, distance = require_study(one, wanted), distance_of(one)
         kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
         scorer = Scorer(study.take(kept[study.unit_codes]), categories=one.weights.values)
         parts[k] = scorer.score(one.definition, distance)
@@ -662,7 +662,7 @@ def _resampled(
 ) -> list[Floats]:
     """Return the estimates over joint resamples of the units of all agreements."""
     for one in agreements:
-        refuse_weighted(one, "The bootstrap")
+        check_weighted(one, "The bootstrap")
     places = unit_places(agreements)
     sample = common_sample(agreements, places)
     if sample is not None and sample.groups is not None:

@@ -14,7 +14,7 @@ from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, counted, warn
-from setagree.inference.panel_members import case_of, known_plain
+from setagree.inference.panel_members import case_of, unweighted_units
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import reason_of
@@ -150,7 +150,7 @@ def completion_bounds(
     check_list("statuses", statuses, "statuses")
     for status in statuses:
         check_choice("statuses", status, STATUSES[1:])
-    study = known_plain(study, "completion_bounds")
+    study = unweighted_units(study, "completion_bounds")
     compared = case_of(study, distance)
     parts = estimate(compared.case, krippendorff_alpha.model)
     observed, reason = parts.estimate, reason_of(parts.undefined, study.n_raters)

@@ -29,10 +29,10 @@ from setagree.inference.panel_members import (
     Replicated,
     case_of,
     flags,
-    known_plain,
     part_of,
     percentile_interval,
     rater_codes,
+    unweighted_units,
     why_no_interval,
 )
 from setagree.inference.resampling import over_resamples, row_weights
@@ -366,7 +366,7 @@ def cross_replication(
     >>> round(result.estimate, 4), round(result.normalised, 4)
     (0.4034, 0.9937)
     """
-    study = known_plain(study, "cross_replication")
+    study = unweighted_units(study, "cross_replication")
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)

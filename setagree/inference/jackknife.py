@@ -13,10 +13,10 @@ from setagree.checks import check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.errors import check_choice
-from setagree.inference.panel_members import known_study
+from setagree.inference.panel_members import require_study
 from setagree.inference.unit_order import (
+    check_weighted,
     is_clustered,
-    refuse_weighted,
     rows_of_units,
     without_clusters,
 )
@@ -189,10 +189,10 @@ def jackknife(
 
 def _jackknifed(row: Agreement, over: Over) -> Jackknife:
     if over == "raters":
-        study = known_study(row, "to leave out raters it must be known")
+        study = require_study(row, "to leave out raters it must be known")
         raters = pd.Index(study.raters, name="rater")
         return Jackknife(row, over, pd.Series(without_each_rater(row, study), index=raters))
-    refuse_weighted(row, "The jackknife")
+    check_weighted(row, "The jackknife")
     if is_clustered(row):
         return Jackknife(row, "clusters", without_clusters(row))
     # Over units, of which those of one pattern have one value.

@@ -199,7 +199,7 @@ def why_no_interval(distribution: Floats) -> str | None:
     return "all resamples came out alike" if np.ptp(defined) <= ROUNDING else None
 
 
-def known_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
+def require_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
     """Return the study, or raise DataError if raters are not identified.
 
     Raises
@@ -215,7 +215,7 @@ def known_raters(study: Data, what: str, reading: Reading | None = None) -> Anno
     )
 
 
-def known_study(agreement: Agreement, what_must_know: str) -> Annotations:
+def require_study(agreement: Agreement, what_must_know: str) -> Annotations:
     """Return the study of an agreement, or raise DataError if it is a tally."""
     return _known(agreement.study, what_must_know, "tally")
 
@@ -229,9 +229,9 @@ def _known(study: Annotations | None, what_must_know: str, other: str) -> Annota
     )
 
 
-def known_plain(study: Data, what: str) -> Annotations:
+def unweighted_units(study: Data, what: str) -> Annotations:
     """Return the opened study without its sampling design; warn if it has one."""
-    return plain_units(known_raters(study, what), what)
+    return plain_units(require_raters(study, what), what)
 
 
 def plain_units(study: Annotations, what: str) -> Annotations:

@@ -15,7 +15,7 @@ from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import Cells, Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
-from setagree.inference.panel_members import known_study
+from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import Resampled
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data
@@ -339,7 +339,7 @@ def pairable_ratings(unit: Codes) -> Codes:
 
 def _table_cells(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     """Return the unit, rater and value of each cell of the units x raters table; K if missing."""
-    study = known_study(agreement, f"{option('scheme', 'table')} needs to know")
+    study = require_study(agreement, f"{option('scheme', 'table')} needs to know")
     n_cells = study.n_units * study.n_raters
     if n_cells > MAX_TABLE_CELLS:
         raise DataError(

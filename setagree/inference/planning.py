@@ -34,7 +34,7 @@ from setagree.inference.plan_goals import (
     check_counts,
     with_defaults,
 )
-from setagree.inference.unit_order import is_clustered, refuse_weighted
+from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, t_interval
@@ -546,7 +546,7 @@ def _planned(
     n_resamples: int,
     generator: np.random.Generator,
 ) -> Plan:
-    refuse_weighted(agreement, "A plan")
+    check_weighted(agreement, "A plan")
     if units_per_cluster is not None and not is_clustered(agreement):
         raise OptionError(
             f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to."

@@ -27,7 +27,7 @@ from setagree.coefficients.shuffler import (
 )
 from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.errors import DataError, ResamplingWarning, option, warn
-from setagree.inference.panel_members import known_study
+from setagree.inference.panel_members import require_study
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.results import Agreement
@@ -38,7 +38,7 @@ def two_way_replicates(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
 ) -> Floats:
     """Return the estimates of resamples of the raters, or of raters and units."""
-    study = known_study(agreement, "to draw raters it must be known")
+    study = require_study(agreement, "to draw raters it must be known")
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
     check_drawing(n_resamples, study.n_ratings + LOOPED)

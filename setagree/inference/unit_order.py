@@ -30,7 +30,7 @@ def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
         The tally has fractional units, which cannot be drawn.
     """
     tally = agreement.tally
-    if agreement.definition.asks_who and agreement.study is not None:
+    if agreement.definition.needs_raters and agreement.study is not None:
         return np.arange(tally.n_units), tally.n_units
     return patterns_of_units(tally), tally.n_patterns
 
@@ -44,7 +44,7 @@ def drawn_rows(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     """
     rows, n_rows = rows_of_units(agreement)
     keys = agreement.tally.keys
-    if agreement.definition.asks_who:
+    if agreement.definition.needs_raters:
         order = np.lexsort((_keys_by_rater(agreement), keys[agreement.case.rated.patterns]))
     else:
         order = np.argsort(keys, kind="stable")
@@ -56,7 +56,7 @@ def unit_keys(agreement: Agreement) -> Keys:
 
     Units are in the order of `rows_of_units`.
     """
-    by_unit = agreement.definition.asks_who
+    by_unit = agreement.definition.needs_raters
     keys = _keys_by_rater(agreement) if by_unit else agreement.tally.keys
     return np.asarray(keys[rows_of_units(agreement)[0]])
 
@@ -112,7 +112,7 @@ def is_clustered(agreement: Agreement) -> bool:
     return sample is not None and sample.is_clustered
 
 
-def refuse_weighted(agreement: Agreement, what: str) -> None:
+def check_weighted(agreement: Agreement, what: str) -> None:
     """Raise OptionError if units have sampling weights, strata or a population size."""
     sample = agreement.case.sample
     if sample is not None and not sample.is_clustered:

@@ -17,7 +17,7 @@ from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted
-from setagree.inference.panel_members import Compared, case_of, check_least, known_plain
+from setagree.inference.panel_members import Compared, case_of, check_least, unweighted_units
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import interval, level_text, number, share
@@ -385,7 +385,7 @@ def variance_components(
     0.61
     """
     check_level(level)
-    study = known_plain(study, "variance_components")
+    study = unweighted_units(study, "variance_components")
     compared = case_of(study, distance)
     whole, without_unit, without_rater = pair_components(study, compared.weights)
     absent = [

@@ -40,7 +40,7 @@ _ENCODER = json.JSONEncoder(default=float)
 _APART = ("text", "number")
 Cells: TypeAlias = "Mapping[str, Any]"
 
-_AT_ONCE = 4
+_BLOCK_SIZE = 4
 """Files that are copied at a time at most: each has some megabytes of its rows in memory."""
 
 
@@ -86,7 +86,7 @@ def copy_texts(
     ]
     if len(copies) == 1:
         return [one(copies[0])]
-    with ThreadPoolExecutor(min(len(copies), _AT_ONCE, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(copies), _BLOCK_SIZE, os.cpu_count() or 1)) as pool:
         tasks = [pool.submit(one, copy) for copy in copies]
         try:
             return [task.result() for task in tasks]

@@ -58,7 +58,7 @@ def reduce_dask(
     asked = [] if where is None else where.found_in(list(frame.columns))
     names = [*columns.values(), *asked]
     frame = _before_text(frame)[list(dict.fromkeys(names))]
-    _refuse_made_text(frame)
+    _check_made_text(frame)
     if where is None:
         parts = frame.rename(columns={c: r for r, c in columns.items()}).to_delayed()
     else:
@@ -117,8 +117,8 @@ def _source(frame: Any, step: Any) -> Any:
     return None
 
 
-def _refuse_made_text(frame: Any) -> None:
-    """Refuse objects that Dask makes text of where a frame enters it, as it does by default.
+def _check_made_text(frame: Any) -> None:
+    """Raise an error for objects that Dask converts to text by default.
 
     Raises
     ------

@@ -109,7 +109,7 @@ class Files:
         return common_order(chain.from_iterable(_orders(one, column) for one in self.sources), ())
 
     def _check_types(self, columns: Mapping[str, str]) -> None:
-        """Refuse columns of several types, which DuckDB would make one by rounding."""
+        """Raise an error for columns of several types, which DuckDB would make one by rounding."""
         for column in columns.values():
             for source, known in zip(self.sources, self.types, strict=True):
                 if known[column] != self.types[0][column]:
@@ -127,7 +127,7 @@ class Files:
                     )
 
     def _check_names(self, columns: Mapping[str, str]) -> None:
-        """Refuse names that DuckDB, which does not tell cases apart, takes as another or none."""
+        """Raise an error for names that DuckDB, which ignores case, would confuse or reject."""
         for column in columns.values():
             alike = [name for name in self.names if name.lower() == column.lower()]
             if len(alike) > 1:

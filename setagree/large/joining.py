@@ -286,7 +286,7 @@ def _after(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.
 
 
 def _check_alike(study: Annotations, model: Annotations, name: str) -> None:
-    """Refuse answers of another kind, and raters who are in both."""
+    """Raise an error for answers of another kind, and raters who are in both."""
     if model.kind != study.kind:
         raise DataError(
             f"{name}: the model's answers are of kind {model.kind!r} and the study's "

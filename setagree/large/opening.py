@@ -46,7 +46,7 @@ from setagree.study.reading import (
     tells_reading,
 )
 from setagree.study.row_filter import counting_rows
-from setagree.study.shapes import seen_wide
+from setagree.study.shapes import detect_wide_layout
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label
@@ -200,7 +200,7 @@ def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_aske
     if not from_files and how.format not in ("auto", "table"):
         raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
     if not from_files:
-        _refuse_of_exports(how)
+        _check_of_exports(how)
     if plan.asked or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
@@ -256,7 +256,7 @@ def open_sampled(
 def open_table(source: Any, reading: Reading) -> pd.DataFrame:
     """Return all columns of a long table, of which more is to be known than who answered what."""
     if not is_files(source):
-        _refuse_of_exports(reading)
+        _check_of_exports(reading)
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
     with _within_memory(source):
         return _file_table(source, reading)
@@ -293,7 +293,7 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
             if how.format == "auto":
                 say(f"Read as {found.title} ({option('format', found.name)})")
             return recognition.read_export(path, found, how)
-    _refuse_of_exports(how)
+    _check_of_exports(how)
     frame = None
     if not plan.in_memory and _is_reducible(how):
         frame = _read_unless_large(path, how, was_seen=was_seen)
@@ -318,8 +318,8 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
         raise naming_source(error, path, list(frame), how) from None
 
 
-def _refuse_of_exports(how: Reading) -> None:
-    """Refuse the options of a tool's export for a table; models that are named may be in it."""
+def _check_of_exports(how: Reading) -> None:
+    """Raise an error for options of exports if a table is read; it may have named models."""
     for name, default in (("question", None), ("roster", None), ("predictions", False)):
         given = getattr(how, name)
         if given is not default and not (name == "predictions" and given is not True):
@@ -369,9 +369,9 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
         most=most,
     )
     if not (was_seen or how.is_table):
-        from setagree.large.recognition import refuse_export  # loads the readers of all formats
+        from setagree.large.recognition import check_export  # loads the readers of all formats
 
-        refuse_export(frame, path)
+        check_export(frame, path)
     return frame
 
 
@@ -398,7 +398,7 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
     except DataError as error:
         eager = as_pandas(frame)
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
-        if are_names and (seen := seen_wide(_answered(eager, how), how)) is not None:
+        if are_names and (seen := detect_wide_layout(_answered(eager, how), how)) is not None:
             unit, raters = seen
             told = f"raters = {_some(raters)} ({option('wide')})"
             tell(f"Read as a wide table: unit = {unit}, {told}.", say)
@@ -464,7 +464,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _check_reducible(how: Reading, plan: Plan) -> None:
-    """Refuse what a table that is not read into memory cannot tell."""
+    """Raise an error for what a table that is not read into memory cannot tell."""
     if plan.asked and (given := how.in_memory_only):
         raise OptionError(
             f"{given[0]} is for files that are read into memory; drop it, or "

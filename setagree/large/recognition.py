@@ -71,7 +71,7 @@ _BASIS = {
 
 def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     """Return the annotations of an export, or of several, whose format is known."""
-    _refuse_stdin(path)
+    _check_stdin(path)
     files = matching(path)
     named = _named_files(files)
     check_encoding(reading.encoding)
@@ -340,8 +340,8 @@ def table_columns(path: Paths, found: Format, reading: Reading) -> list[str]:
     return [*peek(matching(path)[0], reading.encoding, reading.sheet).header]
 
 
-def refuse_export(frame: pd.DataFrame, path: Paths) -> None:
-    """Refuse the export of a tool in a table whose beginning was not, or not wholly, looked at."""
+def check_export(frame: pd.DataFrame, path: Paths) -> None:
+    """Raise an error for an export of a tool that was not recognised from its beginning."""
     files = [] if is_stdin(path) else matching(path)
     where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
     way = "name the file that the tool wrote, not a table made of it"
@@ -375,8 +375,8 @@ def _named(path: Path) -> str:
     return "standard input" if str(path) == "-" else shown(path)
 
 
-def _refuse_stdin(path: Paths) -> None:
-    """Refuse standard input, which is read once, for the export of a tool."""
+def _check_stdin(path: Paths) -> None:
+    """Raise an error for standard input, which is read once, for the export of a tool."""
     if is_stdin(path):
         raise FileError(
             "standard input: the export of a tool is read from files or a folder that are named; "

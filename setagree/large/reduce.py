@@ -30,7 +30,7 @@ from setagree.large.relations import run_query, uncollated, without_uuids
 from setagree.large.several import naming_parts
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import doubt_exchanged
+from setagree.study.assembly import warn_exchanged
 from setagree.study.codes import as_objects
 from setagree.study.columns import say_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
@@ -250,8 +250,8 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
         raise OptionError(f"{' and '.join(useless)} is for {what}, not for this table.")
 
 
-def _refuse_exports(data: Paths, reading: Reading) -> None:
-    """Refuse what `agreement` reads as the export of a tool, unless columns of it are named."""
+def _check_exports(data: Paths, reading: Reading) -> None:
+    """Raise an error for what `agreement` reads as an export, unless columns are named."""
     if is_stdin(data) or reading.is_table:
         return
     from setagree.large.recognition import find_export  # loads the readers of all formats
@@ -268,7 +268,7 @@ def _refuse_exports(data: Paths, reading: Reading) -> None:
 
 def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -> Tally:
     check_encoding(reading.encoding)
-    _refuse_exports(data, reading)
+    _check_exports(data, reading)
     found = files.find_files(data, encoding=reading.encoding)
     if found is None:
         if not plan.asked:
@@ -315,7 +315,7 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
         with naming_parts(whole, lambda: [rows([p]) for p in ready.paths], names, reading):
             tally = _reduce_rows(parts, whole, reading, plan)
         if len(parts) > 1:
-            _refuse_split_units(whole, connection, tally.n_units)
+            _check_split_units(whole, connection, tally.n_units)
     # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
     return _unspelled(tally) if ready.in_json else tally
 
@@ -338,8 +338,8 @@ def _matching(
     return found
 
 
-def _refuse_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
-    """Refuse parts that have many units in common, as an estimate of all units tells."""
+def _check_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
+    """Raise an error for parts that have many units in common, by an estimate of their number."""
     relation = rows.frame.to_native().aggregate("approx_count_distinct(unit)")
     about = run_query(relation.fetchall, connection)[0][0]
     if n_units > _SPLIT * about:
@@ -422,7 +422,7 @@ def _unspelled(tally: Tally) -> Tally:
 
 def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
     found = with_answers(tally, coded, n_raters=n_raters)
-    doubt_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
+    warn_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
     return replace(found, n_missing=coded.n_missing)
 
 

@@ -106,7 +106,7 @@ def pick_rows(
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:
-    """Refuse types that engines compare or hand over otherwise than memory reads them.
+    """Raise an error for types that engines compare or hand over otherwise than memory reads them.
 
     Raises
     ------

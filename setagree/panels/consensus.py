@@ -32,8 +32,8 @@ from setagree.inference.panel_members import (
     check_share,
     flags,
     is_number,
-    known_plain,
     rater_codes,
+    unweighted_units,
 )
 from setagree.large.opening import Data
 from setagree.limits import LONG_WORK
@@ -606,7 +606,7 @@ def consensus(
     >>> agreed.answers["u1"], agreed.to_frame()["reason"][1]
     (frozenset({'joy'}), 'no majority; no answer')
     """
-    study = known_plain(study, "consensus")
+    study = unweighted_units(study, "consensus")
     study = study.with_queued or study
     rule = Rule(method, threshold, ties, distance)
     rule.named(study)

@@ -14,11 +14,11 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn
-from setagree.inference.panel_members import Codes, known_plain
+from setagree.inference.panel_members import Codes, unweighted_units
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.wording.label_sets import display_labels, sorted_labels
 from setagree.wording.number_format import number
 from setagree.wording.result_base import Result
@@ -324,9 +324,9 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     >>> found.labels.index.tolist()
     ['a', 'b', 'c', '{}']
     """
-    study = known_plain(study, "crowdtruth")
+    study = unweighted_units(study, "crowdtruth")
     check_choice("empty", empty, ("label", "published"))
-    doubt_degrees(study.values, "crowdtruth")
+    warn_degrees(study.values, "crowdtruth")
     names, flags = _labelled(study, empty)
     first, last, n_sweeps, converged = Answers(study, flags).swept()
     if not converged:

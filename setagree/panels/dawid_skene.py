@@ -108,7 +108,7 @@ def dawid_skene(
     return Fit(T, marginals, rates, n_iterations, moved <= tolerance)
 
 
-_CELLS_AT_ONCE = 1_000_000
+_CELL_BLOCK_SIZE = 1_000_000
 _SUMS = 4
 """Sums that each rating and label enters in an iteration."""
 _ITERATIONS = 20
@@ -239,7 +239,7 @@ def label_fits(
     _check_steps(_ITERATIONS * _SUMS * (n_labels * float(panels.nnz) + entries))
     spent = 0.0
     cells = sum(panels.shape) + int(entries / max(n_labels, 1))
-    at_once = max(1, _CELLS_AT_ONCE // cells)
+    at_once = max(1, _CELL_BLOCK_SIZE // cells)
     for first in range(0, n_labels, at_once):
         labels = np.arange(first, min(first + at_once, n_labels))
         some = slice(*np.searchsorted(named[0], (first, labels[-1] + 1)))

@@ -29,11 +29,11 @@ from setagree.inference.panel_members import (
     Flags,
     case_of,
     flags,
-    known_raters,
     part_of,
     people_of,
     plain_units,
     rater_codes,
+    require_raters,
 )
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Data
@@ -527,7 +527,7 @@ def facet_agreement(
             f"{option('facets', names)} must name columns of raters, each once: model, prompt, run."
         )
     reading = rater_reading(study, names, model)
-    study = plain_units(known_raters(study, "facet_agreement", reading), "facet_agreement")
+    study = plain_units(require_raters(study, "facet_agreement", reading), "facet_agreement")
     if model is not None:
         study, model = with_models(study, model, rater_columns=names)
     is_model, people = _sides(study, names, model, humans)

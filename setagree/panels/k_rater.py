@@ -21,9 +21,9 @@ from setagree.inference.panel_members import (
     Replicated,
     check_least,
     flags,
-    known_plain,
     part_of,
     rater_codes,
+    unweighted_units,
 )
 from setagree.large.opening import Data
 from setagree.limits import LONG_WORK
@@ -35,7 +35,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 from setagree.wording.tables import Column
 
-_RATINGS_AT_ONCE = 300_000
+_RATING_BLOCK_SIZE = 300_000
 """Number of ratings whose panels are aggregated together."""
 
 _FEW_VALUES = 1_000
@@ -72,7 +72,7 @@ def drawn_splits(
 ) -> Iterator[list[Split]]:
     """Yield blocks of splits, large enough to share work and small enough for memory."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
-    at_once = max(1, _RATINGS_AT_ONCE // study.n_ratings) if few else 1
+    at_once = max(1, _RATING_BLOCK_SIZE // study.n_ratings) if few else 1
     long = n_splits * study.n_ratings > LONG_WORK
     starts = range(0, n_splits, at_once)
     for start in track(starts, total=n_splits, at_once=at_once, what="splits", long=long):
@@ -298,7 +298,7 @@ def k_rater_reliability(
     >>> round(three.single, 3), round(three.estimate, 3)
     (0.232, 0.532)
     """
-    study = known_plain(study, "k_rater_reliability")
+    study = unweighted_units(study, "k_rater_reliability")
     check_least("k", k, 1)
     check_least("n_splits", n_splits, 1)
     generator = as_generator(rng)

@@ -13,10 +13,10 @@ from setagree.inference.panel_members import (
     Codes,
     Flags,
     flags,
-    known_plain,
     part_of,
     people_of,
     rater_codes,
+    unweighted_units,
 )
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
@@ -79,7 +79,7 @@ def models_and_humans(
 
     Raters who are neither have no effect on the distance.
     """
-    opened, names = with_models(known_plain(study, what), model)
+    opened, names = with_models(unweighted_units(study, what), model)
     models = rater_codes(opened, names, "model", "model")
     people = people_of(opened, humans, models)
     rows = (people | flags(opened.n_raters, models))[opened.rater_codes]

@@ -15,7 +15,7 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
-from setagree.inference.panel_members import Codes, case_of, check_least, known_plain
+from setagree.inference.panel_members import Codes, case_of, check_least, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data
 from setagree.limits import LONG_WORK
@@ -153,7 +153,7 @@ def silhouettes(sums: Floats, labels: Codes) -> Floats:
 
 Run: TypeAlias = tuple[Codes, Codes, Floats]
 
-PAIRS_AT_ONCE = 1_000_000
+PAIR_BLOCK_SIZE = 1_000_000
 
 _KEPT_PAIRS = 10_000_000
 """Number of pairs of ratings up to which their distances are kept for reshuffles (240 MB)."""
@@ -197,8 +197,8 @@ class SharedPairs:
     def _computed(self) -> Iterator[Run]:
         """Yield runs of pairs: two positions in the order by unit, and the distance."""
         for left, right in neighbours(self.units):
-            for start in range(0, len(left), PAIRS_AT_ONCE):
-                one, two = (each[start : start + PAIRS_AT_ONCE] for each in (left, right))
+            for start in range(0, len(left), PAIR_BLOCK_SIZE):
+                one, two = (each[start : start + PAIR_BLOCK_SIZE] for each in (left, right))
                 yield one, two, self.weights.distance_at(self.values[one], self.values[two])
 
     @cached_property
@@ -528,7 +528,7 @@ def rater_map(
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    study = known_plain(study, "rater_map")
+    study = unweighted_units(study, "rater_map")
     check_least("min_shared", min_shared, 1)
     check_least("n_resamples", n_resamples, 0)
     if n_clusters is not None:

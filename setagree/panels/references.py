@@ -25,8 +25,8 @@ from setagree.errors import UndefinedAgreementWarning, counted, listing, warn
 from setagree.inference.panel_members import (
     Compared,
     case_of,
-    known_plain,
     part_of,
+    unweighted_units,
 )
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES
@@ -35,7 +35,7 @@ from setagree.panels.members import rater_index, scored_and_members, shared_with
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, entries_of, have_degrees
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -146,9 +146,9 @@ def score_against_consensus(
     >>> scores.to_frame()["micro_f1"].round(3).to_dict()
     {'r1': 0.789, 'r4': 0.659}
     """
-    study = known_plain(study, "score_against_consensus")
+    study = unweighted_units(study, "score_against_consensus")
     study = study.with_queued or study
-    doubt_degrees(study.values, "score_against_consensus, but for the column exact,")
+    warn_degrees(study.values, "score_against_consensus, but for the column exact,")
     rule = Rule(method, threshold, ties, distance)
     named = rule.named(study)
     scored, members = scored_and_members(study, raters, panel, "consensus")
@@ -360,7 +360,7 @@ def score_against_panel(
     >>> scores.table[["score", "ceiling", "share"]].round(3).to_dict("list")
     {'score': [0.667], 'ceiling': [0.833], 'share': [0.8]}
     """
-    study = known_plain(study, "score_against_panel")
+    study = unweighted_units(study, "score_against_panel")
     study = study.with_queued or study
     check_level(level)
     scored, members = scored_and_members(study, raters, panel, "answers")

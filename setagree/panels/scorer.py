@@ -23,7 +23,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.panel_members import known_plain
+from setagree.inference.panel_members import unweighted_units
 from setagree.large.opening import Data
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
@@ -183,7 +183,7 @@ def panel_scorer(
     >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
     0.7143
     """
-    study = known_plain(study, "panel_scorer")
+    study = unweighted_units(study, "panel_scorer")
     found = get_distance(default_distances(study)[0] if distance is None else distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)

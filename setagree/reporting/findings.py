@@ -10,7 +10,7 @@ from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DegreesWarning, RareAnswersWarning, UndefinedAgreementWarning
 from setagree.inference.benchmark import benchmark
-from setagree.inference.panel_members import known_raters
+from setagree.inference.panel_members import require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
@@ -46,7 +46,7 @@ def gather(
     first: only what compares them with the humans sees their answers.
     """
     reading = None if facets is None else rater_reading(study, facets, model)
-    everyone = known_raters(study, "report", reading)
+    everyone = require_raters(study, "report", reading)
     if model is None:
         model = marked_models(everyone) or None
     else:

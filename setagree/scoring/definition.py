@@ -86,7 +86,7 @@ class Coefficient(Generic[P]):
         Other names by which it is found.
     name : str
         The name of the function.
-    asks_who : bool
+    needs_raters : bool
         Whether it needs the rater of each answer, not only counts.
 
     Examples
@@ -110,7 +110,7 @@ class Coefficient(Generic[P]):
     default_distance: str | None = None
     short_names: tuple[str, ...] = ()
     name: str = field(init=False)
-    asks_who: bool = field(init=False)
+    needs_raters: bool = field(init=False)
 
     def __post_init__(self) -> None:
         check_type("function", self.function, types.FunctionType, "a function that has a name")
@@ -124,7 +124,7 @@ class Coefficient(Generic[P]):
         object.__setattr__(self, "function", public(self.function))
         # help(), editors and the collectors of docstrings then see the function.
         object.__setattr__(self, "name", self.function.__name__)
-        object.__setattr__(self, "asks_who", self.model.asks_who)
+        object.__setattr__(self, "needs_raters", self.model.needs_raters)
         for name in functools.WRAPPER_ASSIGNMENTS:
             object.__setattr__(self, name, getattr(self.function, name))
         object.__setattr__(self, "__wrapped__", self.function)

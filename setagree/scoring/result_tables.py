@@ -13,7 +13,7 @@ from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
 from setagree.scoring.scorer import score_part
-from setagree.scoring.table_notes import doubt_clusters
+from setagree.scoring.table_notes import warn_clusters
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import ResultRows, paragraphs
 from setagree.wording.tables import Column
@@ -164,5 +164,5 @@ def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, 
         )
     study = rows[0].study.sampled(cluster=cluster)
     clustered = tuple(score_part(row, study) for row in rows)
-    doubt_clusters(clustered)
+    warn_clusters(clustered)
     return clustered

@@ -21,7 +21,13 @@ from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.table_notes import design_of, how_drawn, in_a_word, left_out, remarks
+from setagree.scoring.table_notes import (
+    design_label,
+    design_of,
+    left_out,
+    remarks,
+    sampling_sentence,
+)
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -352,7 +358,7 @@ class Agreement(Result):
     @property
     def drawn(self) -> str:
         """The sampling design of the units: "12 clusters", "weighted"; blank if there is none."""
-        return in_a_word(self)
+        return design_label(self)
 
     @property
     def rests_on(self) -> dict[str, Any]:
@@ -547,7 +553,7 @@ class AgreementTable(ResultRows[Agreement]):
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
 
     def _notes(self) -> list[str]:
-        drawn = how_drawn(self.rows, about=raters_in_words(self.rows))
+        drawn = sampling_sentence(self.rows, about=raters_in_words(self.rows))
         return list(filter(None, [drawn, *remarks(self.rows, self.level)]))
 
     def _heading(self) -> str:

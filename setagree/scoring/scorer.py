@@ -39,14 +39,14 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement, part_case
 from setagree.scoring.table_notes import (
     SEVERAL,
-    doubt_clusters,
-    doubt_far_answers,
-    doubt_queue,
-    doubt_rare_answers,
+    warn_clusters,
+    warn_far_answers,
+    warn_queue,
+    warn_rare_answers,
 )
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind, have_degrees
-from setagree.study.degrees import doubt_degrees
+from setagree.study.degrees import warn_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.reading import Plan
@@ -99,7 +99,7 @@ class Scorer:
 
     def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
-        if coefficient.asks_who:
+        if coefficient.needs_raters:
             self._check_known(coefficient.name)
         if coefficient.raters == "two":
             self._check_two(coefficient)
@@ -197,7 +197,7 @@ def score(
             f"{option('coefficient', coefficient, limit=80)} is not a Coefficient; agreement takes "
             "names."
         )
-    scorer = Scorer(study, categories=categories, keep_raters=coefficient.asks_who)
+    scorer = Scorer(study, categories=categories, keep_raters=coefficient.needs_raters)
     asked = None if distance is None else [get_distance(distance)]
     agreement = scorer.score(coefficient, scorer.distances(coefficient, asked)[0])
     warn_undefined([agreement])
@@ -258,15 +258,15 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     of_sets = {one.distance: isinstance(one.case.distance, OverlapDistance) for one in agreements}
     if agreements and have_degrees(agreements[0].tally.values) and all(of_sets.values()):
         what = f"a comparison by {' and '.join(of_sets)}, unlike one by ruzicka,"
-        doubt_degrees(agreements[0].tally.values, what)
+        warn_degrees(agreements[0].tally.values, what)
     if any(one.case.sample is not None for one in agreements):
-        doubt_clusters(agreements)
+        warn_clusters(agreements)
     if agreements and agreements[0].n_units >= 2 * SEVERAL:
-        doubt_queue(agreements[0].tally)
-        doubt_rare_answers(agreements)
+        warn_queue(agreements[0].tally)
+        warn_rare_answers(agreements)
     far = [one for one in agreements if one.case.distance and not one.case.distance.bounded]
     if far:
-        doubt_far_answers(far)
+        warn_far_answers(far)
     undefined = [one for one in agreements if one.reason is not None]
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)

@@ -138,7 +138,7 @@ def agreement(
         check_list("coefficient", several, "names")
     found = list(dict.fromkeys(get_coefficient(one) for one in several))
     asked = _distances(distance)
-    keep_raters = any(one.asks_who for one in found)
+    keep_raters = any(one.needs_raters for one in found)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, temp_directory, keep_raters)
     study = open_sampled(data, reading, plan, drawn=drawn)
     scorer = Scorer(study, categories=categories, syntax=reading.syntax)

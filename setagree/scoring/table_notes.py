@@ -106,7 +106,7 @@ def design_of(row: Agreement) -> dict[str, Any]:
     return out
 
 
-def in_a_word(row: Agreement) -> str:
+def design_label(row: Agreement) -> str:
     """Return the label of the sampling design, such as "12 clusters", or a blank.
 
     The size of a population is included if there are no strata, whose sizes make weights.
@@ -139,7 +139,9 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
     return " and ".join(filter(None, said)) + (" each" if numbered else "")
 
 
-def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str = "") -> str:
+def sampling_sentence(
+    rows: Sequence[Agreement], *, over_units: bool = True, about: str = ""
+) -> str:
     """Return a sentence on the sampling design of the units behind the intervals, or a blank.
 
     It has the number of clusters and the largest share. For intervals over units it also has the
@@ -176,7 +178,7 @@ def how_drawn(rows: Sequence[Agreement], *, over_units: bool = True, about: str 
     return f"{whole[0].upper()}{whole[1:]}{freedom and f'; {freedom}'}.{tail}"
 
 
-def doubt_clusters(rows: Sequence[Agreement]) -> None:
+def warn_clusters(rows: Sequence[Agreement]) -> None:
     """Warn if clusters are too few or too unequal for an interval with nominal coverage."""
     found = [(row, one) for row in rows if (one := row.spread.clusters) is not None]
     for row, one in found[:1]:
@@ -193,7 +195,7 @@ def doubt_clusters(rows: Sequence[Agreement]) -> None:
             )
 
 
-def doubt_queue(tally: Tally) -> None:
+def warn_queue(tally: Tally) -> None:
     """Warn if more ratings seem to have been requested because the first ones differed.
 
     Then every unit of two ratings agrees, every unit with more has a disagreement, and there are
@@ -219,7 +221,7 @@ SEVERAL = 10
 """Minimum number of units of each kind, to exclude chance."""
 
 
-def doubt_far_answers(rows: Sequence[Agreement]) -> None:
+def warn_far_answers(rows: Sequence[Agreement]) -> None:
     """Warn if one unit has a third of the disagreement, under distances without a bound.
 
     With such long tails t covered the true value in 62% to 82% of simulated studies. If few
@@ -248,7 +250,7 @@ def doubt_far_answers(rows: Sequence[Agreement]) -> None:
         return
 
 
-def doubt_rare_answers(rows: Sequence[Agreement]) -> None:
+def warn_rare_answers(rows: Sequence[Agreement]) -> None:
     """Warn if one answer dominates so far that no interval is known to keep its coverage."""
     for row in rows:
         if said := rare_answers(row, named=True):

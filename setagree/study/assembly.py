@@ -35,7 +35,7 @@ from setagree.study.codes import (
     recode,
 )
 from setagree.study.columns import guess_columns
-from setagree.study.doubts import doubt_alike, doubt_merged_names
+from setagree.study.doubts import warn_alike, warn_merged_names
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -80,7 +80,7 @@ def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongC
 
 
 def _check_named(columns: list[Any], named: Sequence[object]) -> None:
-    """Refuse names of columns that are absent; say how to name those that are there."""
+    """Raise an error for names of columns that are absent; say how to name those that are there."""
     try:
         check_columns(columns, named)
     except DataError as error:
@@ -126,9 +126,9 @@ def assemble(
     kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)
-        _doubt_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
+        _warn_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     n = {"n_raters": kept.n_raters, "n_ratings": kept.n_ratings}
-    doubt_exchanged(kept.n_units, **n, is_array=long.is_array)
+    warn_exchanged(kept.n_units, **n, is_array=long.is_array)
     if kept.n_units < len(units):
         rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
         kept = replace(kept, unanswered=units[~rated])
@@ -136,7 +136,7 @@ def assemble(
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 
 
-def doubt_exchanged(n_units: int, *, n_raters: int, n_ratings: int, is_array: bool = False) -> None:
+def warn_exchanged(n_units: int, *, n_raters: int, n_ratings: int, is_array: bool = False) -> None:
     """Warn if there are far more raters than units, or if every rater gave one rating.
 
     `is_array` is whether the answers are a wide table whose columns are only numbered.
@@ -160,14 +160,14 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
     if column.dtype.kind == "f" and is_inexact(column):
         raise inexact_ids(role)
     codes, names = code_ids(column, role)
-    doubt_names(f"{role.capitalize()}s", names)
+    warn_names(f"{role.capitalize()}s", names)
     return codes, names
 
 
-def doubt_names(what: str, names: npt.NDArray[np.object_]) -> None:
+def warn_names(what: str, names: npt.NDArray[np.object_]) -> None:
     """Warn of names that look alike, unless they are too many to be looked through."""
     if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
-        doubt_alike(what, listed)
+        warn_alike(what, listed)
 
 
 def code_answers(
@@ -255,7 +255,7 @@ def _kept_apart(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
     )
 
 
-def _doubt_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
+def _warn_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object, object]) -> None:
     """Warn if most annotations are repeats, which is rarely intended."""
     unit, rater = ("its column" if name is None else f"column {shorten(name)}" for name in names)
     done = "united with others" if policy == "union" else "dropped"
@@ -391,19 +391,19 @@ def _tidy_names(
             ) from None
         plain = False
     if not plain:
-        _refuse_halves(codes, listed, role, column)
+        _check_halves(codes, listed, role, column)
         tidy = [tidied(name) for name in listed]
     if tidy == listed:
         return codes, names
     merged, distinct = merge(tidy)
     first: dict[int, object] = {}
     spelled = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), listed, strict=True)]
-    doubt_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
+    warn_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
     return recode(codes, merged), as_objects(distinct)
 
 
-def _refuse_halves(codes: Codes, names: Sequence[object], role: str, column: Column) -> None:
-    """Refuse half characters, with the first row that has one."""
+def _check_halves(codes: Codes, names: Sequence[object], role: str, column: Column) -> None:
+    """Raise an error for half characters, with the first row that has one."""
     for code, name in enumerate(names):
         if not is_whole(name):
             first = _rows(column, np.flatnonzero(codes == code)[:1])

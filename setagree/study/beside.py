@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, a_type, listing, shorten
 from setagree.study.assembly import pick_column
 from setagree.study.codes import as_objects
-from setagree.study.doubts import doubt_merged_names
+from setagree.study.doubts import warn_merged_names
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
@@ -26,7 +26,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{9,}$")
 """How a time begins: a date, or the seconds since 1970."""
 
 
-def said_of(
+def attribute_values(
     known: npt.NDArray[np.object_],
     data: Frame,
     by: str | None,
@@ -143,7 +143,7 @@ def _things(
         first: dict[int, object] = {}
         pairs = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), given, strict=True)]
         spelled = [pair for pair, k in zip(pairs, merged, strict=True) if k >= 0]
-        doubt_merged_names("group", [(one, other) for one, other in spelled if one != other])
+        warn_merged_names("group", [(one, other) for one, other in spelled if one != other])
     return np.append(merged, -1)[codes], things
 
 

@@ -30,14 +30,14 @@ from setagree.errors import (
 from setagree.study.doubts import (
     MARKERS,
     NO_LABEL,
-    doubt_absent,
-    doubt_blanks_as_empty,
-    doubt_brackets,
-    doubt_markers,
-    doubt_numeric_labels,
-    doubt_separator,
-    doubt_similar,
     how_many,
+    warn_absent,
+    warn_blanks_as_empty,
+    warn_brackets,
+    warn_markers,
+    warn_numeric_labels,
+    warn_separator,
+    warn_similar,
 )
 from setagree.study.labels import (
     Case,
@@ -291,8 +291,8 @@ def code_label_sets(
     for messages on numbers.
     """
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
-    _refuse_flags(cells)
-    _refuse_numbers(column, scalars)
+    _check_flags(cells)
+    _check_numbers(column, scalars)
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
         way = scalars() if any(is_number(cells[code]) for code in failures) else ""
@@ -303,14 +303,14 @@ def code_label_sets(
     merged, values = merge(sets)
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.label_sep, times)
     if syntax.blank == "empty" and spells_empty:
-        doubt_blanks_as_empty(n_blank)
+        warn_blanks_as_empty(n_blank)
     texts = [cell for cell in cells if isinstance(cell, str)]
     if not _is_plain(texts, values, syntax.label_sep):
-        doubt_separator(texts, syntax.label_sep)
-        doubt_brackets(texts, syntax.label_sep)
-        doubt_markers(codes, cells, times=times)
-        doubt_numeric_labels(values, scalars)
-        doubt_similar("Labels", used_labels(values))
+        warn_separator(texts, syntax.label_sep)
+        warn_brackets(texts, syntax.label_sep)
+        warn_markers(codes, cells, times=times)
+        warn_numeric_labels(values, scalars)
+        warn_similar("Labels", used_labels(values))
     is_text, codes = len(texts) == len(cells), recode(codes, merged)
     if values and syntax.codebook is None:
         warn_of_odd_labels(values, codes, syntax.label_sep, times)
@@ -386,7 +386,7 @@ def without_markers(
     if not markers:
         return codes, cells
     said, meant = ([_alone(one, case) for one in each] for each in (cells, markers))
-    doubt_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said], cells)
+    warn_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said], cells)
     kept = np.array([one not in meant for one in said], dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
     return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
@@ -498,7 +498,7 @@ def _count_blanks(
     return how_many(np.array([*is_blank, False])[codes], times), spells_empty
 
 
-def _refuse_numbers(column: Column, scalars: Callable[[], str]) -> None:
+def _check_numbers(column: Column, scalars: Callable[[], str]) -> None:
     if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
         name = "the table" if column.name is None else f"column {column.name!r}"
         way = f"use {way} for one value per cell, or " if (way := scalars()) else ""
@@ -507,20 +507,20 @@ def _refuse_numbers(column: Column, scalars: Callable[[], str]) -> None:
         )
 
 
-def _refuse_flags(cells: Sequence[object]) -> None:
-    """Refuse rows of flags whose meaning is open."""
+def _check_flags(cells: Sequence[object]) -> None:
+    """Raise an error for rows of flags whose meaning is open."""
     rows: list[Any] = [
         cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)
     ]
     if not rows:
         return
-    _refuse_uneven_flags(rows)
+    _check_uneven_flags(rows)
     if not any(isinstance(cell, str) and cell.strip() for cell in cells):
-        _refuse_numeric_flags(rows)
+        _check_numeric_flags(rows)
 
 
-def _refuse_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
-    """Refuse lists of 0 and 1 that look like one-hot rows, where they may also be two labels."""
+def _check_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
+    """Raise an error for lists of 0 and 1, which may be one-hot rows or two labels."""
     widths = {len(row) for row in rows}
     if len(widths) != 1 or max(widths) < 2:
         return
@@ -534,8 +534,8 @@ def _refuse_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
         )
 
 
-def _refuse_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
-    """Refuse one-hot rows of different lengths, whose flags cannot mean the same labels."""
+def _check_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
+    """Raise an error for one-hot rows of different lengths."""
     flags = [row for row in rows if all(isinstance(f, bool | np.bool_) for f in row)]
     other = next((row for row in flags if len(row) != len(flags[0])), None)
     if other is not None:

@@ -126,7 +126,7 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
 
 
-def refuse_role(reading: Reading, names: Iterable[str], column: str, said: str) -> None:
+def check_role(reading: Reading, names: Iterable[str], column: str, said: str) -> None:
     """Raise `OptionError` where a column that is named for something else has a role already.
 
     `said` is the option that names it.
@@ -134,7 +134,7 @@ def refuse_role(reading: Reading, names: Iterable[str], column: str, said: str) 
     Examples
     --------
     >>> names = ["unit", "rater", "labels"]
-    >>> refuse_role(Reading(), names, "labels", "by='labels'")  # doctest: +ELLIPSIS
+    >>> check_role(Reading(), names, "labels", "by='labels'")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     setagree.errors.OptionError: by='labels': this column is already used as the labels; name...
     """
@@ -302,7 +302,7 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
 
 
 def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
-    """Refuse columns that are named and absent, all of them at once; or that have two roles."""
+    """Raise an error for named columns that are absent (all are listed), or have two roles."""
     known = {*names}
     absent = {
         role: name
@@ -317,7 +317,7 @@ def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
 
 
 def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
-    """Refuse a column that has two roles.
+    """Raise an error for a column that has two roles.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def checked_counts(table: pd.DataFrame) -> Floats:
             f"{nameless[0]}); name the value that it counts, the empty set as ''."
         )
     counts = _as_counts(table)
-    _refuse_odd_axes(table, counts)
+    _check_odd_axes(table, counts)
     return counts
 
 
@@ -81,8 +81,8 @@ def unit_names(table: pd.DataFrame) -> pd.Index[Any]:
     return pd.Index(as_objects(map(tidied, table.index)), dtype=object, tupleize_cols=False)
 
 
-def _refuse_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
-    """Refuse repeated units, a column of units and sums, which would all be counted silently."""
+def _check_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
+    """Raise an error for repeated units, a column of units, and sums."""
     units = unit_names(table)
     if units.has_duplicates:
         twice = listing(units[units.duplicated()].unique().tolist())

@@ -77,7 +77,7 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     coded = code_answers(long.answer, reading, is_long=True, place=place)
     labels = _one_each(coded, numbers)
     degrees = _read(pick_column(frame, name), labels, numbers)
-    _doubt_scales(raters, names, degrees)
+    _warn_scales(raters, names, degrees)
     ratings, _ = pd.factorize(units * (raters.max() + 1) + raters)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(ratings), prepend=-1))
     _check_rows(ratings, labels, numbers, long)
@@ -91,7 +91,7 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     return LongColumns(long.unit.iloc[first], long.rater.iloc[first], answer)
 
 
-def doubt_degrees(values: Iterable[Value], what: str) -> None:
+def warn_degrees(values: Iterable[Value], what: str) -> None:
     """Warn where a result looks at labels alone and some of these have a degree other than 1."""
     if any(isinstance(one, Degrees) and not one.is_plain for one in values):
         warn(
@@ -101,7 +101,7 @@ def doubt_degrees(values: Iterable[Value], what: str) -> None:
         )
 
 
-def _doubt_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) -> None:
+def _warn_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) -> None:
     """Warn where some raters give degrees of 1 at most and others give ten times as much."""
     largest = np.zeros(len(names))
     np.maximum.at(largest, raters, degrees)
@@ -173,7 +173,7 @@ def _degree(cell: object) -> float | None:
 def _check_rows(
     ratings: Codes, labels: npt.NDArray[np.object_], numbers: Codes, long: LongColumns
 ) -> None:
-    """Refuse a rating that names a label twice, or has a row without one beside others."""
+    """Raise an error for a rating with a repeated label, or with a row without a label."""
     label_codes, _ = pd.factorize(labels)
     twice = np.flatnonzero(
         pd.DataFrame({"rating": ratings, "label": label_codes}).duplicated(keep=False)

@@ -60,7 +60,7 @@ _MOST = 20
 _SHOWN = 5
 
 
-def doubt_similar(what: str, names: Iterable[Any]) -> None:
+def warn_similar(what: str, names: Iterable[Any]) -> None:
     """Warn if names differ only in case, in type, or in characters that are hard to see."""
     if pairs := _alike(sorted_labels(names)):
         warn(
@@ -96,7 +96,7 @@ def _seen(name: str) -> str:
     return padded[1] if padded else name
 
 
-def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
+def warn_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
     """Warn if names of units or raters differ only in the space around them."""
     if merged:
         are = "are" if len(merged) > 1 else "is"
@@ -107,7 +107,7 @@ def doubt_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> No
         )
 
 
-def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
+def warn_spellings(cells: Sequence[object], codes: Codes) -> None:
     """Warn if identifiers are spellings of one number, such as the codes 007 and 7.
 
     1 and 1.0 are no two ways; `numbers.usual_spelling` says why. `codes` are those of the numbers.
@@ -128,7 +128,7 @@ def doubt_spellings(cells: Sequence[object], codes: Codes) -> None:
         )
 
 
-def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
+def warn_separator(cells: Sequence[object], label_sep: str) -> None:
     """Warn if all or some cells seem to use another separator between labels."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     used = any(label_sep in text for text in texts)
@@ -137,14 +137,14 @@ def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
     found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
     core = label_sep.strip()
     if core != label_sep and core in {";", "|"}:
-        _doubt_spaces(
+        _warn_spaces(
             [text for text in texts if core in text.replace(label_sep, "")], label_sep, core
         )
     mixed = _between_labels(texts, label_sep)
     found |= mixed
     often = {o: x for o, x in found.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
     if used:
-        _doubt_others(found, len(texts), label_sep, mixed)
+        _warn_others(found, len(texts), label_sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
         one = f"did you mean {option('label_sep', other)}?"
@@ -157,10 +157,10 @@ def doubt_separator(cells: Sequence[object], label_sep: str) -> None:
             SeparatorWarning,
         )
     else:
-        _doubt_order(texts, label_sep)
+        _warn_order(texts, label_sep)
 
 
-def _doubt_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
+def _warn_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
     """Warn if some cells use the separator without its surrounding spaces."""
     if close:
         warn(
@@ -186,7 +186,7 @@ def _stripped(text: str, label_sep: str) -> list[str]:
     return [part.strip() for part in text.split(label_sep)]
 
 
-def _doubt_others(
+def _warn_others(
     found: Mapping[str, list[str]], n_texts: int, label_sep: str, mixed: Collection[str]
 ) -> None:
     # Commas may well be part of a label where something else separates labels.
@@ -216,7 +216,7 @@ def _replaced(others: Sequence[str], label_sep: str = ",") -> str:
     return python_or_command(in_pandas, f"put {label_sep!r} between all labels in the file")
 
 
-def _doubt_order(texts: Sequence[str], label_sep: str) -> None:
+def _warn_order(texts: Sequence[str], label_sep: str) -> None:
     """Warn if cells differ only in the order of the parts around a usual separator."""
     for other in _OFTEN_INSIDE:
         first: dict[frozenset[str], tuple[str, ...]] = {}
@@ -237,7 +237,7 @@ def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
     return int(np.count_nonzero(rows) if times is None else times[rows].sum())
 
 
-def doubt_markers(
+def warn_markers(
     codes: Codes, cells: Sequence[object], *, what: str = "labels", times: Codes | None = None
 ) -> None:
     """Warn if cells such as ``n/a`` were read as labels or other answers."""
@@ -272,7 +272,7 @@ def _said(
     return how_many(np.isin(codes, odd), times), spelled
 
 
-def doubt_blanks_as_empty(n: int) -> None:
+def warn_blanks_as_empty(n: int) -> None:
     """Warn if blanks were read as empty sets although other cells are ``[]``."""
     if n:
         warn(
@@ -284,7 +284,7 @@ def doubt_blanks_as_empty(n: int) -> None:
         )
 
 
-def doubt_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
+def warn_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
     """Warn of markers of no annotation that nobody gave, and of cells that have their parts."""
     if not markers:
         return
@@ -301,7 +301,7 @@ def doubt_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
     warn(said, MissingMarkerWarning)
 
 
-def doubt_alike(what: str, names: Sequence[object]) -> None:
+def warn_alike(what: str, names: Sequence[object]) -> None:
     """Warn if names of units or raters differ only in case, type (1 and "1") or look alike."""
     if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
@@ -311,7 +311,7 @@ def doubt_alike(what: str, names: Sequence[object]) -> None:
         )
 
 
-def doubt_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str]) -> None:
+def warn_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str]) -> None:
     """Warn if every answer is one number; `scalars` returns the option that reads numbers."""
     alone = [next(iter(value)) for value in values if len(value) == 1]
     if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
@@ -325,7 +325,7 @@ def doubt_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str])
         )
 
 
-def doubt_mixed_scale(
+def warn_mixed_scale(
     is_number: Sequence[bool],
     cleaned: Sequence[object],
     codes: Codes,
@@ -358,10 +358,10 @@ def doubt_mixed_scale(
             "separators, if they are numbers.",
             MixedScaleWarning,
         )
-    doubt_markers(codes, cleaned, what="categories", times=times)
+    warn_markers(codes, cleaned, what="categories", times=times)
 
 
-def doubt_brackets(cells: Sequence[object], label_sep: str) -> None:
+def warn_brackets(cells: Sequence[object], label_sep: str) -> None:
     """Warn if labels contain the separator in brackets, where they are split."""
     within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(label_sep)}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
@@ -377,7 +377,7 @@ def doubt_brackets(cells: Sequence[object], label_sep: str) -> None:
         )
 
 
-def doubt_columns(families: Sequence[Sequence[object]]) -> None:
+def warn_columns(families: Sequence[Sequence[object]]) -> None:
     """Warn if columns are read as raters that have no answer in common with the others.
 
     `families` are names of columns; between families there is no common answer.
@@ -405,7 +405,7 @@ def is_agreed(rater: object) -> bool:
     return "".join(filter(str.isalnum, str(rater).casefold())) in _AGREED
 
 
-def doubt_agreed(raters: Sequence[object]) -> None:
+def warn_agreed(raters: Sequence[object]) -> None:
     """Warn if a column of a rater has a name such as "consensus"."""
     made = [rater for rater in raters if is_agreed(rater)]
     if made and len(raters) - len(made) > 1:
@@ -417,7 +417,7 @@ def doubt_agreed(raters: Sequence[object]) -> None:
         )
 
 
-def doubt_totals(units: Sequence[object]) -> None:
+def warn_totals(units: Sequence[object]) -> None:
     """Warn if the last row seems to hold totals."""
     if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
         warn(

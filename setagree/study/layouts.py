@@ -29,7 +29,7 @@ from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import check_roles
 from setagree.study.counts import UNIT_NAMES
-from setagree.study.doubts import doubt_agreed, doubt_columns, doubt_totals, is_agreed
+from setagree.study.doubts import is_agreed, warn_agreed, warn_columns, warn_totals
 from setagree.study.frames import Frame, as_pandas, check_columns, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
@@ -69,18 +69,18 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     # A column may be called None, as is a unit that is not named.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
-    _refuse_nameless("column of a rater", names)
-    _refuse_nameless("row of a unit", as_objects(ids))
+    _check_nameless("column of a rater", names)
+    _check_nameless("row of a unit", as_objects(ids))
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
             f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
             "no answers."
         )
-    doubt_totals(as_objects(ids).tolist())
+    warn_totals(as_objects(ids).tolist())
     if raters is None:
-        _refuse_stray_columns(columns)
-        doubt_agreed(names)
+        _check_stray_columns(columns)
+        warn_agreed(names)
     else:
         _warn_texts(columns)
     return LongColumns(
@@ -112,9 +112,9 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
     if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
         raise OptionError(f"{option('raters', raters, limit=80)} must name two raters.")
-    _refuse_halves("rater", raters)
-    _refuse_nameless("row of the contingency table", as_objects(table.index))
-    _refuse_nameless("column of the contingency table", as_objects(table.columns))
+    _check_halves("rater", raters)
+    _check_nameless("row of the contingency table", as_objects(table.index))
+    _check_nameless("column of the contingency table", as_objects(table.columns))
     counts = _whole_counts(table)
     axes = (table.index, table.columns)
     if all(isinstance(axis, pd.RangeIndex) and axis.start == 0 for axis in axes):
@@ -122,7 +122,7 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
             "the contingency table is not labelled, only numbered: name the values on both axes, "
             "as in DataFrame(counts, index=values, columns=values)."
         )
-    _refuse_margins(table, counts)
+    _check_margins(table, counts)
     rows, columns = np.nonzero(counts)
     times = counts[rows, columns]
     first = np.repeat(as_objects(table.index)[rows], times)
@@ -155,8 +155,8 @@ def from_cube(
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
     unit_ids = as_objects(range(n_units) if units is None else units)
     rater_ids = as_objects(range(n_raters) if raters is None else raters)
-    _refuse_halves("unit", unit_ids)
-    _refuse_halves("rater", rater_ids)
+    _check_halves("unit", unit_ids)
+    _check_halves("rater", rater_ids)
     named = (len(rater_ids), len(unit_ids), len(names))
     if missing.shape != (n_raters, n_units) or named != flags.shape:
         raise DataError(
@@ -221,8 +221,8 @@ def _stack(columns: Sequence[Column]) -> Column:
     return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
 
 
-def _refuse_stray_columns(columns: Sequence[Column]) -> None:
-    """Refuse a column that looks like identifiers or free text among columns of answers."""
+def _check_stray_columns(columns: Sequence[Column]) -> None:
+    """Raise an error for a column of identifiers or free text among columns of answers."""
     present, parts = _answers_of(columns)
     strays = _strays(present, parts)
     advice = _advice(columns, parts, strays)
@@ -246,7 +246,7 @@ def _warn_families(
     families = [
         [columns[k].name for k in one if len(present[k]) >= _ENOUGH] for one in _families(parts)
     ]
-    doubt_columns([one for one in families if one])
+    warn_columns([one for one in families if one])
 
 
 def _warn_texts(columns: Sequence[Column]) -> None:
@@ -325,7 +325,7 @@ def _advice(
 
 
 def _refuse_names(columns: Sequence[Column], odd_names: set[str], advice: str) -> None:
-    """Refuse a column that is called like something else than a rater."""
+    """Raise an error for a column that is called like something else than a rater."""
     names = [column.name for column in columns]
     odd = [name for name in names if str(name).strip().lower() in odd_names]
     if not odd:
@@ -371,8 +371,8 @@ def _answer_parts(cells: Sequence[object]) -> set[str]:
     return {str(part) for part in whole} - {""}
 
 
-def _refuse_nameless(what: str, names: Iterable[object]) -> None:
-    _refuse_halves(what, names)
+def _check_nameless(what: str, names: Iterable[object]) -> None:
+    _check_halves(what, names)
     nameless = [k for k, name in enumerate(names) if is_missing(name)]
     if nameless:
         several = counted(len(nameless), what, what.replace(" of", "s of", 1))
@@ -381,8 +381,8 @@ def _refuse_nameless(what: str, names: Iterable[object]) -> None:
         )
 
 
-def _refuse_halves(what: str, names: Iterable[object]) -> None:
-    """Refuse half characters in the names along an axis."""
+def _check_halves(what: str, names: Iterable[object]) -> None:
+    """Raise an error for half characters in the names along an axis."""
     for number, name in enumerate(names):
         check_text(name, f"{what} (number {number}),")
 
@@ -396,8 +396,8 @@ def _series(cells: npt.NDArray[np.object_]) -> Column:
         return pd.Series(cells, dtype=object)
 
 
-def _refuse_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
-    """Refuse sums among the counts, which crosstab(margins=True) appends."""
+def _check_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
+    """Raise an error for sums among the counts, which crosstab(margins=True) appends."""
     for axis, names in enumerate((table.index, table.columns)):
         name = as_objects(names)[-1]
         inner = np.delete(counts, -1, axis).sum(axis)

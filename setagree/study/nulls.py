@@ -39,20 +39,20 @@ def read_nulls(
         if taken == "error":
             raise _refused(place(int(np.flatnonzero(is_null)[0])), n_null)
         if taken == "empty" or answers.values:  # else all is missing, which is refused
-            doubt_nulls(n_null, answers, taken=taken, asked=asked)
+            warn_nulls(n_null, answers, taken=taken, asked=asked)
         if taken == "missing":
             return answers
         values = tuple(dict.fromkeys([*answers.values, EMPTY]))
         codes = np.where(is_null, np.int32(values.index(EMPTY)), answers.codes)
         return replace(answers, codes=codes, values=values)
     if asked is not None:
-        doubt_nulls_left(n_null, asked, has_sets=answers.kind == "labels")
+        warn_nulls_left(n_null, asked, has_sets=answers.kind == "labels")
     elif answers.kind == "labels" and blank == "missing":  # of scalars, blanks can only be missing
-        doubt_blanks(answers.n_blank)
+        warn_blanks(answers.n_blank)
     return answers
 
 
-def doubt_blanks(n_blank: int) -> None:
+def warn_blanks(n_blank: int) -> None:
     """Warn that blank cells were read as missing by default, with their number."""
     if n_blank:
         warn(
@@ -65,7 +65,7 @@ def doubt_blanks(n_blank: int) -> None:
 _KEPT_AS_TEXT = "(pandas: keep_default_na=False; Polars: missing_utf8_is_empty_string=True)"
 
 
-def doubt_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | None) -> None:
+def warn_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | None) -> None:
     """Warn how nulls in a long column of label text were read, with the number of blanks.
 
     `asked` is what blank= says, None by default.
@@ -97,7 +97,7 @@ def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
     return f"both are taken as missing{says}{hint}"
 
 
-def doubt_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
+def warn_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
     """Warn that nulls are missing although `blank`, which concerns blank text, is not "missing"."""
     if asked == "missing" or not n_null:
         return

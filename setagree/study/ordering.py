@@ -153,7 +153,7 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
         return Times(np.asarray(cells.cat.codes, dtype=np.int64), None)
     texts = [tidied(one) for one in distinct if isinstance(one, str)]
     if (found := _numbers(distinct)) is not None:
-        _refuse_unclear(texts, said, are_decimals=True)
+        _check_unclear(texts, said, are_decimals=True)
     elif (found := _dates(distinct)) is None:
         found = None if are_spans else _names(distinct, said)
     if found is None:
@@ -246,7 +246,7 @@ def _names(cells: pd.Series[Any], said: str) -> Times | None:
         if not is_version and all(len(key) < 3 for key in keys):
             are_decimals = is_quantity or not any(key[0] for key in keys)
             are_decimals &= not all(map(_DAY_AND_MONTH.fullmatch, numerals))
-            _refuse_unclear(numerals, said, are_decimals=are_decimals)
+            _check_unclear(numerals, said, are_decimals=are_decimals)
             if are_decimals:
                 keys = [(Fraction(one),) for one in numerals]
         n_varying += sum(len({*part}) > 1 for part in zip_longest(*keys))
@@ -258,7 +258,7 @@ def _names(cells: pd.Series[Any], said: str) -> Times | None:
     return Times(np.array([place[key] for key in names], dtype=np.int64), None)
 
 
-def _refuse_unclear(numerals: Sequence[str], said: str, *, are_decimals: bool) -> None:
+def _check_unclear(numerals: Sequence[str], said: str, *, are_decimals: bool) -> None:
     """Raise if numerals have one order as decimals and another one as versions: 1.9 and 1.10.
 
     Those that are known to be decimals have an order, unless the longer one ends in zero.

@@ -58,7 +58,7 @@ def _literal_items(text: str) -> list[object] | None:
             raise LabelError(f"{shorten(text)} is a dict, not labels.")
         if isinstance(items, list | tuple | set):
             if read is _python_literal:
-                _refuse_printed_array(text)
+                _check_printed_array(text)
             return list(items)
     return None
 
@@ -69,8 +69,8 @@ def _python_literal(text: str) -> object:
         return ast.literal_eval(text)
 
 
-def _refuse_printed_array(text: str) -> None:
-    """Refuse strings side by side: of the printed array ['a' 'b'] Python makes the label "ab"."""
+def _check_printed_array(text: str) -> None:
+    """Raise an error for adjacent strings: Python reads the printed array ['a' 'b'] as "ab"."""
     if not _ADJACENT_QUOTES.search(text):
         return
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from setagree.errors import DataError, check_list
-from setagree.study.beside import said_of, with_columns
+from setagree.study.beside import attribute_values, with_columns
 from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns as with_roles
 from setagree.study.frames import Frame, as_pandas, column_names
@@ -86,7 +86,7 @@ def read_raters(study: Annotations, data: Frame, reading: Reading) -> Annotation
     check_list("rater_columns", names, "columns")
     if not names:
         return study
-    said = said_of(study.raters, data, reading.rater, names, "rater")
+    said = attribute_values(study.raters, data, reading.rater, names, "rater")
     by_rater = {name: dict(zip(study.raters, said[name], strict=True)) for name in said}
     return study.with_raters(by_rater)
 

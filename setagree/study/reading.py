@@ -247,7 +247,7 @@ class Reading:
             )
 
     def _check_names(self) -> None:
-        """Refuse tables, arrays and the like where a name, a list of names or a flag is due."""
+        """Raise an error for values that are not a name, a list of names or a flag."""
         names = ("wide", "raters_in_rows", "raters", "question", "delimiter", "predictions")
         beside = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
         for name in (*self.columns, *self.drawn, *names, *beside):
@@ -264,7 +264,7 @@ class Reading:
             check_type("format", self.format, str, "the name of a format")
 
     def _check_degree(self) -> None:
-        """Refuse options that mean nothing where each row holds one label and its degree."""
+        """Raise an error for options that do not apply if each row is a label with its degree."""
         odd = [name for name in ("value", "order_by") if getattr(self, name) is not None]
         odd += ["labels"] * isinstance(self.labels, list) + ["kind"] * (self.answers != "labels")
         odd += ["duplicates"] * (self.duplicates != "error")
@@ -276,7 +276,7 @@ class Reading:
             )
 
     def _check_layout(self) -> None:
-        """Refuse options of another layout."""
+        """Raise an error for options of another layout."""
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.raters_in_rows:

@@ -165,7 +165,7 @@ def _scaled(weights: Floats) -> Floats:
 
 
 def check_weights(study: Annotations, column: str) -> None:
-    """Refuse weights that are no finite numbers above 0, or too unequal to compute with."""
+    """Raise an error for weights that are not finite and above 0, or are too unequal."""
     cells = study.units_frame[column]
     plain = {*map(type, cells)} == {float}  # which most are, and many
     weights = cells.to_numpy(dtype=float) if plain else np.array([*map(_as_float, cells)])
@@ -248,7 +248,7 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
 
 
 def _check_size(size: object, n_drawn: int, of: str) -> None:
-    """Refuse a size that is no number, or is below the units that were drawn."""
+    """Raise an error for a size that is no number, or is below the units that were drawn."""
     number = np.nan if isinstance(size, str) else _as_float(size)
     shown = int(number) if np.isfinite(number) and number == round(number) else size
     said = f"{option('population_size', shown, limit=80)}{of}"
@@ -262,7 +262,7 @@ def _check_size(size: object, n_drawn: int, of: str) -> None:
 
 
 def check_strata(study: Annotations, strata: str) -> None:
-    """Refuse a stratum with one pairable unit, which shows no spread."""
+    """Raise an error for a stratum with one pairable unit, which shows no spread."""
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     codes, names = pd.factorize(as_objects(study.units_frame[strata])[pairable])
     if alone := names[np.bincount(codes, minlength=len(names)) == 1].tolist():

@@ -24,11 +24,11 @@ from setagree.study.codes import (
     worded,
 )
 from setagree.study.doubts import (
-    doubt_markers,
-    doubt_mixed_scale,
-    doubt_similar,
-    doubt_spellings,
     how_many,
+    warn_markers,
+    warn_mixed_scale,
+    warn_similar,
+    warn_spellings,
 )
 from setagree.study.labels import Blank, Case
 from setagree.study.names import check_text, tidied
@@ -77,20 +77,20 @@ def code_scalars(
             f"{option('missing')} what means no answer."
         )
     is_number = kind != "category" and not any(no_number)
-    _refuse_infinite(numbers, codes, cells, place, spelled=is_number)
+    _check_infinite(numbers, codes, cells, place, spelled=is_number)
     if is_number:
         _check_doubles(numbers, codes, cells, place)
     if not is_number:
         if kind == "category":
-            doubt_markers(codes, cleaned, what="categories", times=times)
+            warn_markers(codes, cleaned, what="categories", times=times)
         else:
             finite = [n is not None and not _is_infinite(n) for n in numbers]
-            doubt_mixed_scale(finite, cleaned, codes, place, times=times)
-        doubt_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
+            warn_mixed_scale(finite, cleaned, codes, place, times=times)
+        warn_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
     order = _order(column, case, markers)
     if is_number:
-        doubt_spellings(cleaned, merged)
+        warn_spellings(cleaned, merged)
         _warn_unsorted(order, column.name)
         return Answers(recode(codes, merged), values, "number", n_blank)
     return Answers(recode(codes, merged), values, "category", n_blank, order=order)
@@ -138,7 +138,7 @@ def _category(value: object) -> object:
     return as_number(value) if isinstance(value, Decimal | Fraction) else value
 
 
-def _refuse_infinite(
+def _check_infinite(
     numbers: Sequence[Number | None],
     codes: Codes,
     cells: Sequence[object],
@@ -146,7 +146,7 @@ def _refuse_infinite(
     *,
     spelled: bool,
 ) -> None:
-    """Refuse infinite and overlong numbers; as text only where text means numbers."""
+    """Raise an error for infinite and overlong numbers; as text only where text means numbers."""
     for position, number in enumerate(numbers):
         if isinstance(cells[position], str) and not spelled:
             continue

@@ -18,7 +18,7 @@ _MOST_ROWS = 1000
 _NO_WORDS = re.compile(r"[\s\[\](){}'\"]+")
 
 
-def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | None:
+def detect_wide_layout(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | None:
     """Return the unit and the raters of a table that shows itself as wide, or None if it may not.
 
     It does where no column is called like a rater or like answers, one identifies the units, and
@@ -27,7 +27,7 @@ def seen_wide(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | 
     Examples
     --------
     >>> table = pd.DataFrame({"id": [1, 2], "ann": ["joy", "fear"], "bob": ["joy, fear", "joy"]})
-    >>> seen_wide(table, Reading())
+    >>> detect_wide_layout(table, Reading())
     ('id', ['ann', 'bob'])
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]

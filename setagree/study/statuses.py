@@ -57,7 +57,7 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
     if not observed.any():
         raise DataError(f"no row has the status {STATUSES[0]!r} in column {name!r}.")
     study = record.from_reading(table[observed], others)
-    _doubt_answers(table[~observed], answers)
+    _warn_answers(table[~observed], answers)
     frame = _without_answer(study, table[~observed], said[~observed], reading)
     missing, answered = dict(study.missing_by_rater), {*study.units}
     for rater in frame["rater"]:
@@ -111,7 +111,7 @@ def _read(column: Any, name: str) -> npt.NDArray[np.object_]:
     return as_objects(out)[codes]
 
 
-def _doubt_answers(left: pd.DataFrame, answers: list[Any]) -> None:
+def _warn_answers(left: pd.DataFrame, answers: list[Any]) -> None:
     """Warn of rows that were not observed and hold an answer all the same."""
     if len(answers) > 1 or not len(left):
         return

@@ -67,7 +67,7 @@ def to_wide(study: Annotations) -> pd.DataFrame:
     A table of more than 100 million cells is refused (`DataError`).
     """
     shape = (len(study.units), len(study.raters))
-    _refuse_large(*shape)
+    _check_large(*shape)
     cells = np.full(shape, None, dtype=object)
     cells[study.unit_codes, study.rater_codes] = _answers(study)
     columns = (as_ordered(inferred(column), study.order) for column in cells.T)
@@ -90,7 +90,7 @@ def to_indicators(study: Annotations) -> pd.DataFrame:
     """
     if study.kind != "labels":
         raise DataError("only label sets have indicators; these values are scalars.")
-    _refuse_large(len(study.value_codes), len(study.labels))
+    _check_large(len(study.value_codes), len(study.labels))
     column = {label: position for position, label in enumerate(study.labels)}
     flags = np.zeros((len(study.values), len(study.labels)), dtype=bool)
     for code, label_set in enumerate(study.values):
@@ -155,7 +155,7 @@ def _answers(study: Annotations) -> npt.NDArray[np.object_]:
     return as_objects(study.values)[study.value_codes]
 
 
-def _refuse_large(rows: int, columns: int) -> None:
+def _check_large(rows: int, columns: int) -> None:
     if rows * columns > DENSE_LIMIT:
         raise DataError(
             f"a table of {rows:,} x {columns:,} cells is over {DENSE_LIMIT:,}; use to_long()."

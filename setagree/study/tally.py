@@ -14,7 +14,7 @@ from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, entries_of, read_only
 from setagree.study.counts import read_counts
-from setagree.study.doubts import doubt_similar
+from setagree.study.doubts import warn_similar
 from setagree.study.kept_raters import Given
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.labels import Case
@@ -281,7 +281,7 @@ class Tally(ReadOnlyArrays):
         codes = {value: code for code, value in enumerate(self.values)}
         moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
         if self.kind != other.kind:  # what one of them read as numbers may be text in the other
-            doubt_similar("Categories", {v for v in codes if isinstance(v, str | int | float)})
+            warn_similar("Categories", {v for v in codes if isinstance(v, str | int | float)})
         units, unit_patterns = _joined_units(self, other) or (None, None)
         given = None
         if self.given is not None and other.given is not None:

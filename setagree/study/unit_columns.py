@@ -23,8 +23,8 @@ from setagree.errors import (
     listing,
     option,
 )
-from setagree.study.assembly import doubt_names, pick_column
-from setagree.study.beside import GROUPS, as_column, no_name, said_of, with_columns
+from setagree.study.assembly import pick_column, warn_names
+from setagree.study.beside import GROUPS, as_column, attribute_values, no_name, with_columns
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
@@ -148,7 +148,7 @@ def sampled(
             study, column = with_units(study, {role: column}), role
         _check_column(study, column, role)
         if role in GROUPS and getattr(before, role) != column:
-            doubt_names(GROUPS[role], pd.unique(study.units_frame[column]))
+            warn_names(GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
     beside = [option(role) for role in names if role != "cluster"]
@@ -193,7 +193,9 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
         return study
     columns = study.units_frame
     numbers = {reading.sampling_weight}
-    found = said_of(study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers)
+    found = attribute_values(
+        study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers
+    )
     for name, said in found.items():
         given = pick_column(as_pandas(data, [name]), name)
         columns[name] = as_column(said, columns, given.dtype)
@@ -202,7 +204,7 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
 
 
 def _check_column(study: Annotations, column: str, role: str) -> None:
-    """Refuse a column that is absent, or that says nothing of some units."""
+    """Raise an error for a column that is absent, or that says nothing of some units."""
     known = study.units_frame
     if column not in known:
         listed = f"it knows {listing([*known])}" if len(known.columns) else "it knows none"

@@ -32,7 +32,7 @@ def case_of(rows, distance="masi"):
 def test_disagreement_of_units(at_once, rows):
     """q_i sums d over the ordered pairs of a unit's ratings, in runs of any length."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chance, "PAIRS_AT_ONCE", at_once)
+        patch.setattr(chance, "PAIR_BLOCK_SIZE", at_once)
         case = case_of(rows)
         q = pattern_disagreement(case.tally, case.weights)[case.tally.unit_patterns]
     units = reference.rated(rows)

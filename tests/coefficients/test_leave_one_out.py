@@ -26,7 +26,7 @@ def without(rows, coefficient, distance):
     entry = COEFFICIENTS[coefficient]
     case = Scorer(annotations(rows)).case(get_distance(distance), listed=entry.model.lists_values)
     found = UnitSums(case, entry.model).without_units()
-    return found if entry.asks_who else found[case.tally.unit_patterns]
+    return found if entry.needs_raters else found[case.tally.unit_patterns]
 
 
 def by_leaving_out(rows, coefficient, distance):

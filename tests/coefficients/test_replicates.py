@@ -27,7 +27,7 @@ def reweighted(rows, coefficient, distance, unit_weights):
     entry = COEFFICIENTS[coefficient]
     case = Scorer(annotations(rows)).case(get_distance(distance), listed=entry.model.lists_values)
     M = np.asarray(unit_weights, dtype=float)
-    if not entry.asks_who:
+    if not entry.needs_raters:
         onto_patterns = np.eye(case.tally.n_patterns)[case.tally.unit_patterns]
         M = M @ onto_patterns
     return UnitSums(case, entry.model).reweighted(M)

@@ -97,8 +97,8 @@ def road(monkeypatch, name, block=7):
     monkeypatch.setattr(cost_model, "_FREE_BYTES", 1e12)
     monkeypatch.setattr(cost_model, "_MOST_BYTES", 1e12)
     monkeypatch.setattr(cost_model, "_STEP_COST", np.inf)
-    monkeypatch.setattr(overlap, "_PRODUCTS_AT_ONCE", 50)
-    monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", 50)
+    monkeypatch.setattr(overlap, "_PRODUCT_BLOCK_SIZE", 50)
+    monkeypatch.setattr(subsets, "_ENTRY_BLOCK_SIZE", 50)
     monkeypatch.setattr(base, "BLOCK", block)
     monkeypatch.setattr(geometry, "_PAIR_CHUNK", 11)
 

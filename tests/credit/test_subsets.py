@@ -94,7 +94,7 @@ def test_ranked_levels_hold_all_subsets():
 def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
     """With i counted over the most frequent labels, by rank and by list."""
     monkeypatch.setattr(subsets, "_RANKED_CELLS", ranked_cells)
-    monkeypatch.setattr(subsets, "_ENTRIES_AT_ONCE", entries_at_once)
+    monkeypatch.setattr(subsets, "_ENTRY_BLOCK_SIZE", entries_at_once)
     rng = np.random.default_rng(4)
     share = np.arange(9, 0, -1) / 45
     sizes = rng.integers(0, 7, size=60)
@@ -116,7 +116,7 @@ def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
 @pytest.mark.parametrize("at_once", [1, 40, 4_000_000])
 def test_any_number_of_columns_at_once(monkeypatch, at_once):
     """Columns are taken in runs of bounded memory; the runs do not change the sums."""
-    monkeypatch.setattr(subsets, "_CELLS_AT_ONCE", at_once)
+    monkeypatch.setattr(subsets, "_CELL_BLOCK_SIZE", at_once)
     distance = get_distance("masi")
     index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
     D = np.array([[distance(A, B) for B in FAMILY] for A in FAMILY])

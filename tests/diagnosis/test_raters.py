@@ -638,7 +638,7 @@ class TestOverTime:
         day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
         options = {"window": 3, "step": 2, "coefficient": coefficient}
         together = sa.over_time(study, day, **options)
-        monkeypatch.setattr(grouping, "are_known", lambda _: False)
+        monkeypatch.setattr(grouping, "are_computed_together", lambda _: False)
         pd.testing.assert_frame_equal(together, sa.over_time(study, day, **options), rtol=1e-10)
 
     def test_a_time_for_every_annotation(self):

@@ -260,7 +260,7 @@ class TestBestMatchBlocks:
         monkeypatch.setattr(base, "BLOCK", block)
         monkeypatch.setattr("setagree.credit.semantic.BLOCK", block)
         monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
-        monkeypatch.setattr(semantic, "_PAIRS_AT_ONCE", 10 * block)
+        monkeypatch.setattr(semantic, "_PAIR_BLOCK_SIZE", 10 * block)
         d = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
         D = np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
         weights = sa.weights(STUDY, d)

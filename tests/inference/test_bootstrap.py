@@ -64,7 +64,7 @@ class TestReplicates:
         agreement = score(fitting(name, HARD), name, distance)
         coefficient = COEFFICIENTS[name]
         case = agreement.case
-        once = np.ones(case.tally.n_units) if coefficient.asks_who else case.tally.multiplicity
+        once = np.ones(case.tally.n_units) if coefficient.needs_raters else case.tally.multiplicity
         actual = UnitSums(case, coefficient.model).reweighted(once[None, :])
         assert actual == pytest.approx([agreement.estimate], rel=1e-13)
 
@@ -88,7 +88,7 @@ class TestReplicates:
             get_coefficient(name), get_distance(distance)
         )
         coefficient, tally = COEFFICIENTS[name], agreement.tally
-        once = np.ones(tally.n_units) if coefficient.asks_who else tally.multiplicity
+        once = np.ones(tally.n_units) if coefficient.needs_raters else tally.multiplicity
         actual = UnitSums(agreement.case, coefficient.model).reweighted(once[None, :])
         assert actual == pytest.approx([agreement.estimate], rel=1e-13)
 

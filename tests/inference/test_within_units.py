@@ -29,7 +29,7 @@ def no_list(monkeypatch):
 def roads(monkeypatch, road):
     """Count the values of the units by a matrix, or meet the distinct ones pair by pair."""
     monkeypatch.setattr(shuffling, "_CELLS_A_LOOKUP", 1e9 if road == "matrix" else 0)
-    monkeypatch.setattr(shuffling, "_CELLS_AT_ONCE", 20)
+    monkeypatch.setattr(shuffling, "_CELL_BLOCK_SIZE", 20)
 
 
 every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])

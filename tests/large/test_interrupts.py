@@ -188,7 +188,7 @@ class TestCopies:
                 yield {role: ["x"] for role in columns}
 
         monkeypatch.setattr(copies, "_delimited", endless)
-        monkeypatch.setattr(copies, "_AT_ONCE", 2)
+        monkeypatch.setattr(copies, "_BLOCK_SIZE", 2)
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         paths = self.files(tmp_path)

@@ -189,7 +189,7 @@ class TestDawidSkene:
         with pytest.warns(ConvergenceWarning, match="had not converged"):
             consensus(annotations(numbers("1 2 1 / 2 2 1 / 1 1 2")), method="dawid_skene")
 
-    @pytest.mark.parametrize("cells", [dawid_skene_module._CELLS_AT_ONCE, 1])
+    @pytest.mark.parametrize("cells", [dawid_skene_module._CELL_BLOCK_SIZE, 1])
     @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10**6))
     def test_labels_together_as_one_by_one(self, cells, seed):
@@ -210,7 +210,7 @@ class TestDawidSkene:
         named = given_labels[order], units[order]
         panel, panels = dawid_skene_module.panels_of(study)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(dawid_skene_module, "_CELLS_AT_ONCE", cells)
+            patch.setattr(dawid_skene_module, "_CELL_BLOCK_SIZE", cells)
             fits = list(
                 dawid_skene_module.label_fits(study, ballot.geometry.flags, named, panel, panels)
             )

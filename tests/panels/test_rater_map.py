@@ -86,7 +86,7 @@ class TestDistances:
         """Pairs in short runs, kept or not, give the same map and the same reshuffles."""
         study = annotations(two_camps())
         whole = rater_map(study, rng=1, n_resamples=5)
-        monkeypatch.setattr(rater_map_module, "PAIRS_AT_ONCE", 7)
+        monkeypatch.setattr(rater_map_module, "PAIR_BLOCK_SIZE", 7)
         monkeypatch.setattr(rater_map_module, "_KEPT_PAIRS", 0)
         parts = rater_map(study, rng=1, n_resamples=5)
         np.testing.assert_allclose(parts.distances, whole.distances, atol=1e-14)

@@ -341,7 +341,7 @@ def test_a_tally_is_enough_where_raters_are_not_needed(coefficient, distance):
         return
     study = annotations(example(coefficient, distance))
     tally = Scorer(sa.Tally.from_annotations(study))
-    if not COEFFICIENTS[coefficient].asks_who:
+    if not COEFFICIENTS[coefficient].needs_raters:
         result = tally.score(get_coefficient(coefficient), get_distance(distance))
         same_figures(
             result, Scorer(study).score(get_coefficient(coefficient), get_distance(distance))

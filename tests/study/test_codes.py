@@ -27,7 +27,7 @@ from setagree.study import codes as coding
 from setagree.study import objects as many_objects
 from setagree.study import scalars
 from setagree.study.labels import LabelSyntax
-from setagree.study.nulls import doubt_blanks
+from setagree.study.nulls import warn_blanks
 
 
 def place(row):
@@ -347,9 +347,9 @@ class TestLabelWarnings:
     def test_blanks(self):
         """The warning for blank cells counts them and says how to decide."""
         with pytest.warns(BlankLabelsWarning) as caught:
-            doubt_blanks(1200)
+            warn_blanks(1200)
         assert str(caught[0].message).startswith("1,200 blank cells taken as missing; say blank=")
-        doubt_blanks(0)
+        warn_blanks(0)
 
 
 class TestScalars:

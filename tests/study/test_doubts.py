@@ -23,7 +23,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.study import codes
-from setagree.study.doubts import doubt_alike, doubt_similar
+from setagree.study.doubts import warn_alike, warn_similar
 from setagree.study.labels import LabelSyntax
 
 
@@ -98,8 +98,8 @@ def test_the_test_for_like_names_hides_none(names):
     if not codes.may_look_alike(names):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            doubt_alike("Units", names)
-            doubt_similar("Labels", names)
+            warn_alike("Units", names)
+            warn_similar("Labels", names)
 
 
 def test_second_separator_in_some_cells():
@@ -168,7 +168,7 @@ def test_a_second_separator_between_known_labels(cells, cell):
 def test_no_warning_prints_a_tuple():
     """Names that look alike or are one are told apart by 'and', not by brackets."""
     with pytest.warns(SimilarLabelsWarning) as caught:
-        doubt_alike("Raters", ["Ann", "ann", "bob"])
+        warn_alike("Raters", ["Ann", "ann", "bob"])
     assert str(caught[0].message) == (
         "Raters that look alike are kept apart: 'Ann' and 'ann'. If they are one, spell them in "
         "one way."

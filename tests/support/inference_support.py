@@ -108,7 +108,7 @@ def as_drawn(rows: Rows, agreement: sa.Agreement) -> Rows:
     Of units with equal counts, where a coefficient does not ask whose they are, one stands for all.
     """
     places, _ = drawn_rows(agreement)
-    if not COEFFICIENTS[agreement.coefficient].asks_who:
+    if not COEFFICIENTS[agreement.coefficient].needs_raters:
         patterns = agreement.tally.unit_patterns.tolist()
         places = [patterns.index(pattern) for pattern in places]
     return [rows[place] for place in places]

@@ -30,7 +30,7 @@ from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
-from setagree.study.shapes import seen_wide
+from setagree.study.shapes import detect_wide_layout
 from setagree.wording.label_sets import display_labels
 from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
@@ -207,7 +207,7 @@ def _roles(frame: pd.DataFrame, how: Mapping[str, Any]) -> Answer:
     """Return what the columns of a table are taken for, chosen or guessed."""
     names, wide = [str(name) for name in frame], None
     with suppress(SetagreeError):
-        wide = seen_wide(frame, sa.Reading())
+        wide = detect_wide_layout(frame, sa.Reading())
     guessed: Answer = {str(role): name for role, name in usual_roles(names).items()}
     if how.get("wide") or (wide is not None and not how):
         unit = how.get("unit") or (wide[0] if wide else guessed.get("unit"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, option
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import Predicted, choose_question, refuse_useless
+from setagree.exports.gathering import Predicted, check_useless, choose_question
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.rosters import Pair, check_roster, read_roster, text_pairs
 from setagree.wording.label_sets import Label
@@ -22,7 +22,7 @@ _STATES = {"submitted", "discarded", "draft", "pending"}
 
 def read_flat(path: Path, request: Request) -> Answers:
     """Return the submitted responses to a question; drafts and discarded ones are skipped."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     records = read_records(path, request.encoding, name="records")
     found = [
         key.removesuffix(".responses.users")

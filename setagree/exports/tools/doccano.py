@@ -12,7 +12,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, counted, option
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import refuse_useless
+from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.unclear import Found, settle
 from setagree.files.streams import check_regular
@@ -44,7 +44,7 @@ class _Example:
 
 def read(path: Path, request: Request, ending: str) -> Answers:
     """Return the labels of a folder of JSONL or CSV files, which are called as the annotators."""
-    refuse_useless(request, path, "question")
+    check_useless(request, path, "question")
     files = [path]
     if path.is_dir():
         files = sorted(file for file in path.glob(f"*{ending}") if not file.name.startswith("."))
@@ -60,15 +60,15 @@ def read(path: Path, request: Request, ending: str) -> Answers:
     examples_of = _jsonl_examples if ending == ".jsonl" else _csv_examples
     by_file = [examples_of(file, request) for file in files]
     if request.roster is None and request.blank not in {"empty", "missing"}:
-        _refuse_untouched(path, by_file)
+        _check_untouched(path, by_file)
         request = replace(request, blank="empty")
     every = [example for examples in by_file for example in examples]
     rows = ((each.unit, each.rater, each.labels, each.place) for each in every)
     return settle(Found.of_rows(shown(path), rows), request, why="")
 
 
-def _refuse_untouched(path: Path, by_file: list[list[_Example]]) -> None:
-    """Refuse examples without labels where nothing tells whether they were answered.
+def _check_untouched(path: Path, by_file: list[list[_Example]]) -> None:
+    """Raise an error for examples without labels where nothing tells whether they were answered.
 
     Without "Export only approved documents" every file has every example, the untouched too.
     """

@@ -10,13 +10,13 @@ from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import (
     Sheet,
-    doubt_columns,
     of_columns,
     pick_question,
     plain,
     split_column,
     splitter,
     usual_column,
+    warn_columns,
 )
 from setagree.exports.unclear import Found, settle
 
@@ -66,7 +66,7 @@ def read(path: Path, request: Request, usual_sep: str) -> Answers:
 def _form_of_grid(sheet: Sheet, rater: str, rows: Mapping[str, str], label_sep: str) -> Found:
     """Return the responses to a grid, whose rows are units."""
     split = splitter(label_sep)
-    doubt_columns(sheet, rows, label_sep)
+    warn_columns(sheet, rows, label_sep)
     raters = sheet.ids(rater)
     return of_columns(sheet, raters, rows, lambda c: (sheet.parse(c, split), sheet.blank(c)))
 

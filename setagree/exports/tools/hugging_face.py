@@ -8,14 +8,14 @@ from typing import Any
 
 from setagree.errors import DataError, FileError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import choose_question, refuse_useless
+from setagree.exports.gathering import check_useless, choose_question
 from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
 from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
 from setagree.files.saved_datasets import dataset_rows, is_dataset
 from setagree.files.streams import Source
 from setagree.study.columns import Columns, guess_columns
-from setagree.study.nulls import doubt_nulls_left
+from setagree.study.nulls import warn_nulls_left
 from setagree.wording.label_sets import Label
 
 _MOST_SHAPES = 100
@@ -24,7 +24,7 @@ _MOST_SHAPES = 100
 
 def read_sequence(path: Path, request: Request) -> Answers:
     """Return rows with a unit, a rater and a list of labels."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     rows = _rows(path, request)
     columns = _columns(rows[0].members())
     if columns is None:
@@ -34,7 +34,7 @@ def read_sequence(path: Path, request: Request) -> Answers:
         )
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
-    _refuse_flags([given for row in rows if (given := row.get(answer)) is not None])
+    _check_flags([given for row in rows if (given := row.get(answer)) is not None])
     answers = Answers()
     known: dict[str, frozenset[Label]] = {}
     for row in rows:
@@ -54,12 +54,12 @@ def _rows(path: Path, request: Request) -> list[Node]:
 def _doubted(answers: Answers, request: Request) -> Answers:
     """Warn that nulls in the place of lists are missing although `blank` is not "missing"."""
     if request.blank is not None:
-        doubt_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
+        warn_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
     return answers
 
 
-def _refuse_flags(answers: Sequence[Node]) -> None:
-    """Refuse lists of 0 and 1 of one length, which are flags and would be read as two labels."""
+def _check_flags(answers: Sequence[Node]) -> None:
+    """Raise an error for lists of 0 and 1 of one length, which are flags, not labels."""
     lists = [each.value for each in answers if isinstance(each.value, list) and each.value]
     widths = {len(each) for each in lists}
     if len(widths) != 1 or widths == {1}:
@@ -116,7 +116,7 @@ def is_sequence(peek: Peek) -> bool:
 
 def read_nested(path: Path, request: Request) -> Answers:
     """Return units that each hold the answers of all their raters, as parallel lists or objects."""
-    refuse_useless(request, path, "question", "roster")
+    check_useless(request, path, "question", "roster")
     rows = _rows(path, request)
     found = _group(rows[0].members())
     if found is None:
@@ -129,7 +129,7 @@ def read_nested(path: Path, request: Request) -> Answers:
     names = class_names(path, labels, request.encoding)
     answers = Answers()
     pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
-    _refuse_flags([given for _, _, given in pairs])
+    _check_flags([given for _, _, given in pairs])
     for row, who, given in pairs:
         label_set = None if given.value is None else _named(given, names)
         answers.add(row.at(unit).name(), who.name(), label_set, given.place)
@@ -243,7 +243,7 @@ def read_onehot(path: Path, request: Request) -> Answers:
     sheet = Sheet.open(path, request)
     unclear = ticked(sheet, _UNCLEAR)
     place = sheet.columns.index(_UNCLEAR)
-    _refuse_stray_flags(sheet, sheet.columns[:place])
+    _check_stray_flags(sheet, sheet.columns[:place])
     labels, blank = flag_sets(sheet, {n: n for n in sheet.columns[place + 1 :]})
     found = sheet.found(
         sheet.ids("id"), sheet.ids("rater_id"), drop(labels, unclear), blank & ~unclear
@@ -251,8 +251,8 @@ def read_onehot(path: Path, request: Request) -> Answers:
     return settle(found, request, why="All its labels are blank.")
 
 
-def _refuse_stray_flags(sheet: Sheet, names: Sequence[str]) -> None:
-    """Refuse labels to the left of the labels, where nobody would look for them."""
+def _check_stray_flags(sheet: Sheet, names: Sequence[str]) -> None:
+    """Raise an error for labels to the left of the labels, where nobody would look for them."""
     for name in names:
         flags = sheet.among(name, {"0", "1"})
         if name not in {"id", "rater_id", "column 1"} and flags.all():

@@ -72,7 +72,7 @@ def read(path: Path, request: Request) -> Answers:
     for file, found in values.items():
         name = file.relative_to(path).as_posix()
         chosen = [value for value in found if value.question == question]
-        _refuse_parts(chosen, name)
+        _check_parts(chosen, name)
         rows.append((file.parent.name, file.stem, frozenset(v.text for v in chosen), name))
     why = "INCEpTION writes a file without annotations for a document that was opened, done or not."
     return settle(Found.of_rows(path.name, rows), request, why=why)
@@ -98,8 +98,8 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _refuse_parts(values: Sequence[_Value], name: str) -> None:
-    """Refuse annotations of several parts of a text, which are no label set of the document."""
+def _check_parts(values: Sequence[_Value], name: str) -> None:
+    """Raise an error for annotations of parts of a text; the document has no label set."""
     if len(places := {value.place for value in values}) > 1:
         raise DataError(
             f"{name} has annotations of {values[0].question!r} in {len(places)} places; the label "

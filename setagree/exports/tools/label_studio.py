@@ -13,7 +13,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, option, shorten
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import Predicted, choose_question, refuse_useless, unanswered
+from setagree.exports.gathering import Predicted, check_useless, choose_question, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import settle
@@ -32,7 +32,7 @@ _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", 
 
 def read_tasks(path: Path, request: Request) -> Answers:
     """Return the choices of each annotation of each task; cancelled ones are skipped."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     tasks = read_records(path, request.encoding, name="tasks")
     annotations = [
         (task.at("id").name(), each) for task in tasks for each in task.at("annotations").items()
@@ -42,7 +42,7 @@ def read_tasks(path: Path, request: Request) -> Answers:
     ]
     question = choose_question(request.question, questions, shown(path))
     if question is None:
-        _refuse_other_types([each for _, each in annotations], path)
+        _check_other_types([each for _, each in annotations], path)
     several = len(set(questions)) > 1
     answers = Answers()
     for unit, each in annotations:
@@ -104,7 +104,7 @@ def _completed_by(annotation: Node) -> Hashable:
     return rater.at("id").name() if email is None or not email.value else email.name()
 
 
-def _refuse_other_types(annotations: list[Node], path: Path) -> None:
+def _check_other_types(annotations: list[Node], path: Path) -> None:
     """Raise where there are results and none of them is a choice."""
     kinds = {
         str(result.members().get("type"))
@@ -123,7 +123,7 @@ def _refuse_other_types(annotations: list[Node], path: Path) -> None:
 
 def read_min(path: Path, request: Request) -> Answers:
     """Return the answers of the flat layout, in which an unanswered question has no key."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     rows = [
         row
         for row in read_records(path, request.encoding, name="rows")

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from setagree.errors import SetagreeWarning, listing, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import Predicted, choose_question, refuse_useless, unanswered
+from setagree.exports.gathering import Predicted, check_useless, choose_question, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
 
 def read(path: Path, request: Request) -> Answers:
     """Return the answers to a checklist or radio question; skipped labels are skipped."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     rows = read_records(path, request.encoding, name="rows")
-    _doubt_projects(rows, path)
+    _warn_projects(rows, path)
     labels = [(_data_row(row), label) for row in rows for label in _labels_of(row)]
     found = [each.at("name").text() for _, label in labels for each in _classifications(label)]
     question = choose_question(request.question, found, shown(path))
@@ -54,7 +54,7 @@ def _predictions(row: Node) -> Iterator[tuple[Node, Node]]:
                 yield from ((model, label) for label in predictions.items())
 
 
-def _doubt_projects(rows: Iterable[Node], path: Path) -> None:
+def _warn_projects(rows: Iterable[Node], path: Path) -> None:
     """Warn that the labels of several projects are read as one study."""
     projects = {
         key: each.value.get("name") or key

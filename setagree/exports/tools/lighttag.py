@@ -9,14 +9,14 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import refuse_useless
+from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import Node, read_object
 from setagree.wording.label_sets import Label
 
 
 def read(path: Path, request: Request) -> Answers:
     """Return the classes that each annotator gave; one who saw and gave none gave none."""
-    refuse_useless(request, path, "question", "roster")
+    check_useless(request, path, "question", "roster")
     root = read_object(path, request.encoding)
     answers = Answers()
     for example in root.at("examples").items():

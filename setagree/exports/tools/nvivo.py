@@ -10,7 +10,7 @@ from setagree.exports.format import Request
 
 
 def read(path: Path, _request: Request, what: str) -> NoReturn:
-    """Refuse what has no raters."""
+    """Raise an error for what has no raters."""
     raise DataError(
         f"{path.name} is {what}: who gave which codes to which file cannot be told from it. "
         "In NVivo, run a matrix coding query for each user alone (files in rows, codes in "

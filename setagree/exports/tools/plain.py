@@ -15,10 +15,10 @@ from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, drop, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
 from setagree.study.columns import Columns, guess_columns
-from setagree.study.doubts import doubt_brackets, doubt_markers, doubt_separator
+from setagree.study.doubts import warn_brackets, warn_markers, warn_separator
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.layouts import from_wide
-from setagree.study.nulls import doubt_blanks
+from setagree.study.nulls import warn_blanks
 from setagree.wording.label_sets import LabelSet
 
 _SEVERAL = re.compile(r"[,;|\n\[]")
@@ -128,13 +128,13 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     syntax = LabelSyntax(label_sep=label_sep)
     cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
     distinct, codes = np.unique(cells.astype(str), return_inverse=True)
-    doubt_separator(distinct.tolist(), label_sep)
-    doubt_brackets(distinct.tolist(), label_sep)
+    warn_separator(distinct.tolist(), label_sep)
+    warn_brackets(distinct.tolist(), label_sep)
     if request.roster is None:
         cased = str.lower if request.case == "lower" else str
         said = {cased(str(one).strip()) for one in request.missing or ()}
         open_ = ["" if cased(cell.strip()) in said else cell for cell in distinct.tolist()]
-        doubt_markers(codes, open_)
+        warn_markers(codes, open_)
     return [
         labels
         for name in columns
@@ -148,7 +148,7 @@ def _open(labels: Sequence[LabelSet | None]) -> Flags:
 
 def _settled(found: Found, request: Request) -> Answers:
     if request.blank is None and request.roster is None:
-        doubt_blanks(int(np.count_nonzero(found.unclear)))
+        warn_blanks(int(np.count_nonzero(found.unclear)))
     return settle(found, request, why="", default="missing")
 
 
@@ -172,7 +172,7 @@ def read_rows(path: Path, request: Request) -> Answers:
     labels: list[set[str]] = [set() for _ in range(codes.max() + 1)]
     for code, text in zip(codes.tolist(), texts.tolist(), strict=True):
         labels[code] |= {text} - {""}
-    _refuse_repeats(sheet, codes, texts.tolist())
+    _check_repeats(sheet, codes, texts.tolist())
     first = np.unique(codes, return_index=True)[1]
     sets: list[LabelSet | None] = [frozenset(each) for each in labels]
     found = Found(
@@ -187,10 +187,8 @@ def read_rows(path: Path, request: Request) -> Answers:
     return settle(found, request, why=why, writes_empty=False)
 
 
-def _refuse_repeats(
-    sheet: Sheet, codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]
-) -> None:
-    """Refuse a row that stands twice, as in a file that was written twice."""
+def _check_repeats(sheet: Sheet, codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]) -> None:
+    """Raise an error for a row that stands twice, as in a file that was written twice."""
     seen: dict[tuple[int, str], int] = {}
     for row, key in enumerate(zip(codes.tolist(), texts, strict=True)):
         if seen.setdefault(key, row) != row:

@@ -11,24 +11,24 @@ from pathlib import Path
 
 from setagree.errors import SetagreeWarning, counted, warn
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import blank_answer, refuse_useless
+from setagree.exports.gathering import blank_answer, check_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.wording.label_sets import Label
 
 
 def read(path: Path, request: Request) -> Answers:
     """Return what was accepted in the choice interface; ignored examples are skipped."""
-    refuse_useless(request, path, "question", "roster")
+    check_useless(request, path, "question", "roster")
     answers = Answers()
     lines = read_records(path, request.encoding, name="examples")
-    _doubt_tasks(lines, path)
+    _warn_tasks(lines, path)
     for line in lines:
         labels = _accepted(line, request)
         answers.add(line.at("_input_hash").name(), _session(line), labels, line.place)
     return answers
 
 
-def _doubt_tasks(lines: list[Node], path: Path) -> None:
+def _warn_tasks(lines: list[Node], path: Path) -> None:
     """Warn that an example was shown in several ways, with other options or another label."""
     tasks: dict[str, set[str]] = {}
     for line in lines:

@@ -48,7 +48,7 @@ def read(path: Path, request: Request, kind: str) -> Answers:
     rest = [name for name in sheet.columns if name not in own]
     unit, rater = _record_unit(rest, sheet.name), _rater(rest, sheet, instance)
     units = _of_record(whole, sheet, unit, "unit", rest[0])
-    _doubt_events(sheet, units, unit)
+    _warn_events(sheet, units, unit)
     labels, unclear = _by_status(sheet, *ticked, status)
     found = sheet.found(units, _of_record(whole, sheet, rater, "rater", rest[0]), labels, unclear)
     why = "REDCap exports boxes that nobody saw as unchecked, and there is no '<form>_complete'."
@@ -105,7 +105,7 @@ def _of_record(whole: Sheet, sheet: Sheet, name: str, role: str, record: str) ->
     return [known.get(key) if one is None else one for one, key in zip(ids, keys, strict=True)]
 
 
-def _doubt_events(sheet: Sheet, units: Sequence[Hashable], unit: str) -> None:
+def _warn_events(sheet: Sheet, units: Sequence[Hashable], unit: str) -> None:
     """Warn that a unit was rated in several events or instances, as a patient at two visits is.
 
     Where each instance is one row, it is one rating of several.

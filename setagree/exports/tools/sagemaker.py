@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import choose_question, refuse_useless
+from setagree.exports.gathering import check_useless, choose_question
 from setagree.exports.nodes import Node, read_object, shown
 from setagree.wording.label_sets import Label
 
@@ -16,7 +16,7 @@ _RESPONSE = re.compile(r"(?P<job>.*?/)??(?:iteration-\d+/)?(?P<unit>\d+)/[^/]+\.
 
 def read(path: Path, request: Request) -> Answers:
     """Return what each worker answered; the unit is the place in the manifest, from 0."""
-    refuse_useless(request, path, "roster")
+    check_useless(request, path, "roster")
     if not path.is_dir():
         raise DataError(
             f"{shown(path)} holds consolidated answers, one for each unit, and no workers; name "
@@ -27,7 +27,7 @@ def read(path: Path, request: Request) -> Answers:
         for file in sorted(path.rglob("*.json"))
         if (match := _RESPONSE.fullmatch(file.relative_to(path).as_posix()))
     }
-    _refuse_jobs([match["job"] or "" for match in files.values()], path)
+    _check_jobs([match["job"] or "" for match in files.values()], path)
     answers_of = [
         (int(match["unit"]), each)
         for file, match in files.items()
@@ -43,8 +43,8 @@ def read(path: Path, request: Request) -> Answers:
     return answers
 
 
-def _refuse_jobs(folders: list[str], path: Path) -> None:
-    """Refuse the answers of several jobs, whose units are numbered from 0 each."""
+def _check_jobs(folders: list[str], path: Path) -> None:
+    """Raise an error for the answers of several jobs, whose units are numbered from 0 each."""
     if len(jobs := list(dict.fromkeys(folders))) > 1:
         raise DataError(
             f"{shown(path)} holds the answers of {len(jobs)} jobs, in {listing(jobs)}; the units "

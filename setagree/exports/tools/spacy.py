@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import refuse_useless
+from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import Node, read_records
 from setagree.study.columns import guess_columns
 from setagree.wording.label_sets import Label
@@ -15,7 +15,7 @@ from setagree.wording.label_sets import Label
 
 def read(path: Path, request: Request) -> Answers:
     """Return the categories that are 1; unit and annotator are what ``meta`` says they are."""
-    refuse_useless(request, path, "question", "roster")
+    check_useless(request, path, "question", "roster")
     lines = read_records(path, request.encoding, name="examples")
     known = dict.fromkeys(label for line in lines for label in line.at("cats").members())
     unit, rater = _meta_keys(lines[0])

@@ -21,14 +21,14 @@ def read(path: Path, request: Request) -> Answers:
     tasks = sheet.parse("annotations", _tasks)
     question = _zooniverse_task(tasks, request, sheet)
     labels = sheet.parse("annotations", lambda cell: _task_value(_tasks(cell), question))
-    _refuse_workflows(sheet, np.array([question in row if row else False for row in tasks]))
+    _check_workflows(sheet, np.array([question in row if row else False for row in tasks]))
     nothing = np.zeros(len(labels), dtype=bool)
     found = sheet.found(sheet.ids("subject_ids"), sheet.ids("user_name"), labels, nothing)
     return settle(found, request, why="")
 
 
-def _refuse_workflows(sheet: Sheet, answered: Flags) -> None:
-    """Refuse classifications of several workflows, whose tasks are all called T0, T1, ..."""
+def _check_workflows(sheet: Sheet, answered: Flags) -> None:
+    """Raise an error for classifications of several workflows; each has tasks T0, T1, ..."""
     name = "workflow_id"
     if name in sheet.frame and len(found := sheet.keep(answered).cells(name).unique()) > 1:
         raise DataError(
