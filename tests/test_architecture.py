@@ -373,7 +373,7 @@ BUDGET = {
     "panels": 5_100,
     "plots": 2_550,
     "reporting": 4_450,
-    "scoring": 2_400,
+    "scoring": 2_300,
     "study": 8_300,
     "wording": 1_150,
 }

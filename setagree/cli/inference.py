@@ -35,7 +35,7 @@ from setagree.errors import (
     counted,
     spelling,
 )
-from setagree.scoring.results import ABOUT, raters_in_words, why_no_score
+from setagree.scoring.results import ABOUT, raters_in_words
 from setagree.scoring.table_notes import sampling_sentence
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import say_guessed, with_missing_ids
@@ -223,7 +223,7 @@ def _with_bootstrap_intervals(
 def _with_score_intervals(table: sa.AgreementTable) -> Result:
     """Return the table with the score intervals, for small studies, in place of the t intervals."""
     for row in table:
-        if (why := why_no_score(row)) is not None:
+        if (why := row.no_score_reason) is not None:
             raise OptionError(f"--interval 'score' {why}.")
     ends = [row.interval(table.level, method="score") for row in table]
     frame = described(table.to_frame(), table).assign(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -15,28 +15,10 @@ from setagree.scoring.results import Agreement, AgreementTable, RowName, find_ro
 from setagree.scoring.scorer import score_part
 from setagree.scoring.table_notes import warn_clusters
 from setagree.study.unit_columns import OfUnits
-from setagree.wording.result_base import ResultRows, paragraphs
+from setagree.wording.result_base import Result, ResultRows, paragraphs
 from setagree.wording.tables import Column
 
-
-class OfAgreement(Protocol):
-    """A result with the agreement that it belongs to."""
-
-    @property
-    def agreement(self) -> Agreement:
-        """The agreement it was computed from."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What is printed."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return it as a frame."""
-
-    def _notes(self) -> Iterable[str]: ...
-
-
-R = TypeVar("R", bound=OfAgreement)
+R = TypeVar("R", bound=Result)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,11 +45,11 @@ class ResultTable(ResultRows[R]):
 
     def __getitem__(self, name: RowName) -> R:
         """Return the result of a coefficient, of a (coefficient, distance), or of a number."""
-        return self.rows[find_row([row.agreement for row in self.rows], name)]
+        return self.rows[find_row([_agreement(row) for row in self.rows], name)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the frames of all rows, with the coefficient and the distance of each."""
-        return pd.concat([_named(row, row.to_frame()) for row in self.rows], ignore_index=True)
+        return pd.concat([_named(row) for row in self.rows], ignore_index=True)
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]  # those of its rows
@@ -86,9 +68,9 @@ class ResultTable(ResultRows[R]):
         """Return the notes of the rows, with the names of the rows if not all have the note."""
         named: dict[str, list[str]] = {}
         for row in self.rows:
-            name = f"{row.agreement.coefficient} [{row.agreement.distance}]"
+            agreement = _agreement(row)
             for note in row._notes():  # noqa: SLF001 - a method of the base class
-                named.setdefault(note, []).append(name)
+                named.setdefault(note, []).append(f"{agreement.coefficient} [{agreement.distance}]")
         n = len(self.rows)
         return [
             note if len(names) == n else f"{', '.join(names)}: {note}"
@@ -96,35 +78,42 @@ class ResultTable(ResultRows[R]):
         ]
 
     def __repr__(self) -> str:
-        said = f"{counted(len(self), 'result')}: {type(self.rows[0]).__name__}"
-        return f"<{type(self).__name__} of {said}>"
+        kind = type(self.rows[0]).__name__
+        return f"<{type(self).__name__} of {counted(len(self), 'result')}: {kind}>"
 
 
-def _named(row: OfAgreement, frame: pd.DataFrame) -> pd.DataFrame:
+def _agreement(row: Any) -> Agreement:
+    """Return the agreement that a result was computed from."""
+    agreement: Agreement = row.agreement
+    return agreement
+
+
+def _named(row: Result) -> pd.DataFrame:
     """Return the frame of a result, with coefficient and distance in its first columns."""
+    frame = row.to_frame()
     if "coefficient" in frame:
         return frame
     flat = frame.reset_index(drop=frame.index.name is None)
-    flat.insert(0, "coefficient", row.agreement.coefficient)
-    flat.insert(1, "distance", row.agreement.distance)
+    flat.insert(0, "coefficient", _agreement(row).coefficient)
+    flat.insert(1, "distance", _agreement(row).distance)
     return flat
 
 
 def for_each_row(
-    given: Agreement | AgreementTable | Data,
+    data: Agreement | AgreementTable | Data,
     result_of: Callable[[Agreement], R],
     *,
     cluster: OfUnits | None = None,
 ) -> R | ResultTable[R]:
     """Return the result of an agreement, or a table with that of each row of a table."""
-    agreement = as_agreement(given, cluster)
+    agreement = as_agreement(data, cluster)
     if isinstance(agreement, AgreementTable):
-        return ResultTable(tuple(result_of(row) for row in agreement.rows))
+        return ResultTable(tuple(map(result_of, agreement.rows)))
     return result_of(agreement)
 
 
 def as_agreement(
-    given: Agreement | AgreementTable | Data, cluster: OfUnits | None = None
+    data: Agreement | AgreementTable | Data, cluster: OfUnits | None = None
 ) -> Agreement | AgreementTable:
     """Return agreements unchanged, and Krippendorff's alpha of other data.
 
@@ -141,15 +130,15 @@ def as_agreement(
     >>> as_agreement(sa.simulate(50, 3, rng=1))
     <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
     """
-    if isinstance(given, AgreementTable):
-        return given if cluster is None else replace(given, rows=_clustered(given.rows, cluster))
-    if isinstance(given, Agreement):
-        return given if cluster is None else _clustered([given], cluster)[0]
+    if isinstance(data, AgreementTable):
+        return data if cluster is None else replace(data, rows=_clustered(data.rows, cluster))
+    if isinstance(data, Agreement):
+        return data if cluster is None else _clustered([data], cluster)[0]
     try:
-        study = open_sampled(given, drawn={"cluster": cluster})
+        study = open_sampled(data, drawn={"cluster": cluster})
     except NoTableError as error:
         raise DataError(
-            f"Expected an agreement, got {a_type(given)}; pass what krippendorff_alpha, ... "
+            f"Expected an agreement, got {a_type(data)}; pass what krippendorff_alpha, ... "
             "returned, or what they take: a study, a table or the path of one."
         ) from error
     return krippendorff_alpha(study)
@@ -159,8 +148,8 @@ def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, 
     """Return agreements of units that were drawn in clusters."""
     if rows[0].study is None:
         raise DataError(
-            f"{option('cluster')} needs to know which unit is which; a tally does not: build the "
-            "study in memory with Annotations.from_long."
+            f"{option('cluster')} requires the identities of the units, which a tally does not "
+            "have: build the study in memory with Annotations.from_long."
         )
     study = rows[0].study.sampled(cluster=cluster)
     clustered = tuple(score_part(row, study) for row in rows)

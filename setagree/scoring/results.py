@@ -21,13 +21,7 @@ from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.table_notes import (
-    design_label,
-    design_of,
-    left_out,
-    remarks,
-    sampling_sentence,
-)
+from setagree.scoring.table_notes import left_out, remarks, sampling_sentence
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -40,17 +34,12 @@ _FEWEST = 3
 RowName: TypeAlias = "str | tuple[str, str] | int"
 
 
-def find_row(rows: Sequence[Agreement], asked: RowName) -> int:
-    """Return the number of the row that is meant.
+def find_row(rows: Sequence[Agreement], name: RowName) -> int:
+    """Return the number of the row that a name means.
 
-    Parameters
-    ----------
-    rows : sequence of Agreement
-        The coefficient and distance of each row.
-    asked : str, tuple or int
-        A coefficient, if one row has it, by its name, a short name or, failing these, a part of
-        its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the
-        end if it is negative.
+    A name is a coefficient, if one row has it, by its name, a short name or, failing these, a part
+    of its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the end
+    if it is negative.
 
     Raises
     ------
@@ -70,30 +59,29 @@ def find_row(rows: Sequence[Agreement], asked: RowName) -> int:
     KeyError: "'fleiss' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], \
 table['fleiss_kappa', 'jaccard']."
     """
-    if isinstance(asked, int | np.integer) and not isinstance(asked, bool):
-        if not -len(rows) <= asked < len(rows):
-            raise IndexError(f"there is no row {asked}; the table has {len(rows)} rows, from 0.")
-        return int(asked) % len(rows)
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        if not -len(rows) <= name < len(rows):
+            raise IndexError(f"there is no row {name}; the table has {len(rows)} rows, from 0.")
+        return int(name) % len(rows)
     names = [(row.coefficient, row.distance) for row in rows]
-    wanted = asked if isinstance(asked, tuple) else (asked,)
-    found = [k for k, row in enumerate(rows) if _fits(row, wanted)]
-    found = found or [k for k, row in enumerate(rows) if _fits(row, wanted, in_part=True)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(f"table[{', '.join(map(repr, names[k]))}]" for k in found)
-        raise KeyError(f"{asked!r} stands for {len(found)} rows; name one: {several}.")
-    known = [", ".join(name) for name in names]
-    said = ", ".join(map(str, asked)) if isinstance(asked, tuple) else asked
-    raise KeyError(f"no row {shorten(said)}; the rows are {known}.{did_you_mean(said, known)}")
-
-
-def _fits(row: Agreement, wanted: tuple[object, ...], *, in_part: bool = False) -> bool:
-    """Return whether a row has a name: a coefficient, or a coefficient and a distance."""
-    names = (row.coefficient, *row.definition.short_names)
-    names = tuple(row.coefficient.split("_")) if in_part else names
-    is_called = any(one in names or str(one).lower() in names for one in wanted[:1])
-    return is_called and wanted[1:] in ((), (row.distance,))
+    first, *distances = name if isinstance(name, tuple) else (name,)
+    wholes = [(row.coefficient, *row.definition.short_names) for row in rows]
+    parts = [tuple(row.coefficient.split("_")) for row in rows]
+    for known in (wholes, parts):
+        fitting = [
+            k
+            for k, row in enumerate(rows)
+            if (first in known[k] or str(first).lower() in known[k])
+            and distances in ([], [row.distance])
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            several = ", ".join(f"table[{', '.join(map(repr, names[k]))}]" for k in fitting)
+            raise KeyError(f"{name!r} stands for {len(fitting)} rows; name one: {several}.")
+    listed = [", ".join(pair) for pair in names]
+    text = ", ".join(map(str, name)) if isinstance(name, tuple) else name
+    raise KeyError(f"no row {shorten(text)}; the rows are {listed}.{did_you_mean(text, listed)}")
 
 
 Method: TypeAlias = Literal["t", "score"]
@@ -128,26 +116,6 @@ _SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
 """Chance models for which simulations confirmed the coverage of the score interval."""
 
 
-def interval_of(row: Agreement, level: float, method: Method, over: Over) -> tuple[float, float]:
-    """Return an interval of an agreement; see `Agreement.interval`."""
-    check_choice("over", over, ("units", "both"))
-    if not isinstance(method, str) or method not in ("t", "score"):
-        raise OptionError(
-            f"{option('method', method, limit=80)} is unknown; use 't' or 'score'. Resampled "
-            "intervals are those of bootstrap(...).interval(method=) and of jackknife."
-        )
-    if over == "both":
-        if method == "score":
-            raise OptionError(
-                f"{option('method', 'score')} is about these raters; drop {option('over', 'both')}."
-            )
-        found = row.two_way
-        return t_interval(row.estimate, found.standard_error, found.degrees_of_freedom, level)
-    if method == "score":
-        return _score_interval(row, level)
-    return t_interval(row.estimate, row.standard_error, row.degrees_of_freedom, level)
-
-
 def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
     """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
     if not error > 0:
@@ -156,37 +124,6 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
 
     half = float(stdtrit(df, (1 + level) / 2)) * error
     return estimate - half, min(1.0, estimate + half)
-
-
-def best_method(row: Agreement) -> Method:
-    """Return "score" if that interval is known to keep its nominal coverage, otherwise "t"."""
-    return "score" if why_no_score(row) is None else "t"
-
-
-def why_no_score(row: Agreement) -> str | None:
-    """Return the reason for a missing score interval, for sentences, or None if there is one."""
-    if type(row.definition.model) not in _SIMULATED:
-        return f"is not known to hold for {row.coefficient}; the bootstrap gives an interval"
-    sample = row.case.sample
-    if sample is None or sample.is_clustered:
-        return None
-    if sample.groups is None:
-        known = bool(np.isfinite(sample.sizes).any())
-        return "is about a population without end; use the t interval" if known else None
-    return "takes the units as one sample, and these were drawn from strata; use the t interval"
-
-
-def _score_interval(row: Agreement, level: float) -> tuple[float, float]:
-    if (why := why_no_score(row)) is not None:
-        raise OptionError(f"{option('method', 'score')} {why}.")
-    if row.reason is not None or row.spread.reason is not None:
-        return NONE
-    low, high = score_ends(row.case, row.definition.model, level)
-    if row.standard_error > 0:
-        low = min(low, row.interval(level)[0])
-    # Without a chance term 0 is the least; the others have no least value.
-    least = 0.0 if isinstance(row.definition.model, NoChance) else min(row.estimate, -1.0)
-    return max(low, least), high
 
 
 COLUMNS = (
@@ -261,19 +198,18 @@ class Agreement(Result):
     parts: Estimate
 
     def __repr__(self) -> str:
+        value = four(self.estimate)
         if self.reason is not None:
             value = f"nan ({self.reason})"
-        elif np.isnan(self.standard_error):
-            value = four(self.estimate)
         elif self.standard_error == 0:
-            value = f"{four(self.estimate)} (se 0)"
-        else:
+            value += " (se 0)"
+        elif not np.isnan(self.standard_error):
             low, high = map(four, self.interval())
             ends = f"95% {low} to {high}{self.drawn and f', {self.drawn}'}"
-            value = f"{four(self.estimate)} (se {four(self.standard_error)}, {ends})"
-        said = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
-        alike = self.reason is None and self.standard_error == 0
-        return f"<{said}. {self.interval_reason}>" if alike else f"<{said}>"
+            value += f" (se {four(self.standard_error)}, {ends})"
+        line = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
+        has_no_interval = self.reason is None and self.standard_error == 0
+        return f"<{line}. {self.interval_reason}>" if has_no_interval else f"<{line}>"
 
     def __float__(self) -> float:
         """Return the estimate."""
@@ -285,16 +221,16 @@ class Agreement(Result):
 
     def __eq__(self, other: object) -> bool:
         """Return whether coefficient, distance, numbers and counts are equal."""
-        return self._told == other._told if isinstance(other, Agreement) else NotImplemented
+        return self._key == other._key if isinstance(other, Agreement) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._told)
+        return hash(self._key)
 
     @cached_property
-    def _told(self) -> tuple[object, ...]:
-        told = [getattr(self, name) for name in COLUMNS if name not in {"low", "high"}]
+    def _key(self) -> tuple[object, ...]:
+        cells = [getattr(self, name) for name in COLUMNS if name not in {"low", "high"}]
         # NaN differs from itself, and an undefined agreement would
-        return *(None if pd.isna(one) else one for one in told), self.reason
+        return *(None if pd.isna(cell) else cell for cell in cells), self.reason
 
     def __format__(self, spec: str) -> str:
         """Format the estimate, as in ``f"{alpha:.3f}"``; without a spec, the whole line."""
@@ -356,14 +292,43 @@ class Agreement(Result):
         return self.spread.degrees_of_freedom
 
     @property
-    def drawn(self) -> str:
-        """The sampling design of the units: "12 clusters", "weighted"; blank if there is none."""
-        return design_label(self)
+    def rests_on(self) -> dict[str, Any]:
+        """Basis of the interval, as columns: degrees of freedom and sampling design.
+
+        Clusters and strata have their column and their number, a population has its size.
+        """
+        sample, clusters = self.case.sample, self.spread.clusters
+        has_error = self.standard_error >= 0 or self.spread.reason is not None
+        df = self.degrees_of_freedom if has_error else float("nan")
+        out: dict[str, Any] = {"degrees_of_freedom": df}
+        if sample is None:
+            return out
+        if sample.is_clustered:
+            n = len(sample.names) if clusters is None else clusters.n
+            return out | {"cluster": sample.by, "n_clusters": n}
+        if sample.weights is not None:
+            out["sampling_weight"] = sample.weighted_by
+        if sample.by:
+            drawn = units_drawn(self.case, self.parts) or {}
+            n = sum(n > 0 for n in drawn.values()) or len(sample.names)
+            out |= {"strata": sample.by, "n_strata": n}
+        if np.isfinite(sample.sizes).any():
+            size = float(sample.sizes[np.isfinite(sample.sizes)].sum())
+            out["population_size"] = int(size) if size.is_integer() else size
+        return out
 
     @property
-    def rests_on(self) -> dict[str, Any]:
-        """Basis of the interval, as columns: degrees of freedom and sampling design."""
-        return design_of(self)
+    def drawn(self) -> str:
+        """The sampling design of the units: "12 clusters", "weighted"; blank if there is none.
+
+        The size of a population is included if there are no strata, whose sizes make weights.
+        """
+        design = self.rests_on
+        counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
+        texts = [counted(design[n], one, more) for n, one, more in counts if n in design]
+        if "population_size" in design and not texts:
+            texts = [f"a population of {design['population_size']:,}"]
+        return ", ".join(["weighted", *texts] if self.case.is_weighted else texts)
 
     @property
     def interval_reason(self) -> str | None:
@@ -387,24 +352,26 @@ class Agreement(Result):
         the spread twice, and so errs on the side of width where a crowd gave few ratings each.
         """
         study, R = self.study, self.n_raters or 0
-        why = None
+        reason = None
         if study is None:
-            why = "to leave out raters it must be known who gave what, and a tally does not know"
+            reason = (
+                "leaving out raters requires the rater of each answer; use the study, not a tally"
+            )
         elif R < _FEWEST:
-            why = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
+            reason = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
         elif not self.standard_error > 0:
-            why = self.interval_reason
-        if why is not None or study is None:
-            return Spread(float("nan"), R - 1.0, why)
-        values = without_each_rater(self, study)
-        if not np.isfinite(values).all():
+            reason = self.interval_reason
+        else:
+            values = without_each_rater(self, study)
+            if np.isfinite(values).all():
+                of_raters = float(np.sqrt(jackknife_variance(values)))
+                error = np.hypot(self.standard_error, of_raters if of_raters > ROUNDING else 0.0)
+                df = R - 1.0
+                df = df if self.case.sample is None else min(df, self.degrees_of_freedom)
+                return Spread(float(error), df)
             n = int((~np.isfinite(values)).sum())
-            why = f"the coefficient is undefined without {counted(n, 'rater')} of {R:,}"
-            return Spread(float("nan"), R - 1.0, why)
-        of_raters = float(np.sqrt(jackknife_variance(values)))
-        error = float(np.hypot(self.standard_error, of_raters if of_raters > ROUNDING else 0.0))
-        df = R - 1.0 if self.case.sample is None else min(R - 1.0, self.degrees_of_freedom)
-        return Spread(error, df)
+            reason = f"the coefficient is undefined without {counted(n, 'rater')} of {R:,}"
+        return Spread(float("nan"), R - 1.0, reason)
 
     def interval(
         self, level: float = 0.95, *, method: Method = "t", over: Over = "units"
@@ -436,17 +403,56 @@ class Agreement(Result):
             coefficient.
         """
         check_level(level)
-        return interval_of(self, level, method, over)
+        check_choice("over", over, ("units", "both"))
+        if not isinstance(method, str) or method not in ("t", "score"):
+            raise OptionError(
+                f"{option('method', method, limit=80)} is unknown; use 't' or 'score'. Resampled "
+                "intervals are those of bootstrap(...).interval(method=) and of jackknife."
+            )
+        if over == "both" and method == "score":
+            raise OptionError(
+                f"{option('method', 'score')} is about these raters; drop {option('over', 'both')}."
+            )
+        if method == "score":
+            return self._score_interval(level)
+        basis = self.two_way if over == "both" else self
+        return t_interval(self.estimate, basis.standard_error, basis.degrees_of_freedom, level)
+
+    def _score_interval(self, level: float) -> tuple[float, float]:
+        if self.no_score_reason is not None:
+            raise OptionError(f"{option('method', 'score')} {self.no_score_reason}.")
+        if self.reason is not None or self.spread.reason is not None:
+            return NONE
+        model = self.definition.model
+        low, high = score_ends(self.case, model, level)
+        if self.standard_error > 0:
+            low = min(low, self.interval(level)[0])
+        # Without a chance term 0 is the least; the others have no least value.
+        return max(low, 0.0 if isinstance(model, NoChance) else min(self.estimate, -1.0)), high
+
+    @property
+    def no_score_reason(self) -> str | None:
+        """The reason for a missing score interval, as a predicate, or None if there is one."""
+        if type(self.definition.model) not in _SIMULATED:
+            return f"is not known to hold for {self.coefficient}; the bootstrap gives an interval"
+        sample = self.case.sample
+        if sample is None or sample.is_clustered:
+            return None
+        if sample.groups is not None:
+            return "is for one sample of units, these were drawn from strata; use the t interval"
+        if np.isfinite(sample.sizes).any():
+            return "is about a population without end; use the t interval"
+        return None
+
+    @property
+    def best_method(self) -> Method:
+        """The method of `interval` with the best coverage: score if confirmed, otherwise t."""
+        return "score" if self.no_score_reason is None else "t"
 
     @property
     def about(self) -> str:
         """What the interval of the frame is about: these raters, judging a sample of units."""
         return ABOUT["units"]
-
-    @property
-    def best_method(self) -> Method:
-        """The method of `interval` with the best coverage: score if confirmed, otherwise t."""
-        return best_method(self)
 
     @property
     def p_value(self) -> float:

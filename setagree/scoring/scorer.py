@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import public
-from setagree.coefficients.chance import (
-    Case,
-    Undefined,
-    pairable_totals,
-    summed_weights,
-)
+from setagree.coefficients.chance import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.estimated import spread
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
@@ -50,7 +45,7 @@ from setagree.study.degrees import warn_degrees
 from setagree.study.labels import LabelSyntax, is_missing, read_cell
 from setagree.study.numbers import as_number
 from setagree.study.reading import Plan
-from setagree.study.sampling import Sampling, sample_of
+from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
 
 DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
@@ -99,17 +94,9 @@ class Scorer:
 
     def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
-        if coefficient.needs_raters:
-            self._check_known(coefficient.name)
-        if coefficient.raters == "two":
-            self._check_two(coefficient)
-        sampling = None if self.annotations is None else self.annotations.sampling
-        if sampling is not None and sampling.is_weighted:
-            _check_weighted(coefficient, sampling)
-        if coefficient.model.redraws_labels:
-            self._check_sizes(coefficient.name, distance)
+        self._check(coefficient, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
-        return _computed(coefficient, distance.name, case)
+        return make_agreement(coefficient, distance.name, case)
 
     def case(self, distance: Distance, *, listed: bool = False) -> Case:
         """Return the study under one distance, over the observed or the listed values."""
@@ -118,58 +105,68 @@ class Scorer:
         if key not in self._cases:
             tally = self.listed if listed else self.tally
             if listed not in self._builders:
-                self._builders[listed] = _builder(tally, self.annotations, checked=self._checked)
+                study = self.annotations
+                sample = None if study is None or study.sampling is None else sample_of(study)
+                unit_weights = None if sample is None else sample.pairable_weights
+                pairable = pairable_totals(tally, summed_weights(tally, unit_weights))
+                self._builders[listed] = WeightBuilder(
+                    tally.values, tally.kind, pairable, checked=self._checked, order=tally.order
+                )
             weights = self._builders[listed].build(distance)
             self._cases[key] = Case(tally, weights, distance, self.annotations)
         return self._cases[key]
 
     def distances(
-        self, coefficient: Coefficient[...], asked: Sequence[Distance] | None
+        self, coefficient: Coefficient[...], chosen: Sequence[Distance] | None
     ) -> Sequence[Distance]:
-        """Return the distances of a coefficient: the requested ones, or the default."""
-        if asked is not None:
-            return asked
-        own = coefficient.default_distance
-        names = default_distances(self.tally) if own is None else (own,)
-        return [get_distance(one) for one in names]
+        """Return the distances of a coefficient: the chosen ones, or the default."""
+        if chosen is not None:
+            return chosen
+        default = coefficient.default_distance
+        names = default_distances(self.tally) if default is None else (default,)
+        return [get_distance(name) for name in names]
 
-    def _check_sizes(self, name: str, distance: Distance) -> None:
-        if self.tally.kind != "labels":
+    def _check(self, coefficient: Coefficient[...], distance: Distance) -> None:
+        """Raise an error if the coefficient is not defined for the study and the distance."""
+        name, other, tally = coefficient.name, coefficient.for_more, self.tally
+        with_raters, n = self.annotations or tally.given, tally.n_raters
+        if coefficient.needs_raters and with_raters is None:
+            raise DataError(
+                f"{name} requires the rater of each answer; this tally has counts alone. Pass the "
+                "study itself, or a tally that keeps raters: tally(..., keep_raters=True)."
+            )
+        if coefficient.raters == "two":
+            if n is None:
+                raise DataError(
+                    f"{name} requires the rater of each answer, or the number of raters; this "
+                    f"tally has counts alone. For two raters, {other} is the same number."
+                )
+            if n > 2:
+                names = "" if with_raters is None else f" ({listing(list(with_raters.raters))})"
+                raise DataError(
+                    f"{name} compares two raters; these are {n}{names}. Use {other} for more than "
+                    "two."
+                )
+            if (most := float(tally.pattern_ratings.max(initial=0))) > 2:
+                raise DataError(
+                    f"{name} compares two raters, and a unit has {most:g} answers: one of them "
+                    "gave several."
+                )
+        if not coefficient.model.redraws_labels:
+            return
+        sampling = None if self.annotations is None else self.annotations.sampling
+        if sampling is not None and sampling.is_weighted:
+            raise OptionError(f"{name} is not defined for {sampling.said}; krippendorff_alpha is.")
+        if tally.kind != "labels":
             raise DataError(
                 f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
             )
-        of_plain = isinstance(distance, DegreeDistance) and not have_degrees(self.tally.values)
+        of_plain = isinstance(distance, DegreeDistance) and not have_degrees(tally.values)
         if not (of_plain or isinstance(distance, NominalDistance | OverlapDistance)):
             raise DistanceError(
-                f"{name} needs a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
+                f"{name} requires a distance of |A|, |B| and |A ∩ B| alone, such as 'dice'; "
                 f"{distance.name!r} is not one. OverlapDistance makes one of a function of the "
                 "three counts."
-            )
-
-    def _check_known(self, name: str) -> None:
-        if self.annotations is None and self.tally.given is None:
-            raise DataError(
-                f"{name} needs to know who gave which answer; a tally of counts does not. Pass the "
-                "study itself, or a tally that keeps raters: tally(..., keep_raters=True)."
-            )
-
-    def _check_two(self, coefficient: Coefficient[...]) -> None:
-        name, other = coefficient.name, coefficient.for_more
-        n, who = self.tally.n_raters, self.annotations or self.tally.given
-        if n is None:
-            raise DataError(
-                f"{name} needs to know who gave which answer, or that there are two raters; a "
-                f"tally of counts does not. For two, {other} is the same number."
-            )
-        if n > 2:
-            said = "" if who is None else f" ({listing(list(who.raters))})"
-            raise DataError(
-                f"{name} compares two raters; these are {n}{said}. Use {other} for more than two."
-            )
-        if (most := float(self.tally.pattern_ratings.max(initial=0))) > 2:
-            raise DataError(
-                f"{name} compares two raters, and a unit has {most:g} answers: one of them gave "
-                "several."
             )
 
 
@@ -198,8 +195,8 @@ def score(
             "names."
         )
     scorer = Scorer(study, categories=categories, keep_raters=coefficient.needs_raters)
-    asked = None if distance is None else [get_distance(distance)]
-    agreement = scorer.score(coefficient, scorer.distances(coefficient, asked)[0])
+    chosen = None if distance is None else [get_distance(distance)]
+    agreement = scorer.score(coefficient, scorer.distances(coefficient, chosen)[0])
     warn_undefined([agreement])
     return agreement
 
@@ -211,14 +208,7 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
     quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
     and so does the share of the population, or of a stratum, that was drawn.
     """
-    return _computed(whole.definition, whole.distance, part_case(whole, part))
-
-
-def _computed(coefficient: Coefficient[...], distance: str, case: Case) -> Agreement:
-    """Return the result of a coefficient, with the reason if it is undefined."""
-    parts = estimate(case, coefficient.model)
-    reason = reason_of(parts.undefined, case.tally.n_raters)
-    return make_agreement(coefficient, distance, parts, case=case, reason=reason)
+    return make_agreement(whole.definition, whole.distance, part_case(whole, part))
 
 
 def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
@@ -229,21 +219,20 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
 
 
 def make_agreement(
-    definition: Coefficient[...], distance: str, parts: Estimate, *, case: Case, reason: str | None
+    definition: Coefficient[...], distance: str, case: Case, parts: Estimate | None = None
 ) -> Agreement:
-    """Return the frozen result of an estimate."""
-    plain = case.sample is None
-    error = standard_error(parts) if plain else spread(case, parts).standard_error
+    """Return the result of a coefficient. `parts` is its estimate if that is computed already."""
+    parts = estimate(case, definition.model) if parts is None else parts
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        error,
+        standard_error(parts) if case.sample is None else spread(case, parts).standard_error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
         parts.expected_disagreement,
-        reason,
+        reason_of(parts.undefined, case.tally.n_raters),
         case,
         parts,
     )
@@ -284,8 +273,8 @@ def read_categories(
     if categories is None:
         return tally.values
     check_list("categories", categories, "values")
-    how = LabelSyntax() if syntax is None else syntax
-    cells = LabelSyntax(label_sep=how.label_sep, blank="empty", case=how.case)
+    syntax = syntax or LabelSyntax()
+    cells = LabelSyntax(label_sep=syntax.label_sep, blank="empty", case=syntax.case)
     listed = tuple(dict.fromkeys(_category(one, tally.kind, cells) for one in categories))
     absent = [display_value(value) for value in tally.values if value not in listed]
     if absent:
@@ -313,18 +302,3 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
             f"category {shorten(one)} is not a finite number, and the values are numbers."
         )
     return number
-
-
-def _check_weighted(coefficient: Coefficient[...], sampling: Sampling) -> None:
-    if coefficient.model.redraws_labels:
-        raise OptionError(
-            f"{coefficient.name} is not defined for {sampling.said}; krippendorff_alpha is."
-        )
-
-
-def _builder(tally: Tally, study: Annotations | None, *, checked: bool) -> WeightBuilder:
-    sample = None if study is None or study.sampling is None else sample_of(study)
-    pairable = pairable_totals(
-        tally, summed_weights(tally, None if sample is None else sample.pairable_weights)
-    )
-    return WeightBuilder(tally.values, tally.kind, pairable, checked=checked, order=tally.order)

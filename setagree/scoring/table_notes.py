@@ -10,7 +10,6 @@ import numpy as np
 from setagree.coefficients.chance import dot
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import units_drawn
 from setagree.credit.base import display_value
 from setagree.errors import (
     AdaptiveRatingsWarning,
@@ -54,14 +53,23 @@ def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
 
     Return an empty list if no row needs a note.
     """
-    alike = [row for row in rows if row.standard_error == 0]
-    said = [_no_interval(alike, len(rows))] if alike else []
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.standard_error == 0:
+            reasons.setdefault(str(row.interval_reason), []).append(_name(row))
+    sentences = [
+        reason if len(names) == len(rows) else f"{reason} ({', '.join(names)})"
+        for reason, names in reasons.items()
+    ]
+    if sentences:
+        test = python_or_command("permutation_test", "'setagree test'")
+        sentences = [f"{'. '.join(sentences)}; {test} gives a p-value for this case."]
     wide = [shown for row in rows if (shown := _much_lower(row, level))]
     if wide:
         more = f" and {len(wide) - _NAMED:,} more rows" if len(wide) > _NAMED else ""
         listed = f"{', '.join(wide[:_NAMED])}{more}"
-        said.append(f"{level_text(level)} score interval, for small studies: {listed}.")
-    return [" ".join(said)] if said else []
+        sentences.append(f"{level_text(level)} score interval, for small studies: {listed}.")
+    return [" ".join(sentences)] if sentences else []
 
 
 def left_out(row: Agreement) -> list[str]:
@@ -81,52 +89,14 @@ def left_out(row: Agreement) -> list[str]:
     ]
 
 
-def design_of(row: Agreement) -> dict[str, Any]:
-    """Return the degrees of freedom of t, and the sampling design if there is one.
-
-    Clusters and strata have their column and their number, a population has its size.
-    """
-    sample, clusters = row.case.sample, row.spread.clusters
-    known = row.standard_error >= 0 or row.spread.reason is not None
-    out: dict[str, Any] = {"degrees_of_freedom": row.degrees_of_freedom if known else float("nan")}
-    if sample is None:
-        return out
-    if sample.is_clustered:
-        n = len(sample.names) if clusters is None else clusters.n
-        return out | {"cluster": sample.by, "n_clusters": n}
-    if sample.weights is not None:
-        out["sampling_weight"] = sample.weighted_by
-    if sample.by:
-        drawn = units_drawn(row.case, row.parts) or {}
-        out["strata"] = sample.by
-        out["n_strata"] = sum(n > 0 for n in drawn.values()) or len(sample.names)
-    if np.isfinite(sample.sizes).any():
-        size = float(sample.sizes[np.isfinite(sample.sizes)].sum())
-        out["population_size"] = int(size) if size.is_integer() else size
-    return out
-
-
-def design_label(row: Agreement) -> str:
-    """Return the label of the sampling design, such as "12 clusters", or a blank.
-
-    The size of a population is included if there are no strata, whose sizes make weights.
-    """
-    design = design_of(row)
-    counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
-    said = [counted(design[n], one, more) for n, one, more in counts if n in design]
-    if "population_size" in design and not said:
-        said = [f"a population of {design['population_size']:,}"]
-    return ", ".join(["weighted", *said] if row.case.is_weighted else said)
-
-
 def drawn_of(rows: Sequence[Agreement], names: Sequence[str] | None = None) -> str:
     """Return the sampling designs of rows, with the rows of each if they differ."""
-    said: dict[str, dict[str, None]] = {}
+    rows_of: dict[str, dict[str, None]] = {}
     for row, name in zip(rows, names or [row.coefficient for row in rows], strict=True):
-        said.setdefault(row.drawn, {})[name] = None
-    if len(said) == 1:
+        rows_of.setdefault(row.drawn, {})[name] = None
+    if len(rows_of) == 1:
         return rows[0].drawn
-    return ", ".join(f"{drawn} ({', '.join(names)})" for drawn, names in said.items())
+    return ", ".join(f"{drawn} ({', '.join(names)})" for drawn, names in rows_of.items())
 
 
 def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
@@ -134,9 +104,9 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
 
     For independent studies a number of clusters or strata is that of each.
     """
-    said = list(dict.fromkeys(row.drawn for row in rows))
-    numbered = independent and len(said) == 1 and any(sign.isdigit() for sign in said[0])
-    return " and ".join(filter(None, said)) + (" each" if numbered else "")
+    designs = list(dict.fromkeys(row.drawn for row in rows))
+    numbered = independent and len(designs) == 1 and any(sign.isdigit() for sign in designs[0])
+    return " and ".join(filter(None, designs)) + (" each" if numbered else "")
 
 
 def sampling_sentence(
@@ -180,19 +150,21 @@ def sampling_sentence(
 
 def warn_clusters(rows: Sequence[Agreement]) -> None:
     """Warn if clusters are too few or too unequal for an interval with nominal coverage."""
-    found = [(row, one) for row in rows if (one := row.spread.clusters) is not None]
-    for row, one in found[:1]:
-        df, share = row.degrees_of_freedom, one.largest_share
-        is_one = "is" if one.n == 1 else "are"
-        why = [f"there {is_one} {counted(one.n, 'cluster')}"] if one.n < _FEW_CLUSTERS else []
-        why += [f"they leave {df:.1f} degrees of freedom"] if df < _FEW_DF else []
-        why += [f"the largest holds {100 * share:.0f}% of the units"] if share > 1 / 3 else []
-        if why:
-            warn(
-                f"intervals clustered by {one.by} are rough, because {', '.join(why)}; more "
-                "clusters help, more units in the same ones hardly do.",
-                FewClustersWarning,
-            )
+    row = next((row for row in rows if row.spread.clusters is not None), None)
+    if row is None or (clusters := row.spread.clusters) is None:
+        return
+    n, df, share = clusters.n, row.degrees_of_freedom, clusters.largest_share
+    reasons = [
+        (n < _FEW_CLUSTERS, f"there {'is' if n == 1 else 'are'} {counted(n, 'cluster')}"),
+        (df < _FEW_DF, f"they leave {df:.1f} degrees of freedom"),
+        (share > 1 / 3, f"the largest holds {100 * share:.0f}% of the units"),
+    ]
+    if listed := ", ".join(text for applies, text in reasons if applies):
+        warn(
+            f"intervals clustered by {clusters.by} are rough, because {listed}; more clusters "
+            "help, more units in the same ones hardly do.",
+            FewClustersWarning,
+        )
 
 
 def warn_queue(tally: Tally) -> None:
@@ -253,8 +225,8 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
 def warn_rare_answers(rows: Sequence[Agreement]) -> None:
     """Warn if one answer dominates so far that no interval is known to keep its coverage."""
     for row in rows:
-        if said := rare_answers(row, named=True):
-            warn(f"{_name(row)}: {said}", RareAnswersWarning)
+        if sentence := rare_answers(row, named=True):
+            warn(f"{_name(row)}: {sentence}", RareAnswersWarning)
             return
 
 
@@ -300,18 +272,6 @@ def too_rare(n: int, n_ratings: float, others: Any) -> Any:
 
 def _name(row: Agreement) -> str:
     return visible(f"{row.coefficient} [{row.distance}]")
-
-
-def _no_interval(alike: Sequence[Agreement], n_rows: int) -> str:
-    found: dict[str, list[str]] = {}
-    for row in alike:
-        found.setdefault(str(row.interval_reason), []).append(_name(row))
-    said = [
-        why if len(names) == n_rows else f"{why} ({', '.join(names)})"
-        for why, names in found.items()
-    ]
-    test = python_or_command("permutation_test", "'setagree test'")
-    return f"{'. '.join(said)}; {test} gives a p-value for this case."
 
 
 def _much_lower(row: Agreement, level: float) -> str | None:

@@ -269,7 +269,9 @@ def test_refusals():
         sa.mv_alpha(annotations(numbers("1 2 / 2 2")))
     study = annotations(text("a b / a a"))
     for distance in (lambda x, y: float(x != y), sa.distances.taxonomy({})):
-        with pytest.raises(DistanceError, match=r"mv_alpha needs a distance of \|A\|, \|B\| and"):
+        with pytest.raises(
+            DistanceError, match=r"mv_alpha requires a distance of \|A\|, \|B\| and"
+        ):
             sa.mv_alpha(study, distance=distance)
     with pytest.raises(TypeError, match="is not a function of set sizes"):
         size_function(sa.distances.taxonomy({}))

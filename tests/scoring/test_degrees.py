@@ -93,7 +93,7 @@ def test_label_sets_are_the_special_case():
     ones = study.with_answers(Degrees.of)
     assert sa.krippendorff_alpha(ones).distance == "ruzicka"
     assert sa.krippendorff_alpha(ones) == sa.krippendorff_alpha(study, distance="ruzicka")
-    with pytest.raises(DistanceError, match="mv_alpha needs a distance of"):
+    with pytest.raises(DistanceError, match="mv_alpha requires a distance of"):
         sa.mv_alpha(ones, distance="ruzicka")
 
 

@@ -347,7 +347,7 @@ def test_a_tally_is_enough_where_raters_are_not_needed(coefficient, distance):
             result, Scorer(study).score(get_coefficient(coefficient), get_distance(distance))
         )
     else:
-        with pytest.raises(SetagreeError, match="who gave which answer"):
+        with pytest.raises(SetagreeError, match="requires the rater of each answer"):
             tally.score(get_coefficient(coefficient), get_distance(distance))
 
 

@@ -34,7 +34,7 @@ def made(estimate, influence, counted=None, **options):
     alpha = sa.krippendorff_alpha(STUDY)
     counted = np.ones(len(influence)) if counted is None else np.array(counted, dtype=float)
     parts = Estimate(estimate, 0.5, 0.25, 0.5, 0.75, np.array(influence), counted, **options)
-    return make_agreement(some_kappa, "masi", parts, case=alpha.case, reason=None)
+    return make_agreement(some_kappa, "masi", alpha.case, parts)
 
 
 class TestInterval:

@@ -125,13 +125,13 @@ class TestBench:
 
 
 class TestRaters:
-    """Who needs to know the raters, and how many."""
+    """Coefficients that require the raters, or two of them."""
 
     @pytest.mark.parametrize("name", ["conger_kappa", "cohen_kappa", "scott_pi"])
-    def test_a_tally_does_not_know_them(self, name):
+    def test_a_tally_of_counts(self, name):
         """A tally of counts is refused where raters, or their number, matter."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
-        with pytest.raises(DataError, match=f"{name} needs to know who gave which answer"):
+        with pytest.raises(DataError, match=f"{name} requires the rater of each answer"):
             Scorer(tally).score(get_coefficient(name), MASI)
 
     @pytest.mark.parametrize(
