@@ -28,13 +28,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.inference.panel_members import (
-    Codes,
-    Flags,
-    case_of,
-    check_least,
-    check_share,
-)
+from setagree.inference.panel_members import Codes, Flags, case_of, check_least, check_share
 from setagree.large.opening import Data
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import answers_of, models_and_humans, rater_index

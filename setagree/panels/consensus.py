@@ -37,7 +37,7 @@ from setagree.inference.panel_members import (
 )
 from setagree.large.opening import Data
 from setagree.limits import LONG_WORK
-from setagree.panels.dawid_skene import Responses, dawid_skene, label_fits, panels_of
+from setagree.panels.dawid_skene import answer_counts, dawid_skene, label_fits, panels_of
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
@@ -178,17 +178,18 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
     fits = label_fits(study, ballot.geometry.flags, (labels[order], units[order]), panel, panels)
     long = n_labels * study.n_ratings > LONG_WORK
-    for l, fit in enumerate(track(fits, total=n_labels, what="labels", long=long)):
-        named, p = order[starts[l] : starts[l + 1]], fit.named
+    tracked = track(fits, total=n_labels, what="labels", long=long)
+    for l, (p, of_panels, rates_of_label, converged) in enumerate(tracked):
+        named = order[starts[l] : starts[l + 1]]
         close = np.abs(p - threshold) <= _ROUNDING
         taken[named] = (p > threshold) & ~close | close & (ties == "plurality")
         tied[units[named][close]] = True
         with np.errstate(divide="ignore"):
-            each = np.log(1 - fit.panels)[panel]
+            each = np.log(1 - of_panels)[panel]
             each[units[named]] = np.log(np.where(taken[named], p, 1 - p))
         logs += each
-        rates.append(fit.rates)
-        unconverged += not fit.converged
+        rates.append(rates_of_label)
+        unconverged += not converged
     undecided = (np.bincount(units, taken, study.n_units) == 0) & (ballot.empty == 0)
     names = ballot.geometry.labels
     specificity, sensitivity = np.concatenate([np.zeros((2, 0)), *rates], axis=1)
@@ -214,14 +215,15 @@ def value_dawid_skene(ballot: Ballot, ties: Ties) -> Decision:
             f"values; {study.n_raters:,} raters and {study.n_values:,} values are too many. Use "
             "'medoid'."
         )
-    fit = dawid_skene(Responses(study.unit_codes, study.rater_codes, study.value_codes, shape))
+    counts = answer_counts(study.unit_codes, study.rater_codes, study.value_codes, shape)
+    fit = dawid_skene(counts, study.n_values)
     units, values, _ = ballot.cells
     p = fit.posterior[units, values]
     likely = p >= -_least(units, -p, study.n_units)[units] - _ROUNDING
     codes, tied = _best(ballot, likely, ties)
     confidence = fit.posterior[np.arange(study.n_units), codes]
     return Decision(
-        study.values, codes, confidence, tied, np.zeros_like(tied), None, int(not fit.converged)
+        study.values, codes, confidence, tied, np.zeros_like(tied), None, int(not fit.converged[0])
     )
 
 
@@ -437,29 +439,31 @@ class Consensus(Result):
 
 @dataclass(frozen=True)
 class Rule:
-    """Checked options of `consensus`."""
+    """Options of `consensus` that fit a study, and its parts."""
 
-    method: Method | None = None
-    threshold: float | None = None
-    ties: Ties = "missing"
-    distance: DistanceLike | None = None
+    method: Method
+    threshold: float
+    ties: Ties
+    distance: DistanceLike | None
 
-    def __post_init__(self) -> None:
-        if self.method is not None:
-            check_choice("method", self.method, METHODS)
-        for old, new in (("smaller", "empty"), ("larger", "plurality")):
-            if isinstance(self.ties, str) and self.ties == old:
-                raise OptionError(f"{option('ties', old)} is called {option('ties', new)}.")
-        check_choice("ties", self.ties, ("missing", "plurality", "empty"))
-        share = self.threshold
-        if share is not None and (not is_number(share) or not 0 < share <= 1):
-            raise OptionError(f"{option('threshold', share)} must be above 0 and at most 1.")
-
-    def named(self, study: Annotations) -> Method:
-        """Return the method for a study, checked against its answers and the other options."""
+    @classmethod
+    def of(
+        cls,
+        study: Annotations,
+        method: Method | None,
+        threshold: float | None,
+        ties: Ties,
+        distance: DistanceLike | None,
+    ) -> Rule:
+        """Return the options, with the defaults for a study, or raise if they do not fit it."""
+        if method is not None:
+            check_choice("method", method, METHODS)
+        check_choice("ties", ties, ("missing", "plurality", "empty"))
+        if threshold is not None and (not is_number(threshold) or not 0 < threshold <= 1):
+            raise OptionError(f"{option('threshold', threshold)} must be above 0 and at most 1.")
         degrees = have_degrees(study.values)
         labels = study.kind == "labels" and not degrees
-        method: Method = self.method or ("label_majority" if labels else "medoid")
+        method = method or ("label_majority" if labels else "medoid")
         if degrees and method in {"label_majority", "dawid_skene"}:
             raise DataError(
                 f"{option('method', method)} decides which labels apply; these labels have "
@@ -470,39 +474,37 @@ class Rule:
                 f"{option('method', 'label_majority')} counts labels; these values are scalars. "
                 "Use 'medoid', which with the nominal distance is the most frequent value."
             )
-        by_label = labels and method in {"label_majority", "dawid_skene"}
-        if self.threshold is not None and not by_label:
+        if threshold is not None and not (labels and method in {"label_majority", "dawid_skene"}):
             raise OptionError(
                 f"{option('threshold')} does not apply to {option('method', method)} here; omit it."
             )
-        if self.distance is not None and method != "medoid":
+        if distance is not None and method != "medoid":
             raise OptionError(
                 f"{option('distance')} is for {option('method', 'medoid')}; {method!r} uses none."
             )
-        return method
+        return cls(method, 0.5 if threshold is None else threshold, ties, distance)
 
     def decide(self, study: Annotations) -> Decision:
         """Return one answer per unit of a study."""
-        method, ballot, by_label = self.named(study), Ballot(study), True
-        threshold = 0.5 if self.threshold is None else self.threshold
-        if method == "label_majority":
-            decision = label_majority(ballot, threshold, self.ties)
-        elif method == "dawid_skene" and study.kind == "labels":
-            decision = label_dawid_skene(ballot, threshold, self.ties)
+        ballot = Ballot(study)
+        if self.method == "label_majority":
+            decision = label_majority(ballot, self.threshold, self.ties)
+        elif self.method == "medoid":
+            decision = medoid(ballot, case_of(study, self.distance).weights, self.ties)
+        elif self.method == "unanimous":
+            decision = unanimous(ballot)
+        elif study.kind == "labels":
+            decision = label_dawid_skene(ballot, self.threshold, self.ties)
         else:
-            by_label = False
-            if method == "dawid_skene":
-                decision = value_dawid_skene(ballot, self.ties)
-            elif method == "medoid":
-                decision = medoid(ballot, case_of(study, self.distance).weights, self.ties)
-            else:
-                decision = unanimous(ballot)
-        gone = (decision.undecided if by_label else decision.tied) & (self.ties == "missing")
-        codes, confidence = decision.codes, decision.confidence
+            decision = value_dawid_skene(ballot, self.ties)
+        if self.ties != "missing":
+            return decision
+        by_label = study.kind == "labels" and self.method in {"label_majority", "dawid_skene"}
+        without = decision.undecided if by_label else decision.tied
         return replace(
             decision,
-            codes=np.where(gone, -1, codes),
-            confidence=np.where(gone, np.nan, confidence),
+            codes=np.where(without, -1, decision.codes),
+            confidence=np.where(without, np.nan, decision.confidence),
         )
 
 
@@ -608,8 +610,7 @@ def consensus(
     """
     study = unweighted_units(study, "consensus")
     study = study.with_queued or study
-    rule = Rule(method, threshold, ties, distance)
-    rule.named(study)
+    rule = Rule.of(study, method, threshold, ties, distance)
     check_share("adjudicate_below", adjudicate_below)
     if raters is not None:
         members = flags(study.n_raters, rater_codes(study, raters))
@@ -635,7 +636,7 @@ def consensus(
     doubts = np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))
     unrated = (0, len(study.unanswered))
     return Consensus(
-        rule.named(study),
+        rule.method,
         study.kind,
         np.concatenate([study.units, study.unanswered]),
         decision.values,

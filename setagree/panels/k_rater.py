@@ -32,7 +32,6 @@ from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
-from setagree.study.codes import have_degrees
 from setagree.wording.tables import Column
 
 _RATING_BLOCK_SIZE = 300_000
@@ -88,7 +87,7 @@ def split_alphas(
     The third of three rows is the share of the units that are left out.
     """
     n, S = study.n_units, len(splits)
-    together = rule.named(study) == "label_majority"
+    together = rule.method == "label_majority"
     values, codes = _decided(splits, study, rule, together=together)
     both = (codes >= 0).all(axis=1)
     if not both.any():
@@ -307,11 +306,9 @@ def k_rater_reliability(
     if raters is not None:
         study = part_of(study, flags(study.n_raters, rater_codes(study, raters))[study.rater_codes])
     found = get_distance(default_distances(study)[0] if distance is None else distance)
-    by_medoid = method == "medoid" or (
-        method is None and (study.kind != "labels" or have_degrees(study.values))
-    )
-    rule = Rule(method, None, ties, found if by_medoid else None)
-    named = rule.named(study)
+    rule = Rule.of(study, method, None, ties, None)
+    if rule.method == "medoid":
+        rule = replace(rule, distance=found)
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     if ratings.max() < 2 * k:
         raise DataError(
@@ -337,7 +334,7 @@ def k_rater_reliability(
         warn(f"k-rater reliability: {reasons}", UndefinedAgreementWarning)
     return KRaterReliability(
         k,
-        named,
+        rule.method,
         found.name,
         float(defined.mean()) if len(defined) else float("nan"),
         single,

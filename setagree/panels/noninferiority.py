@@ -26,11 +26,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import (
-    Codes,
-    Flags,
-    check_share,
-)
+from setagree.inference.panel_members import Codes, Flags, check_share
 from setagree.large.opening import Data
 from setagree.panels.members import answers_of, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha

@@ -22,12 +22,7 @@ from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning, counted, listing, warn
-from setagree.inference.panel_members import (
-    Compared,
-    case_of,
-    part_of,
-    unweighted_units,
-)
+from setagree.inference.panel_members import Compared, case_of, part_of, unweighted_units
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
@@ -149,8 +144,7 @@ def score_against_consensus(
     study = unweighted_units(study, "score_against_consensus")
     study = study.with_queued or study
     warn_degrees(study.values, "score_against_consensus, but for the column exact,")
-    rule = Rule(method, threshold, ties, distance)
-    named = rule.named(study)
+    rule = Rule.of(study, method, threshold, ties, distance)
     scored, members = scored_and_members(study, raters, panel, "consensus")
     results = [_consensus_scores(study, rule, members, rater) for rater in scored]
     table = pd.DataFrame([row for row, _ in results], index=rater_index(study, scored))
@@ -162,7 +156,7 @@ def score_against_consensus(
             UndefinedAgreementWarning,
         )
     by_label = pd.concat([part for _, part in results], ignore_index=True)
-    return ConsensusScores(named, table, by_label)
+    return ConsensusScores(rule.method, table, by_label)
 
 
 def _consensus_scores(

@@ -113,7 +113,7 @@ class TestSplits:
         rows = random_rows(np.random.default_rng(2), sets_of("abc"), units=12, raters=6)
         rows = [[*row[:5], None] if k % 3 else row for k, row in enumerate(rows)]
         study, found = annotations(rows), get_distance(distance)
-        rule = Rule(method, None, ties, found if method == "medoid" else None)
+        rule = Rule.of(study, method, None, ties, found if method == "medoid" else None)
         generator = np.random.default_rng(3)
         drawn = [Split.drawn(study, 2, generator) for _ in range(7)]
         alphas, redrawn, left_out = split_alphas(drawn, study, rule, found)
