@@ -12,7 +12,7 @@ from setagree.cli.reading import names
 from setagree.distances.registry import all_distance_names, get_distance
 from setagree.scoring.coefficients import coefficient_names, get_coefficient
 from setagree.scoring.references import cited
-from setagree.wording.bibtex import reference_entries, software_entry
+from setagree.wording.references import bibliography
 
 CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]
 
@@ -39,6 +39,5 @@ def cite(*, coefficient: Coefficients = None, distance: Distances = None) -> Non
     used = [get_coefficient(name) for name in names(coefficient) or _USUAL]
     asked = names(distance) or [one.default_distance or "masi" for one in used]
     sources = [*(one.source for one in used), *(get_distance(name).source for name in asked)]
-    entries = reference_entries(cited(filter(None, sources)))
     with printing():
-        sys.stdout.write("\n\n".join([software_entry(sa.__version__), *entries]) + "\n")
+        sys.stdout.write(bibliography(cited(filter(None, sources)), sa.__version__) + "\n")

@@ -29,8 +29,8 @@ from setagree.scoring.table_notes import drawn_of
 from setagree.study.codes import have_degrees
 from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
-from setagree.wording.bibtex import reference_entries, software_entry
 from setagree.wording.number_format import interval, level_text, number, p_phrase, rough, share
+from setagree.wording.references import Reference, bibliography
 from setagree.wording.sentences import Name, enumeration, plain, visible
 
 Cite: TypeAlias = Callable[[str | None], str]
@@ -148,12 +148,12 @@ class Methods:
     ----------
     sentences : tuple of str
         Its sentences, all but the last.
-    references : tuple of str
+    references : tuple of Reference
         The references of its sources, sorted.
     """
 
     sentences: tuple[str, ...]
-    references: tuple[str, ...]
+    references: tuple[Reference, ...]
 
     @property
     def paragraph(self) -> str:
@@ -163,12 +163,12 @@ class Methods:
     @property
     def text(self) -> str:
         """The paragraph, and the references below it."""
-        return "\n\n".join([self.paragraph, "\n".join(self.references)])
+        return "\n\n".join([self.paragraph, "\n".join(one.text for one in self.references)])
 
     @property
     def bibtex(self) -> str:
         """The references as BibTeX, after the entry of setagree itself."""
-        return "\n\n".join([software_entry(version()), *reference_entries(self.references)])
+        return bibliography(self.references, version())
 
 
 class _Sources(set[str]):

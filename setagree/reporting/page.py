@@ -88,7 +88,7 @@ def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
         headline=_headline(f),
         findings=main_findings(f),
         sections=drawn,
-        methods=[methods.paragraph, *methods.references],
+        methods=[methods.paragraph, *(one.text for one in methods.references)],
         bibtex=methods.bibtex,
         seed=f.seed,
         version=version(),
@@ -285,7 +285,7 @@ def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[
     for section in sections(f):
         yield from _markdown_section(section)
     yield from ("", "## Methods paragraph", "")
-    references = [f"- {plain_text(one)}" for one in methods.references]
+    references = [f"- {plain_text(one.text)}" for one in methods.references]
     yield from (plain_text(methods.paragraph), "", *references)
     yield from ("", "<details><summary>The references as BibTeX</summary>", "")
     yield from ("```bibtex", methods.bibtex, "```", "", "</details>")

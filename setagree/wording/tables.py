@@ -87,12 +87,8 @@ class Column:
         return ["-" if is_nothing(x) else _CELLS[self.kind](x) for x in frame[self.source]]
 
 
-def _name_text(value: Any) -> str:
-    return cut(visible(display_labels(value) if isinstance(value, frozenset) else str(value)))
-
-
 _CELLS: dict[str, Callable[[Any], str]] = {
-    "name": _name_text,
+    "name": lambda x: cut(visible(display_labels(x) if isinstance(x, frozenset) else str(x))),
     "text": lambda x: visible(str(x)),
     "count": partial(count, plain=True),
     "number": four,
@@ -190,16 +186,12 @@ def aligned(
     columns = list(columns)
     widths = [max(map(columns_of, column)) for column in columns]
     gutter = "  " if sum(widths) + 2 * (len(widths) - 1) <= terminal else " "
-    padded = [
-        [_padded(cell, width, left=is_left) for cell in column]
-        for column, width, is_left in zip(columns, widths, left, strict=True)
-    ]
+    padded = []
+    for column, width, is_left in zip(columns, widths, left, strict=True):
+        gaps = [" " * (width - columns_of(cell)) for cell in column]
+        pairs = zip(column, gaps, strict=True)
+        padded.append([cell + gap if is_left else gap + cell for cell, gap in pairs])
     return [gutter.join(cells).rstrip() for cells in zip(*padded, strict=True)]
-
-
-def _padded(cell: str, width: int, *, left: bool) -> str:
-    gap = " " * (width - columns_of(cell))
-    return cell + gap if left else gap + cell
 
 
 def markdown_table(
@@ -216,30 +208,23 @@ def markdown_text(frame: pd.DataFrame, columns: Iterable[Column] = ()) -> str:
     A column named as one of answers is rounded if it is declared a number.
     """
     numbers = {column.source for column in columns if column.kind == "number"}
+    names = ["" if name in numbers else str(name) for name in frame]
     rows = (
-        [
-            _markdown_cell(value, "" if name in numbers else str(name))
-            for value, name in zip(row, frame, strict=True)
-        ]
+        [_cell(x, name, as_markdown) for x, name in zip(row, names, strict=True)]
         for row in frame.to_numpy()
     )
     left = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
     return "".join(f"{line}\n" for line in markdown_table(map(str, frame), rows, left=left))
 
 
-def _markdown_cell(value: Any, column: str) -> str:
-    text = _number_text(value, column)
-    return as_markdown(str(value)) if text is None else text
-
-
-def _number_text(value: Any, column: str) -> str | None:
-    """Return a number as table text, a dash if it is missing, or None for other values."""
+def _cell(value: Any, column: str, escaped: Callable[[str], str]) -> str:
+    """Return a number as table text, a dash if it is missing, and other values escaped."""
     # Of an answer or a name that is a number all digits count: rounded, two of them could be one.
     if column in _NEVER_ROUNDED and isinstance(value, float) and not is_nothing(value):
         return str(value)
     if is_nothing(value) or isinstance(value, float):
         return p_four(value) if column in _P_VALUES else four(value)
-    return None
+    return escaped(str(value))
 
 
 def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> str:
@@ -258,35 +243,28 @@ def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> s
     if len(frame) > _SHOWN:
         rows.append(np.full(len(names), "…", dtype=object))
     rows += [*frame.iloc[len(rows) :].tail(_SHOWN // 2).to_numpy(dtype=object)]
-    cells = [[_html_text(x, name) for x, name in zip(row, names, strict=True)] for row in rows]
-    if len(cells) == 1 and len(names) > _ACROSS:
-        pairs = zip(map(_html_text, names, names), cells[0], strict=True)
-        return _html_lines(None, pairs, [True, False])
+    cells = [[_cell(x, name, _as_html) for x, name in zip(row, names, strict=True)] for row in rows]
+    heads = [_as_html(name) for name in names]
     if left is None:
         numeric = map(pd.api.types.is_numeric_dtype, frame.dtypes)
-        return _html_lines(names, cells, [not is_numeric for is_numeric in numeric])
-    return _html_lines(names, cells, [name in left for name in names])
+        sides = ["right" if is_numeric else "left" for is_numeric in numeric]
+    else:
+        sides = ["left" if name in left else "right" for name in names]
+    if len(cells) == 1 and len(names) > _ACROSS:
+        cells, heads = [*map(list, zip(heads, cells[0], strict=True))], []
+        sides = ["left", "right"]
 
-
-def _html_text(value: Any, column: str) -> str:
-    text = _number_text(value, column)
-    return html.escape(visible(str(value)) if text is None else text)
-
-
-def _html_lines(
-    heads: Sequence[str] | None, rows: Iterable[Iterable[str]], left: Sequence[bool]
-) -> str:
-    """Return the table of cells that are HTML already."""
-    sides = ["left" if is_left else "right" for is_left in left]
-
-    def line(tag: str, cells: Iterable[str]) -> str:
-        pairs = zip(cells, sides, strict=True)
+    def line(tag: str, row: Sequence[str]) -> str:
+        pairs = zip(row, sides, strict=True)
         return "".join(f'<{tag} style="text-align: {side}">{c}</{tag}>' for c, side in pairs)
 
-    named = [] if heads is None else [html.escape(visible(head)) for head in heads]
-    head = f"<thead><tr>{line('th', named)}</tr></thead>" if named else ""
-    body = "".join(f"<tr>{line('td', row)}</tr>\n" for row in rows)
+    head = f"<thead><tr>{line('th', heads)}</tr></thead>" if heads else ""
+    body = "".join(f"<tr>{line('td', row)}</tr>\n" for row in cells)
     return f"<table>{head}\n<tbody>\n{body}</tbody></table>"
+
+
+def _as_html(text: str) -> str:
+    return html.escape(visible(text))
 
 
 def json_text(frame: pd.DataFrame) -> str:

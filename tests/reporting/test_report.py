@@ -776,7 +776,7 @@ class TestPanels:
 
     def test_references_as_bibtex(self, study, tmp_path):
         """One folded block has every reference of the paragraph, and the software."""
-        references = "\n".join(methods_of(gather(study, n_resamples=19, rng=1)).references)
+        references = methods_of(gather(study, n_resamples=19, rng=1)).text.partition("\n\n")[2]
         years = sorted(re.findall(r"\((\d{4})\)", references))
         for ending in ("md", "html"):
             if ending == "html":

@@ -88,7 +88,7 @@ def test_a_section_is_in_markdown(study, tmp_path):
     for size, n in sizes.items():
         assert f"| {size} | {n} |" in text
     said = methods_of(gather(study, n_resamples=19, rng=1))
-    paragraph, references = said.paragraph, "\n".join(said.references)
+    paragraph, references = said.paragraph, said.text.partition("\n\n")[2]
     assert " Sets were counted by size. Computations were made with setagree " in paragraph
     assert "Dice, L. R. (1945)" in references
 
