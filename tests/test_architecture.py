@@ -367,7 +367,7 @@ BUDGET = {
     "diagnosis": 3_850,
     "distances": 2_500,
     "exports": 4_450,
-    "files": 1_900,
+    "files": 1_800,
     "inference": 6_350,
     "large": 4_500,
     "panels": 5_000,

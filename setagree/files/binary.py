@@ -39,8 +39,19 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
-    content = _content(source)
-    is_bounded = _has_bounded_memory()
+    most = max(_MOST_UNPACKED, source.n_stored())
+    content = source.content(most)  # a compressed file does not seek from its end
+    if len(content) > most:
+        raise FileError(
+            f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
+            "so that it need not be outside."
+        )
+    try:  # whether the process may have so much address space and no more (``ulimit -v``)
+        import resource
+
+        is_bounded = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    except ImportError:  # Windows
+        is_bounded = False
     if is_bounded:
         # Arrow reserves 1 GiB at once where it can. SciPy's linear algebra does not load in what is
         # left, but waits for memory for ever: it goes first.
@@ -51,7 +62,9 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         elif limit is None:
             table = pq.read_table(pa.BufferReader(content))
         else:
-            table = _first_rows(pa.BufferReader(content), limit)
+            file = pq.ParquetFile(pa.BufferReader(content))
+            batches = islice(file.iter_batches(limit), 1)
+            table = pa.Table.from_batches(batches, file.schema_arrow)
         table.validate(full=True)  # text that is none would fail later, far from here
     except MemoryError:  # Arrow's, too; the caller words it
         raise
@@ -80,35 +93,6 @@ def arrow_frame(table: Any) -> pd.DataFrame:
     }
     others = as_pandas(table, [name for name in names if name not in kept])
     return pd.DataFrame({name: kept[name] if name in kept else others[name] for name in names})
-
-
-def _has_bounded_memory() -> bool:
-    """Return whether the process may have so much address space and no more (``ulimit -v``)."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return False
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-
-
-def _content(source: Source) -> bytes:
-    """Return the bytes of a file, in memory: a compressed one does not seek from its end."""
-    most = max(_MOST_UNPACKED, source.n_stored())
-    content = source.content(most)
-    if len(content) > most:
-        raise FileError(
-            f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
-            "so that it need not be outside."
-        )
-    return content
-
-
-def _first_rows(content: Any, limit: int) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(content)
-    return pa.Table.from_batches(islice(file.iter_batches(limit), 1), file.schema_arrow)
 
 
 def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -181,9 +165,17 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 
 
 def _only_sheet(source: Source, book: Any) -> Any:
+    """Return the sheet of a name or number (a text may spell one), or the only one with cells."""
     sheets: Sequence[Any] = book.worksheets
-    if source.sheet is not None:
-        return _named_sheet(source, sheets)
+    titles, name = [sheet.title for sheet in sheets], source.sheet
+    if name is not None:
+        number = str(name).strip()
+        if name in titles:
+            return sheets[titles.index(name)]
+        if number.isdecimal() and 1 <= int(number) <= len(sheets):
+            return sheets[int(number) - 1]
+        known = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
+        raise FileError(f"{source} has no sheet {name!r}; {known}.{did_you_mean(name, titles)}")
     filled = [s for s in sheets if any(c.value is not None for row in _cells(s) for c in row)]
     if not filled:
         raise FileError(f"{source} has no cells.")
@@ -193,18 +185,6 @@ def _only_sheet(source: Source, book: Any) -> Any:
             f"say which with {option('sheet', filled[0].title)}."
         )
     return filled[0]
-
-
-def _named_sheet(source: Source, sheets: Sequence[Any]) -> Any:
-    """Return the sheet of a name, or of a number, which a text may spell, too."""
-    titles, asked = [sheet.title for sheet in sheets], source.sheet
-    number = str(asked).strip()
-    if asked in titles:
-        return sheets[titles.index(asked)]
-    if number.isdecimal() and 1 <= int(number) <= len(sheets):
-        return sheets[int(number) - 1]
-    known = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
-    raise FileError(f"{source} has no sheet {asked!r}; {known}.{did_you_mean(asked, titles)}")
 
 
 def _cells(sheet: Any) -> Iterator[Sequence[Any]]:

@@ -340,17 +340,9 @@ class _Survey:
         except UnicodeDecodeError as error:
             # The decoder may hold back the first bytes of a character from the block before.
             start = self.n_bytes + len(block) - len(error.object)
-            raise self._undecodable(error, start) from error
-
-    def _undecodable(self, error: UnicodeDecodeError, start: int) -> FileError:
-        line = self.n_lines + error.object[: error.start].count(b"\n") + 1
-        utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
-        other = option("encoding", "utf-16" if utf16 else "cp1252") + " or 'latin-1'" * (not utf16)
-        return FileError(
-            f"{self.source} is not {self.source.encoding_name}: byte "
-            f"0x{error.object[error.start]:02x} at offset {start + error.start:,} (line {line:,}); "
-            f"name its encoding, perhaps {other}."
-        )
+            line = self.n_lines + error.object[: error.start].count(b"\n") + 1
+            utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
+            raise self.source.undecodable(error, start, line, utf16=utf16) from error
 
 
 def _survey(source: Source, most: float = inf) -> _Survey:
@@ -378,12 +370,19 @@ def _check_records(source: Source) -> None:
     ):
         above = [*islice(text, source.n_above)]
         for line, cells in _records(text, source):
-            line += len(above)
             if len(cells) < 2 and not "".join(cells).strip():
                 continue
             width = width or len(cells)
-            if len(cells) != width:
-                raise _misfit(source, line, len(cells), width)
+            if len(cells) == width:
+                continue
+            mark = repr(source.delimiter)
+            hint = f"write {mark} for blank cells too, and see that the file is not cut off"
+            if len(cells) > width:
+                hint = f"put a cell that contains {mark} in double quotes"
+            raise FileError(
+                f"{source}, line {line + len(above):,} has {counted(len(cells), 'cell')}, the "
+                f"header {width:,}; {hint}."
+            )
 
 
 def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[str]]]:
@@ -393,7 +392,9 @@ def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[s
     reader = csv.reader(kept, delimiter=source.delimiter)
     try:
         for cells in reader:
-            _check_quotes(source, taken)
+            # A forgotten quote may have opened or stretched the record: strict reading shows it.
+            if len(taken) > 1 or taken[0].count('"') % 2:
+                list(csv.reader(taken, delimiter=source.delimiter, strict=True))
             yield reader.line_num - len(taken) + 1, cells
             taken.clear()
     except csv.Error:
@@ -402,23 +403,6 @@ def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[s
             f"{source}, line {line:,}: a quote opens a cell and is not closed as it should be; "
             'a quote inside a quoted cell is written as two: "".'
         ) from None
-
-
-def _check_quotes(source: Source, record: Sequence[str]) -> None:
-    """Raise csv.Error where a forgotten quote may have opened or stretched a record."""
-    if len(record) > 1 or record[0].count('"') % 2:
-        list(csv.reader(record, delimiter=source.delimiter, strict=True))
-
-
-def _misfit(source: Source, line: int, n_cells: int, width: int) -> FileError:
-    mark = repr(source.delimiter)
-    hint = (
-        f"put a cell that contains {mark} in double quotes"
-        if n_cells > width
-        else f"write {mark} for blank cells too, and see that the file is not cut off"
-    )
-    cells = counted(n_cells, "cell")
-    return FileError(f"{source}, line {line:,} has {cells}, the header {width:,}; {hint}.")
 
 
 @contextmanager

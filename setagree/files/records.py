@@ -38,18 +38,29 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
 
     A key that an object does not have is a missing cell, as null is.
     """
-    text = _text(source, room)
+    most = int(min(_MOST_BYTES, room.left / BYTE_MEMORY))
+    content = source.content(most)
+    if len(content) > most:
+        raise LargeError(f"{source} is over {most:,} bytes of JSON. {in_pieces()}")
+    room.left -= BYTE_MEMORY * len(content)
+    text = source.decoded(content)
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
     if not lines:
         raise FileError(f"{source} is empty.")
     if _in_lines(source, lines):
-        return _of_rows(source, _read_lines(source, lines), "line", list(lines))
-    found = _parsed(source, text, 1)
-    if isinstance(found, dict):
-        return _of_columns(source, found)
-    if isinstance(found, list):
-        return _of_rows(source, found, "record", range(len(found)))
-    raise FileError(f"{source} holds {shorten(found)}, not a list of objects.")
+        rows, noun, numbers = _read_lines(source, lines), "line", [*lines]
+    else:
+        rows = _parsed(source, text, 1)
+        if isinstance(rows, dict):
+            return _of_columns(source, rows)
+        if not isinstance(rows, list):
+            raise FileError(f"{source} holds {shorten(rows)}, not a list of objects.")
+        noun, numbers = "record", [*range(len(rows))]
+    if not rows:
+        raise FileError(f"{source} has no rows.")
+    _check_objects(source, rows, noun, numbers)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return typed_columns(source, {name: [row.get(name) for row in rows] for name in names})
 
 
 def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
@@ -62,7 +73,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
                 f"object a line, or drop {option('memory_limit')} and the like."
             )
         rows, empty = _read_lines(source, lines), False
-        _check_others(source, rows, "line", list(lines))
+        _check_objects(source, rows, "line", list(lines))
         yield rows
     if empty:
         raise FileError(f"{source} is empty.")
@@ -91,15 +102,6 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
         ) from error
     if lines:
         yield lines
-
-
-def _text(source: Source, room: Room) -> str:
-    most = int(min(_MOST_BYTES, room.left / BYTE_MEMORY))
-    content = source.content(most)
-    if len(content) > most:
-        raise LargeError(f"{source} is over {most:,} bytes of JSON. {in_pieces()}")
-    room.left -= BYTE_MEMORY * len(content)
-    return source.decoded(content)
 
 
 def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
@@ -142,27 +144,16 @@ def _loads(text: str) -> Any:
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object that JSON writes so; `ValueError` where a key stands in it twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    out = dict(pairs)
+    if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"an object has the key {shorten(twice)} twice")
-    return found
+    return out
 
 
-def _of_rows(
-    source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]
-) -> pd.DataFrame:
-    """Return a row for each object."""
-    if not rows:
-        raise FileError(f"{source} has no rows.")
-    _check_others(source, rows, noun, numbers)
-    names = dict.fromkeys(name for row in rows for name in row)
-    return typed_columns(source, {name: [row.get(name) for row in rows] for name in names})
-
-
-def _check_others(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
-    """Raise an error for rows that are no objects."""
+def _check_objects(source: Source, rows: Sequence[Any], noun: str, numbers: Sequence[int]) -> None:
+    """Raise an error for rows that are not objects."""
     for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict):
             raise FileError(

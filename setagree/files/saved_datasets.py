@@ -34,7 +34,18 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
 
     Of several splits, the folder of one has to be named. A `limit` is how many rows are wanted.
     """
-    folder = _only_split(source.path)
+    folder = source.path
+    if (folder / _SPLITS).is_file():
+        names = _json(folder / _SPLITS).get("splits")
+        if not isinstance(names, list) or not names or not all(map(_is_name, names)):
+            raise FileError(f"{str(folder / _SPLITS)!r} does not list the splits of the dataset.")
+        if len(names) > 1:
+            raise FileError(
+                f"{str(folder)!r} is a dataset with {len(names)} splits ({listing(names)}); name "
+                f"the folder of one, as {str(folder / names[0])!r}, or those of several, which are "
+                "joined."
+            )
+        folder /= str(names[0])
     try:
         import pyarrow as pa
     except ImportError:
@@ -45,32 +56,16 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
         table = pa.concat_tables(_stream(file, limit) for file in _data_files(folder))
         table = table.slice(0, limit)
         table.validate(full=True)
-        for place, name in enumerate(table.column_names):
-            column = table.column(place)
+        for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
             chunks = [_named(chunk, features.get(name), name, folder) for chunk in column.chunks]
             if chunks:
                 table = table.set_column(place, name, pa.chunked_array(chunks))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        said = str(error).rstrip(".")
-        raise FileError(f"{str(folder)!r} cannot be read as a dataset: {said}.") from error
+        reason = str(error).rstrip(".")
+        raise FileError(f"{str(folder)!r} cannot be read as a dataset: {reason}.") from error
     if not table.num_rows:
         raise FileError(f"{str(folder)!r} has columns and no rows.")
     return table
-
-
-def _only_split(folder: Path) -> Path:
-    """Return the folder of the only split, or of a dataset without splits."""
-    if not (folder / _SPLITS).is_file():
-        return folder
-    names = _json(folder / _SPLITS).get("splits")
-    if not isinstance(names, list) or not names or not all(map(_is_name, names)):
-        raise FileError(f"{str(folder / _SPLITS)!r} does not list the splits of the dataset.")
-    if len(names) > 1:
-        raise FileError(
-            f"{str(folder)!r} is a dataset with {len(names)} splits ({listing(names)}); name the "
-            f"folder of one, as {str(folder / names[0])!r}, or those of several, which are joined."
-        )
-    return folder / str(names[0])
 
 
 def _is_name(name: object) -> bool:
@@ -151,21 +146,20 @@ def _named(array: Any, feature: Any, name: str, folder: Path, *, in_list: bool =
 
 
 def _names_of(codes: Any, names: object, column: str, folder: Path) -> Any:
-    """Return the names of numbers; -1 stands for none."""
+    """Return the names of the classes with these numbers; null for -1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FileError(
             f"{str(folder / _INFO)!r}: the names of the classes of {column!r} are no list of text."
         )
     codes = pc.if_else(pc.equal(codes, -1), pa.scalar(None, codes.type), codes)
     lowest, highest = pc.min_max(codes).as_py().values()
     if lowest is not None and not 0 <= lowest <= highest < len(names):
-        odd = lowest if lowest < 0 else highest
         raise FileError(
-            f"{str(folder)!r}, column {column!r}: {odd} is not the number of a class; there are 0 "
-            f"to {len(names) - 1}."
+            f"{str(folder)!r}, column {column!r}: {lowest if lowest < 0 else highest} is not the "
+            f"number of a class; there are 0 to {len(names) - 1}."
         )
     return pa.array(names, pa.string()).take(codes)
 
@@ -174,5 +168,4 @@ def _as_one_label(name: str) -> str:
     """Return the name of a class, in quotes where it would be read as several labels."""
     if not set(name) & set(',;|"') and not name.startswith(("[", "{", "(")):
         return name
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
+    return '"' + name.replace('"', '""') + '"'

@@ -28,7 +28,17 @@ def read_sqlite(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     The database is opened for reading alone. A `limit` is how many rows are wanted at most.
     """
     with no_collection(), _opened(source) as connection:
-        query = _rows_of_only_table(source, connection) if source.sql is None else source.sql
+        if (query := source.sql) is None:
+            tables = _table_names(source, connection)
+            if not tables:
+                raise FileError(f"{source} is an SQLite database without a table.")
+            quoted = tables[0].replace('"', '""')
+            query = f'SELECT * FROM "{quoted}"'  # noqa: S608 - quoted
+            if len(tables) > 1:
+                raise FileError(
+                    f"{source} has {len(tables)} tables ({listing(tables, limit=12)}); say whose "
+                    f"rows with {option('sql', query)}, or another query."
+                )
         try:
             cursor = connection.execute(query)
             names = [str(column[0]) for column in cursor.description or ()]
@@ -75,21 +85,6 @@ def _allowed(action: int, what: str | None, *_: str | None) -> int:
     return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
 
 
-def _rows_of_only_table(source: Source, connection: sqlite3.Connection) -> str:
-    """Return the query for all rows of the only table."""
-    names = _table_names(source, connection)
-    if not names:
-        raise FileError(f"{source} is an SQLite database without a table.")
-    quoted = names[0].replace('"', '""')
-    query = f'SELECT * FROM "{quoted}"'  # noqa: S608 - quoted
-    if len(names) > 1:
-        raise FileError(
-            f"{source} has {len(names)} tables ({listing(names, limit=12)}); say whose rows with "
-            f"{option('sql', query)}, or another query."
-        )
-    return query
-
-
 def _table_names(source: Source, connection: sqlite3.Connection) -> list[str]:
     query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
     try:
@@ -104,10 +99,12 @@ def _fetched(source: Source, cursor: sqlite3.Cursor, limit: int | None) -> list[
     columns: list[list[object]] = [[] for _ in cursor.description]
     n_bytes, n_next = 0, limit or 1
     while piece := cursor.fetchmany(n_next):
-        for column, cells in zip(columns, zip(*piece, strict=True), strict=True):
-            column += cells
+        for column, added in zip(columns, zip(*piece, strict=True), strict=True):
+            column += added
         some = piece[:: 1 + len(piece) // _SAMPLE]
-        n_bytes += sum(map(_size, some)) * len(piece) // len(some)
+        cells = [cell for row in some for cell in row]
+        size = sum(_CELL_BYTES + (len(x) if isinstance(x, str | bytes) else 0) for x in cells)
+        n_bytes += size * len(piece) // len(some)
         check_cost(
             f"What is read of {source}, {len(columns[0]):,} rows and more,",
             n_bytes=n_bytes,
@@ -119,23 +116,19 @@ def _fetched(source: Source, cursor: sqlite3.Cursor, limit: int | None) -> list[
     return columns
 
 
-def _size(row: tuple[object, ...]) -> int:
-    return sum(_CELL_BYTES + (len(x) if isinstance(x, str | bytes) else 0) for x in row)
-
-
 def _worded(source: Source, query: str, error: Exception) -> BaseException:
     """Return what SQLite says about a query as a sentence, or as Ctrl-C where it was that."""
-    said, asked = str(error), option("sql", query)
-    if said == "interrupted":
+    reason, given = str(error), option("sql", query)
+    if reason == "interrupted":
         return KeyboardInterrupt()
-    if "readonly" in said or "authoriz" in said or "authoris" in said or "VACUUM" in said:
+    if any(word in reason for word in ("readonly", "authoriz", "authoris", "VACUUM")):
         return OptionError(
-            f"{asked} does more than read ({said}); the database is never changed and no other "
+            f"{given} does more than read ({reason}); the database is never changed and no other "
             "file is opened: write one SELECT."
         )
-    if source.sql is None or "decode" in said:
-        return FileError(f"{source} cannot be read as an SQLite database: {said}.")
+    if source.sql is None or "decode" in reason:
+        return FileError(f"{source} cannot be read as an SQLite database: {reason}.")
     with _opened(source) as connection:
         names = _table_names(source, connection)
     hint = f"; {source} has the tables {listing(names, limit=12)}" if names else ""
-    return OptionError(f"{asked}: {said.rstrip('.')}{hint}.")
+    return OptionError(f"{given}: {reason.rstrip('.')}{hint}.")

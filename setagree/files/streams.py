@@ -65,26 +65,10 @@ class Room:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or what came through standard input.
+    """A file, or the content of standard input, with the options for reading it; see `Reading`.
 
-    Attributes
-    ----------
-    path : Path
-        Where the file is; ``-`` for standard input.
-    encoding : str
-        How the bytes spell text.
-    delimiter : str
-        What stands between two columns, where it is a delimited table.
-    sheet : str or int, optional
-        The sheet of a workbook, by its name or its number from 1.
-    header_row : int, optional
-        The line of the names of the columns, or their row in a sheet, counted from 1.
-    sql : str, optional
-        The query whose rows are the table of a database.
-    spool : file, optional
-        What came through standard input.
-    held : file, optional
-        The file where it is open already, so that it is not opened again.
+    `spool` is the content of standard input, whose path is ``-``; `held` is the file if it is open
+    already, so that it is not opened again.
     """
 
     path: Path
@@ -158,14 +142,19 @@ class Source:
         try:
             return content.decode(self.encoding)
         except UnicodeDecodeError as error:
-            bad = error.object  # without the mark that the bytes may begin with
-            start = error.start + len(content) - len(bad)
-            line = content.count(b"\n", 0, start) + 1
-            raise FileError(
-                f"{self} is not {self.encoding_name}: byte 0x{bad[error.start]:02x} at offset "
-                f"{start:,} (line {line:,}); name its encoding, perhaps "
-                f"{option('encoding', 'utf-16')}."
-            ) from error
+            start = len(content) - len(error.object)  # after a byte order mark
+            line = content.count(b"\n", 0, start + error.start) + 1
+            raise self.undecodable(error, start, line, utf16=True) from error
+
+    def undecodable(
+        self, error: UnicodeDecodeError, start: int, line: int, *, utf16: bool
+    ) -> FileError:
+        """Return the error of a byte in a line; the piece that was decoded begins at `start`."""
+        other = option("encoding", "utf-16" if utf16 else "cp1252") + " or 'latin-1'" * (not utf16)
+        return FileError(
+            f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
+            f"{start + error.start:,} (line {line:,}); name its encoding, perhaps {other}."
+        )
 
     @property
     def encoding_name(self) -> str:
@@ -184,7 +173,14 @@ class Source:
         if start.startswith(_ZIP):
             return None if self.is_workbook() else self._only_member(file)
         if start.startswith(_ZSTD):
-            return self._zstd(file)
+            try:
+                import pyarrow as pa
+            except ImportError:
+                raise missing_package(
+                    f"{self}, compressed with zstd,", "pyarrow", "files"
+                ) from None
+            kept = pa.PythonFile(_Kept(file), "r")
+            return cast("BinaryIO", pa.CompressedInputStream(kept, "zstd"))
         is_bzip2 = start[:3] == b"BZh" and start[4:] == b"1AY&SY"
         if start.startswith(b"\x1f\x8b"):
             return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
@@ -202,13 +198,6 @@ class Source:
             file.seek(0)
             with zipfile.ZipFile(file) as archive:
                 return _WORKBOOK in archive.namelist()
-
-    def _zstd(self, file: BinaryIO) -> BinaryIO:
-        try:
-            import pyarrow as pa
-        except ImportError:
-            raise missing_package(f"{self}, compressed with zstd,", "pyarrow", "files") from None
-        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(_Kept(file), "r"), "zstd"))
 
     def _only_member(self, file: BinaryIO) -> BinaryIO:
         archive = zipfile.ZipFile(file)
@@ -362,7 +351,16 @@ def matching(path: Paths) -> list[Path]:
     A list of names and patterns gives the files of each, one after the other.
     """
     if not isinstance(path, str | os.PathLike):
-        return _several(path)
+        for one in path:
+            check_path(one)
+            if is_stdin(one):
+                raise FileError("Standard input ('-') is read alone, not among several files.")
+        files = [file for one in path for file in matching(one)]
+        if not files:
+            raise FileError("The list of files is empty; name one at least.")
+        if twice := next((file for k, file in enumerate(files) if file in files[:k]), None):
+            raise FileError(f"{str(twice)!r} is named twice; name each file once.")
+        return files
     name = on_this_computer(path)
     if os.path.lexists(name) or not glob.has_magic(name):
         return [Path(name)]
@@ -370,19 +368,6 @@ def matching(path: Paths) -> list[Path]:
     if found := sorted(match for match in matches if not match.is_dir()):
         return found
     raise FileError(f"No file matches {name!r}.{_nearby(Path(name))}")
-
-
-def _several(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    for path in paths:
-        check_path(path)
-        if is_stdin(path):
-            raise FileError("Standard input ('-') is read alone, not among several files.")
-    files = [file for path in paths for file in matching(path)]
-    if not files:
-        raise FileError("The list of files is empty; name one at least.")
-    if twice := next((file for k, file in enumerate(files) if file in files[:k]), None):
-        raise FileError(f"{str(twice)!r} is named twice; name each file once.")
-    return files
 
 
 def n_bytes(path: Paths) -> int:

@@ -60,54 +60,22 @@ def read_table(
 ) -> pd.DataFrame:
     r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
-    What the file is, and whether it is compressed (gzip, bzip2, xz, zstd, or a zip archive of one
-    file), its first bytes tell; that it is JSON, its ending tells too. The file is never changed.
+    The first bytes of a file show its format and compression (gzip, bzip2, xz, zstd, or a zip
+    archive of one file); the ending of its name may show JSON, too. The options are those of
+    `Reading`. `queued` is a column that some of several files may lack: their cells are missing.
+    `most` is the number of bytes of memory that text and JSON may need until a study is built.
 
-    In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are no missing values, and numbers
-    are not parsed. JSON, Parquet and SQLite keep lists, numbers and missing values as they are.
-
-    Parameters
-    ----------
-    path : str or path, or several
-        A file, or the folder of a saved Hugging Face dataset; a pattern such as ``"round-*.csv"``
-        that matches files with the same columns, which are read in the order of their names; a list
-        of both, in its order; or ``"-"`` for standard input.
-    encoding : str
-        How the bytes spell text. A byte order mark is allowed for.
-    delimiter : str, optional
-        The one character between two columns of text (not the separator of labels inside a cell).
-        Default: a tab where the name ends in ``.tsv``, else whichever of ``, ; | \t`` the first
-        lines fit.
-    source : str, optional
-        The name of a new column, which says what file a row comes from: its name, or its path
-        where two files have one name.
-    sheet : str or int, optional
-        Of a workbook: the sheet, by its name or its number from 1. Default: the only one that has
-        cells.
-    header_row : int, optional
-        Of text or a workbook: the line or row of the names of the columns, counted from 1. Default:
-        the first that is not blank.
-    sql : str, optional
-        Of an SQLite database: the query whose rows are the table. Default: all rows of the only
-        table.
-    queued : str, optional
-        The one column that some of several files may lack: their cells are missing.
-    most : float
-        Bytes of memory that text and JSON may need until a study is built of them.
-
-    Returns
-    -------
-    DataFrame
-        A column for each name. A column of text without a name is called ``column 1`` by its place,
-        or left out if it is blank all the way down.
+    In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are not missing values, and
+    numbers are not parsed. JSON, Parquet and SQLite keep lists, numbers and missing values. A
+    column of text without a name is called ``column 1`` by its position, or omitted if blank.
 
     Raises
     ------
     FileError
-        The file is absent, is no table, or has a row that does not fit; `LargeError` if it needs
+        The file is absent, is not a table, or has a row that does not fit; `LargeError` if it needs
         more memory than `most`, or unpacks to more than the computer has.
     MissingDependencyError
-        It needs pyarrow or openpyxl, which are not installed.
+        It requires pyarrow or openpyxl, which are not installed.
 
     Examples
     --------
@@ -129,7 +97,12 @@ def read_table(
         frame = _stack(sources, frames, queued)
         if source is None:
             return frame
-        return _with_source(frame, source, sources, list(map(len, frames)))
+        if source in frame:
+            raise OptionError(
+                f"{option('source', source)}: there is a column of that name already; use another."
+            )
+        names = np.array(file_names([one.path for one in sources]))
+        return frame.assign(**{source: np.repeat(names, [*map(len, frames)])})
 
 
 def read_text(path: Paths, *, encoding: str = "utf-8") -> str:
@@ -139,19 +112,7 @@ def read_text(path: Paths, *, encoding: str = "utf-8") -> str:
         for source in sources:
             with readable(source):
                 texts.append(source.decoded(source.content(MOST_BYTES)))
-        return "\n".join(texts)
-
-
-def _with_source(
-    frame: pd.DataFrame, column: str, sources: Sequence[Source], sizes: Sequence[int]
-) -> pd.DataFrame:
-    """Return the rows with a column that says what file each comes from."""
-    if column in frame:
-        raise OptionError(
-            f"{option('source', column)}: there is a column of that name already; use another."
-        )
-    names = file_names([one.path for one in sources])
-    return frame.assign(**{column: np.repeat(np.array(names), sizes)})
+    return "\n".join(texts)
 
 
 def first_rows(path: Path, n: int, *, sheet: str | int | None = None) -> pd.DataFrame:
@@ -224,20 +185,16 @@ def _stack(
         check_columns(source, frame, sources[0], frames[0])
     if len(frames) == 1:
         return frames[0]
-    for name in frames[0]:
-        _check_two_types(sources, [frame[name] for frame in frames])
-    return pd.DataFrame({name: stacked([frame[name] for frame in frames]) for name in frames[0]})
-
-
-def _check_two_types(sources: Sequence[Source], columns: Sequence[Column]) -> None:
-    """Raise an error for identifiers that are numbers in one file and text in another."""
-    kinds = [_kind(column) for column in columns]
-    if {"text", "numbers"} <= {*kinds}:
-        text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))
-        raise FileError(
-            f"column {columns[0].name!r} is text in {text} and numbers in {numbers}, where 1 and "
-            "'1' would be two things; save both in one format."
-        )
+    columns = {name: [frame[name] for frame in frames] for name in frames[0]}
+    for name, parts in columns.items():
+        kinds = [*map(_kind, parts)]
+        if {"text", "numbers"} <= {*kinds}:
+            text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))
+            raise FileError(
+                f"column {name!r} is text in {text} and numbers in {numbers}, where 1 and '1' "
+                "would be two things; save both in one format."
+            )
+    return pd.DataFrame({name: stacked(parts) for name, parts in columns.items()})
 
 
 def _kind(column: Column) -> str | None:
