@@ -370,7 +370,7 @@ BUDGET = {
     "files": 1_800,
     "inference": 6_350,
     "large": 4_500,
-    "panels": 5_000,
+    "panels": 4_950,
     "plots": 2_550,
     "reporting": 4_450,
     "scoring": 2_300,

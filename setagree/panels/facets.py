@@ -125,10 +125,10 @@ class FacetAgreement(Result):
             Value of the column ``who`` for the first kind.
         """
         i, j = self._row(first, who), self._row(second)
-        estimates, n_units = (self.frame[name].to_numpy() for name in ("estimate", "n_units"))
-        gap = float(estimates[i] - estimates[j])
-        error = jackknife_error(self.without[:, [i]] - self.without[:, [j]])
-        half = float((t_quantile(np.minimum(n_units[[i]], n_units[[j]]), self.level) * error)[0])
+        gap = float(self.frame["estimate"][i] - self.frame["estimate"][j])
+        n_units = self.frame["n_units"][[i, j]].to_numpy().min()
+        without = self.without[:, i] - self.without[:, j]
+        half = float(_t_quantile(n_units, self.level) * _jackknife_error(without))
         return gap, gap - half, gap + half
 
     @property
@@ -224,10 +224,9 @@ class FacetAgreement(Result):
         """Return a sentence on the upper limit for the least stable model."""
         frame = self.frame
         limited = []
-        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["upper_bound"].notna()
-        for row in np.flatnonzero(has_room).tolist():
-            who = frame["who"][row]
-            if who == ALL and has_room.sum() > 1:
+        who_limited = frame["who"][(frame["pairs"] == WITH_PEOPLE) & frame["upper_bound"].notna()]
+        for row, who in who_limited.items():
+            if who == ALL and len(who_limited) > 1:
                 continue
             gap, _, high = self.difference(self.own, PEOPLE, who=who)
             if high < 0:
@@ -264,111 +263,75 @@ def _with(pairs: str) -> str:
     return f"the {same.removesuffix(', ')} but another {other}"
 
 
-def jackknife_error(without: Floats) -> Floats:
-    """Return the standard error of each column of estimates without each unit."""
-    n = len(without)
-    squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-    return np.asarray(np.sqrt((n - 1) / n * squares))
+def _jackknife_error(without: Floats) -> Floats:
+    """Return sqrt((n - 1) / n sum (x - mean)²) of estimates without each of n units, by column."""
+    return np.asarray(np.sqrt((len(without) - 1) * without.var(axis=0)))
 
 
-def t_quantile(n_units: npt.NDArray[np.integer], level: float) -> Floats:
+def _t_quantile(n_units: Codes, level: float) -> Floats:
     """Return the quantile of t for n - 1 degrees of freedom, or NaN for one unit."""
     from scipy.special import stdtrit
 
-    df = np.where(n_units > 1, n_units - 1.0, np.nan)
-    return np.asarray(stdtrit(df, (1 + level) / 2))
+    return np.asarray(stdtrit(np.where(n_units > 1, n_units - 1.0, np.nan), (1 + level) / 2))
 
 
 _STEPS_A_PAIR, _BYTES_A_CELL = 60, 48
 """Elementary steps per pair of ratings, and bytes per unit and row of the table."""
 
 
-@dataclass(frozen=True, eq=False)
 class Kinds:
     """Rows of the table in which a pair of raters counts.
 
     The rows are the k + 1 kinds of pairs of models, the most similar first; models with humans;
     humans with one another; then for each group of models its own pairs, and those with humans.
-    `prefix` of shape (n_raters, k) has codes that are equal for raters who share the first facets.
-    Models of a `group` share `depth` facets, or are groups of their own if that is 0; the group of
-    humans is -1, the last.
     """
 
-    facets: list[str]
-    is_model: Flags
-    prefix: Codes
-    depth: int
-    group: Codes
-    groups: list[str]
-
-    @classmethod
-    def of(cls, study: Annotations, facets: list[str], is_model: Flags) -> Kinds:
-        """Return the kinds of the raters of a study."""
-        known = study.raters_frame[facets]
-        k, tuples = len(facets), [*known.itertuples(index=False, name=None)]
-        prefix = np.stack(
-            [pd.factorize(as_objects(row[: j + 1] for row in tuples))[0] for j in range(k)], axis=1
-        )
-        whole = prefix[is_model, -1]
-        depth = k if len(np.unique(whole)) < len(whole) else k - 1
-        shared = max(depth, 1)
-        group = np.full(len(tuples), -1, dtype=np.int64)
-        group[is_model], first = pd.factorize(prefix[is_model, shared - 1])
-        heads = [tuples[np.flatnonzero(prefix[:, shared - 1] == one)[0]][:shared] for one in first]
-        names = [" / ".join(map(text_of_cell, head)) for head in heads]
-        return cls(facets, is_model, prefix, depth, group, names)
-
-    @property
-    def own(self) -> str:
-        """The kind of pairs for the agreement of a model with itself."""
-        return self.names[len(self.facets) - self.depth] if self.depth else f"same {self.facets[0]}"
-
-    @property
-    def names(self) -> list[str]:
-        """The kinds of pairs, in the order of the first rows."""
-        found = []
-        for depth in range(len(self.facets), -1, -1):
-            same, (other, *_) = self.facets[:depth], [*self.facets[depth:], ""]
-            joined = " and ".join(filter(None, [", ".join(same[:-1]), *same[-1:]]))
-            parts = [f"same {joined}" if same else "", f"other {other}" if other else ""]
-            found.append(", ".join(filter(None, parts)))
-        return [*found, WITH_PEOPLE, PEOPLE]
-
-    @property
-    def rows(self) -> list[tuple[int, str, str]]:
+    def __init__(self, study: Annotations, facets: list[str], is_model: Flags) -> None:
+        tuples = [*study.raters_frame[facets].itertuples(index=False, name=None)]
+        self.k, self.is_model = len(facets), is_model
+        # Codes of shape (n_raters, k), equal for raters who share the first facets.
+        starts = [[row[: j + 1] for row in tuples] for j in range(self.k)]
+        self.prefix = np.stack([pd.factorize(as_objects(start))[0] for start in starts], axis=1)
+        complete = self.prefix[is_model, -1]
+        # Models of a group share `depth` facets, or are groups of their own if that is 0.
+        self.depth = self.k if len(np.unique(complete)) < len(complete) else self.k - 1
+        shared = max(self.depth, 1) - 1
+        # The group of humans is -1, the last.
+        self.group = np.full(len(tuples), -1, dtype=np.int64)
+        self.group[is_model], first = pd.factorize(self.prefix[is_model, shared])
+        heads = [starts[shared][(self.prefix[:, shared] == code).argmax()] for code in first]
+        self.groups = [" / ".join(map(text_of_cell, head)) for head in heads]
+        self.names = [_kind_of(facets, n) for n in range(self.k, -1, -1)] + [WITH_PEOPLE, PEOPLE]
+        self.own = self.names[self.k - self.depth] if self.depth else f"same {facets[0]}"
+        G, n = len(self.groups), len(self.names)
+        # The row of each group's own pairs, and last that of humans with one another.
+        self.own_rows, self.n_rows = [*range(n, n + G), n - 1], n + 2 * G
+        first_row = {n - 2: n + G} | ({self.k - self.depth: n} if self.depth else {})
+        self.rows: list[tuple[int, str, str]] = []
         """The rows as displayed: number, kind of pairs, group."""
-        k, G, names = len(self.facets), len(self.groups), self.names
-        each = {k - self.depth: len(names), k + 1: len(names) + G}
-        if not self.depth:
-            del each[k]
-        found = []
-        for row, name in enumerate(names):
-            found.append((row, name, ALL))
-            if row in each and G > 1:
-                found += [(each[row] + g, name, group) for g, group in enumerate(self.groups)]
-        return found
-
-    @property
-    def own_rows(self) -> list[int]:
-        """The row of each group's own pairs, and last that of humans with one another."""
-        k = len(self.facets)
-        return [*range(k + 3, k + 3 + len(self.groups)), k + 2]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.facets) + 3 + 2 * len(self.groups)
+        for row, name in enumerate(self.names):
+            self.rows.append((row, name, ALL))
+            if row in first_row and G > 1:
+                self.rows += [(first_row[row] + g, name, one) for g, one in enumerate(self.groups)]
 
     def of_pairs(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
         """Return the row of each pair of raters, and that of its group; -1 without a row."""
-        k, G = len(self.facets), len(self.groups)
+        k, n = self.k, len(self.names)
         shared = (self.prefix[a] == self.prefix[b]).sum(axis=1)
         n_models = self.is_model[a].astype(np.int64) + self.is_model[b]
         row = np.where(n_models == 2, k - shared, np.where(n_models == 1, k + 1, k + 2))
         of_model = np.maximum(self.group[a], self.group[b])
         own = (n_models == 2) & (row == k - self.depth) & (self.depth > 0)
-        more = np.where(own, k + 3 + of_model, np.where(n_models == 1, k + 3 + G + of_model, -1))
-        return row, more
+        with_human = np.where(n_models == 1, n + len(self.groups) + of_model, -1)
+        return row, np.where(own, n + of_model, with_human)
+
+
+def _kind_of(facets: list[str], n_same: int) -> str:
+    """Return the kind of the pairs that share exactly the first facets."""
+    same, other = facets[:n_same], facets[n_same:]
+    joined = " and ".join(filter(None, [", ".join(same[:-1]), *same[-1:]]))
+    parts = [f"same {joined}" if same else "", f"other {other[0]}" if other else ""]
+    return ", ".join(filter(None, parts))
 
 
 class PairTable:
@@ -380,24 +343,24 @@ class PairTable:
     """
 
     def __init__(self, study: Annotations, weights: Weights, kinds: Kinds) -> None:
-        r = np.bincount(study.unit_codes, minlength=study.n_units).astype(np.float64)
+        n = study.n_units
+        r = np.bincount(study.unit_codes, minlength=n).astype(np.float64)
         check_cost(
             "facet_agreement",
-            n_bytes=_BYTES_A_CELL * study.n_units * kinds.n_rows,
+            n_bytes=_BYTES_A_CELL * n * kinds.n_rows,
             n_steps=_STEPS_A_PAIR * float((r * (r - 1) / 2).sum()),
             instead="Take part of the units, or of the raters (without_raters).",
         )
-        shape = (study.n_units, kinds.n_rows)
-        self.apart, self.counts, self.r = np.zeros(shape), np.zeros(shape), r
-        self.sides = np.zeros((kinds.n_rows, len(kinds.groups) + 1))
+        self.apart, self.counts = np.zeros((2, n, kinds.n_rows))
+        self.sides, self.r = np.zeros((kinds.n_rows, len(kinds.groups) + 1)), r
         order = np.argsort(study.unit_codes, kind="stable")
         units, raters, values = (
             codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
         )
-        within = np.zeros(study.n_units)
+        self.within = np.zeros(n)
         for left, right in neighbours(units):
             d = weights.distance_at(values[left], values[right])
-            np.add.at(within, units[left], d)
+            np.add.at(self.within, units[left], d)
             for row in kinds.of_pairs(raters[left], raters[right]):
                 has = row >= 0
                 at = units[left][has], row[has]
@@ -407,7 +370,7 @@ class PairTable:
                     np.add.at(self.sides, (row[has], kinds.group[raters[side]][has]), 1.0)
         totals = np.bincount(study.value_codes, minlength=weights.n_values).astype(np.float64)
         to_all = weights.distance_dot(totals)[study.value_codes]
-        self.to_all, self.within = np.bincount(study.unit_codes, to_all, study.n_units), within
+        self.to_all = np.bincount(study.unit_codes, to_all, n)
 
     def estimates(self, *, without: bool = False) -> Floats:
         """Return 1 - D / De of each row, or without each unit, (n_units, n_rows)."""
@@ -426,11 +389,11 @@ class PairTable:
         """
         shares = _over(self.sides, self.sides.sum(axis=1)[:, None])
         own = estimates[..., kinds.own_rows]
-        known = np.nan_to_num(own, nan=0.0) @ shares.T
+        means = np.nan_to_num(own, nan=0.0) @ shares.T
         lacking = np.isnan(own).astype(np.float64) @ shares.T > 0
         is_own = np.isin(np.arange(kinds.n_rows), kinds.own_rows)
-        is_own[len(kinds.facets) - kinds.depth] |= kinds.depth > 0
-        return np.where(lacking | is_own, np.nan, known)
+        is_own[kinds.k - kinds.depth] |= kinds.depth > 0
+        return np.where(lacking | is_own, np.nan, means)
 
 
 def _over(x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
@@ -538,11 +501,16 @@ def facet_agreement(
         raise DataError("no unit has answers of two of these raters, so that there is no pair.")
     part = part_of(study, rows)
     compared = case_of(part, distance)
-    kinds = Kinds.of(part, names, is_model[np.unique(study.rater_codes[rows])])
+    kinds = Kinds(part, names, is_model[np.unique(study.rater_codes[rows])])
     pairs = PairTable(part, compared.weights, kinds)
     frame, without = _table(kinds, pairs, level, has_room=compared.is_squared)
     humans = tuple(part.raters[~kinds.is_model].tolist())
-    alone = _alone(kinds, pairs)
+    has = pairs.sides[: len(names) + 1, : len(kinds.groups)] > 0
+    alone = {
+        name: tuple(group for group, one in zip(kinds.groups, row, strict=True) if one)
+        for name, row in zip(kinds.names, has, strict=False)
+        if row.any() and not row.all()
+    }
     return FacetAgreement(
         tuple(names), compared.name, level, frame, kinds.own, without, part, humans, alone
     )
@@ -596,16 +564,6 @@ def _sides(
     return is_model, people
 
 
-def _alone(kinds: Kinds, pairs: PairTable) -> dict[str, tuple[str, ...]]:
-    """Return the models with pairs of a kind, if only some models have them."""
-    has = pairs.sides[: len(kinds.facets) + 1, : len(kinds.groups)] > 0
-    return {
-        name: tuple(group for group, one in zip(kinds.groups, row, strict=True) if one)
-        for name, row in zip(kinds.names, has, strict=False)
-        if row.any() and not row.all()
-    }
-
-
 def _table(
     kinds: Kinds, pairs: PairTable, level: float, *, has_room: bool
 ) -> tuple[pd.DataFrame, Floats]:
@@ -614,41 +572,36 @@ def _table(
     `has_room` states whether stability limits the agreement with others.
     """
     counts = pairs.counts.sum(axis=0)
-    kept = [one for one in kinds.rows if counts[one[0]] > 0]
-    rows = [row for row, _, _ in kept]
-    whole, each = pairs.estimates(), pairs.estimates(without=True)
-    room, rooms = (pairs.rooms(one, kinds) if has_room else one * np.nan for one in (whole, each))
-    n_units = (pairs.counts[:, rows] > 0).sum(axis=0)
-    estimates, without = whole[rows], each[:, rows]
-    why = [*map(_why_no_interval, estimates, n_units)]
-    errors = np.where([one is None for one in why], jackknife_error(without), np.nan)
+    rows, names, who = zip(*(one for one in kinds.rows if counts[one[0]] > 0), strict=True)
+    at = list(rows)
+    full, each = pairs.estimates(), pairs.estimates(without=True)
+    room, rooms = (pairs.rooms(x, kinds) if has_room else x * np.nan for x in (full, each))
+    n_units = (pairs.counts[:, at] > 0).sum(axis=0)
+    estimates, without, t = full[at], each[:, at], _t_quantile(n_units, level)
+    reasons = {
+        "all answers are alike": np.isnan(estimates),
+        "one unit": n_units < 2,
+        "all of these pairs are alike": estimates >= 1 - ROUNDING,
+    }
+    reason = np.select([*reasons.values()], [*reasons], None)
+    errors = np.where(pd.isna(reason), _jackknife_error(without), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         # log(D / De) +- t SE(D / De) / (D / De), with 1 - estimate = D / De
-        factor = np.exp(t_quantile(n_units, level) * errors / (1 - estimates))
-        low, high = 1 - (1 - estimates) * factor, 1 - (1 - estimates) / factor
-    difference, differences = room[rows] - estimates, rooms[:, rows] - without
-    half = t_quantile(n_units, level) * jackknife_error(differences)
+        factor = np.exp(t * errors / (1 - estimates))
+    difference, differences = room[at] - estimates, rooms[:, at] - without
     columns = {
-        "pairs": [name for _, name, _ in kept],
-        "who": [who for _, _, who in kept],
+        "pairs": names,
+        "who": who,
         "n_units": n_units,
-        "n_pairs": counts[rows].astype(np.int64),
-        "mean_distance": pairs.apart.sum(axis=0)[rows] / counts[rows],
+        "n_pairs": counts[at].astype(np.int64),
+        "mean_distance": pairs.apart.sum(axis=0)[at] / counts[at],
         "estimate": estimates,
         "standard_error": errors,
-        "low": low,
-        "high": high,
-        "upper_bound": room[rows],
+        "low": 1 - (1 - estimates) * factor,
+        "high": 1 - (1 - estimates) / factor,
+        "upper_bound": room[at],
         "difference": difference,
-        "difference_low": difference - half,
-        "reason": pd.Series(why, dtype=object),
+        "difference_low": difference - t * _jackknife_error(differences),
+        "reason": pd.Series(reason, dtype=object),
     }
     return pd.DataFrame(columns), without
-
-
-def _why_no_interval(estimate: float, n_units: int) -> str | None:
-    if np.isnan(estimate):
-        return "all answers are alike"
-    if n_units < 2:
-        return "one unit"
-    return "all of these pairs are alike" if estimate >= 1 - ROUNDING else None
