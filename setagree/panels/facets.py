@@ -578,12 +578,10 @@ def _table(
     room, rooms = (pairs.rooms(x, kinds) if has_room else x * np.nan for x in (full, each))
     n_units = (pairs.counts[:, at] > 0).sum(axis=0)
     estimates, without, t = full[at], each[:, at], _t_quantile(n_units, level)
-    reasons = {
-        "all answers are alike": np.isnan(estimates),
-        "one unit": n_units < 2,
-        "all of these pairs are alike": estimates >= 1 - ROUNDING,
-    }
-    reason = np.select([*reasons.values()], [*reasons], None)
+    reason = np.full(len(at), None, dtype=object)
+    reason[estimates >= 1 - ROUNDING] = "all of these pairs are alike"
+    reason[n_units < 2] = "one unit"
+    reason[np.isnan(estimates)] = "all answers are alike"
     errors = np.where(pd.isna(reason), _jackknife_error(without), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         # log(D / De) +- t SE(D / De) / (D / De), with 1 - estimate = D / De
@@ -602,6 +600,6 @@ def _table(
         "upper_bound": room[at],
         "difference": difference,
         "difference_low": difference - t * _jackknife_error(differences),
-        "reason": pd.Series(reason, dtype=object),
+        "reason": reason,
     }
     return pd.DataFrame(columns), without
