@@ -224,9 +224,10 @@ class FacetAgreement(Result):
         """Return a sentence on the upper limit for the least stable model."""
         frame = self.frame
         limited = []
-        who_limited = frame["who"][(frame["pairs"] == WITH_PEOPLE) & frame["upper_bound"].notna()]
-        for row, who in who_limited.items():
-            if who == ALL and len(who_limited) > 1:
+        has_room = (frame["pairs"] == WITH_PEOPLE) & frame["upper_bound"].notna()
+        for row in np.flatnonzero(has_room).tolist():
+            who = frame["who"][row]
+            if who == ALL and has_room.sum() > 1:
                 continue
             gap, _, high = self.difference(self.own, PEOPLE, who=who)
             if high < 0:
@@ -600,6 +601,6 @@ def _table(
         "upper_bound": room[at],
         "difference": difference,
         "difference_low": difference - t * _jackknife_error(differences),
-        "reason": reason,
+        "reason": pd.Series(reason, dtype=object),
     }
     return pd.DataFrame(columns), without
