@@ -43,7 +43,6 @@ from setagree.study.reading import (
     as_reading,
     is_files,
     no_note,
-    tells_reading,
 )
 from setagree.study.row_filter import counting_rows
 from setagree.study.shapes import detect_wide_layout
@@ -68,7 +67,6 @@ _SHOWN = 8
 
 
 @public
-@tells_reading
 def read(
     path: Frame | Paths,
     *,
@@ -112,10 +110,107 @@ def read(
         The export (some tools write a folder, with a file for each rater or unit), or a table: a
         file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
         that are read together have one format. A table may be a frame, too.
+    unit, rater : str, optional
+        The columns that identify the unit and the rater. Default: those with a usual name
+        (``unit``, ``rater`` and what goes for them).
+    labels : str or list of str, optional
+        The column of label sets. Where each label has a column of flags, the list of these columns;
+        such a table is read in memory. Default: the column with a usual name.
+    value : str, optional
+        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
+        category. Numbers that are equal are one value, whatever their type or spelling; codes such
+        as 007 and 7 are read as labels.
+    wide : bool
+        Whether each rater has a column of answers; `unit` may be named.
+    raters : list of str, optional
+        Of a wide table: the columns of the raters, if not all but the unit's.
+    where : str, optional
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
+        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
+        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
+        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
+        compared as numbers, all else as text; a null and a blank cell never match. A time with a
+        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        dropped.
+    source : str, optional
+        Of several files: the name of a new column, which says what file a row comes from.
+    sheet : str or int, optional
+        Of a workbook: the sheet, by its name or its number from 1.
+    header_row : int, optional
+        Of a CSV file or a workbook: the line, or the row of the sheet, with the names of the
+        columns, counted from 1; what stands above it is not read. Default: the first that is not
+        blank; where it looks like a title above the names, that is an error.
+    sql : str, optional
+        Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
+        rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
+        table.
+    unit_columns : list of str, optional
+        Further columns of a table, which say one thing of each unit: the study keeps them
+        (`units_frame`), so that clusters, batches or times are named, not passed again.
+    rater_columns : list of str, optional
+        Further columns of a table, which say one thing of each rater: of models, say, the prompt
+        and the run. The study keeps them (`raters_frame`).
+    status : str, optional
+        Of a long table: the column that says of each row whether its annotation was "observed"
+        (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
+        to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
+        `statuses` counts them by rater.
+    queued : str, optional
+        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were asked
+        for because of the answers before them, as `next_ratings` does. Coefficients leave them out;
+        `consensus` and the next queue use them.
+    degree : str, optional
+        Of a long table with one row for each unit, rater and label: the column with the degree of
+        the label, a number from 0 to 1e100, such as a confidence or the votes of several runs. The
+        rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
+        answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
+        "ruzicka" and "manhattan" compare degrees, and all that looks at labels alone sees which
+        ones were given.
+    cluster : str, optional
+        The column of units that names their document, patient or conversation: units of one cluster
+        are alike, and every interval respects it. See `Annotations.sampled`.
+    sampling_weight : str, optional
+        The column that says how many units of the population each stands for; no frequencies.
+    strata : str, optional
+        The column with the part of the population that each unit was drawn from on its own.
+    format : str
+        A name that `formats` lists, or "table" for a file that is no export. Default: what the
+        beginning of the file shows; where it could be several, that is an error.
+    question : str, optional
+        Which question, where the export holds answers to several.
     blank : {"missing", "empty", "error"}, optional
         What a blank answer means. Default: what the format says; where it cannot tell "no label
         applies" from "no answer", that is an error. An empty list is always the empty set, null in
         the place of a list no annotation.
+    roster : path or DataFrame, optional
+        Columns ``unit`` and ``rater``: who answered what, where the export cannot tell.
+    predictions : bool or list of str
+        Whether the answers of models that an export holds beside those of people (Label Studio's
+        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
+        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and a
+        warning counts them.
+    label_sep : str, optional
+        What stands between the labels of a cell. Default: a comma; in an export what its format
+        says.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+    missing : collection of text or numbers, optional
+        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
+        label is such an answer, too.
+    duplicates : {"error", "first", "last", "union", "repeats"}
+        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
+        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        `intra_rater_agreement`.
+    order_by : str, optional
+        The column with the times of the answers, for the order of several answers of a rater to one
+        unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
+    encoding : str
+        How the bytes of a file spell text.
 
     Returns
     -------

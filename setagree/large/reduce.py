@@ -43,7 +43,6 @@ from setagree.study.reading import (
     Reading,
     check_encoding,
     is_files,
-    tells_reading,
 )
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.tally import Tally
@@ -60,7 +59,6 @@ _MARKS = 50
 
 
 @public
-@tells_reading
 def tally(
     data: Large,
     *,
@@ -94,11 +92,40 @@ def tally(
         Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
         relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
         engine. A table in memory is taken, too.
+    unit, rater : str, optional
+        The columns that identify the unit and the rater. Default: those with a usual name
+        (``unit``, ``rater`` and what goes for them).
     labels : str, optional
         The column of label sets. Default: the column with a usual name.
+    value : str, optional
+        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
+        category. Numbers that are equal are one value, whatever their type or spelling; codes such
+        as 007 and 7 are read as labels.
+    label_sep : str, optional
+        What stands between the labels of a cell. Default: a comma; in an export what its format
+        says.
     blank : {"missing", "empty", "error"}, optional
         What blank text means. Default: missing. Whether nulls mean it too, as in
         `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+    missing : collection of text or numbers, optional
+        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
+        label is such an answer, too.
+    encoding : str
+        How the bytes of a file spell text.
+    where : str, optional
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
+        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
+        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
+        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
+        compared as numbers, all else as text; a null and a blank cell never match. A time with a
+        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        dropped.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice. It takes up to a quarter of
         the time with 40 raters or fewer, with more raters about as long as the rest.

@@ -36,6 +36,24 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
     study: De = n' D n / (N (N - 1)), n_k how often value k was given and N the number of ratings.
     Units with one rating drop out. The standard error is that of Gwet (2014), by linearisation.
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+
     Warns
     -----
     UndefinedAgreementWarning
@@ -76,6 +94,24 @@ def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
     mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r
     raters and U units, alpha = kappa + (1 - kappa) / (U r).
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+
     References
     ----------
     Fleiss (1971), Psychological Bulletin 76; Gwet (2014), ch. 3.
@@ -105,6 +141,26 @@ def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
     raters, p_g the shares of rater g. With two raters it is Cohen's kappa.
+
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+    DataError
+        The study is a tally that keeps no raters.
 
     References
     ----------
@@ -137,6 +193,26 @@ def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreeme
 
     pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+    DataError
+        There are more than two raters, or a tally without enough information on them.
+
     References
     ----------
     Cohen (1960, 1968); the standard error is Gwet's (2014, ch. 5).
@@ -165,6 +241,26 @@ def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     """Return Scott's pi of two raters: Fleiss' kappa for two.
 
     pe = pi' W pi with shares pooled over the two raters.
+
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+    DataError
+        There are more than two raters, or a tally without enough information on them.
 
     References
     ----------
@@ -198,6 +294,28 @@ def gwet_ac(
     with label sets there are up to 2^L values, of which the study shows some. By default K counts
     the distinct observed values; `categories` lists those that could have been given.
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+    categories : iterable of values, optional
+        All values that could have been given, the observed ones among them.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+    OptionError
+        An observed value is not among the categories.
+
     References
     ----------
     Gwet (2008), British Journal of Mathematical and Statistical Psychology 61; Gwet (2014), ch. 4.
@@ -228,6 +346,28 @@ def brennan_prediger(
     pe = T_w / K², T_w the sum of all K x K credits: chance picks every value equally often. It
     depends on K as `gwet_ac` does.
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+    categories : iterable of values, optional
+        All values that could have been given, the observed ones among them.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
+    OptionError
+        An observed value is not among the categories.
+
     References
     ----------
     Brennan & Prediger (1981), Educational and Psychological Measurement 41; Gwet (2014), ch. 4.
@@ -253,6 +393,24 @@ def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> A
 
     The mean over pairable units of the credit w = 1 - d / d_max between two of its ratings; with
     the nominal distance the share of equal pairs.
+
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name, callable, Distance or labelled matrix, optional
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        scalars.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
 
     References
     ----------
@@ -283,8 +441,22 @@ def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     replacement in proportion to their use, over the sizes that occur. Plain alpha redraws whole
     sets. With one label in every set it is nominal alpha. The standard error has no closed form.
 
+    Parameters
+    ----------
+    study : Annotations, Tally, or a table
+        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
+        columns.
+    distance : name or OverlapDistance, optional
+        A distance of \|A\|, \|B\| and \|A ∩ B\| alone. Default: ``"dice"``.
+
+    Returns
+    -------
+    Agreement
+
     Raises
     ------
+    DistanceError
+        The distance does not fit the values, or breaks its contract.
     CostError
         Sets of hundreds of labels, of thousands in all.
 

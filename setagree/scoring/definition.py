@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,48 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 from setagree.checks import public
 from setagree.coefficients.chance_models import Model
 from setagree.errors import check_choice, check_type
-from setagree.wording.sentences import split_sections
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
 
 P = ParamSpec("P")
-
-_STUDY = """\
-Parameters
-----------
-study : Annotations, Tally, or a table
-    Who gave what, or (where it does not matter who) how many gave what; a DataFrame or a path is
-    read as by `agreement`, with the usual names of columns.
-"""
-_DISTANCE = """\
-distance : name, callable, Distance or labelled matrix, optional
-    Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
-    scalars."""
-_SIZES = """\
-distance : name or OverlapDistance, optional
-    A distance of \\|A\\|, \\|B\\| and \\|A ∩ B\\| alone. Default: ``"{}"``."""
-_CATEGORIES = """
-categories : iterable of values, optional
-    All values that could have been given, the observed ones among them."""
-_RETURNS = """\
-Returns
--------
-Agreement"""
-_RAISES = """\
-Raises
-------
-DistanceError
-    The distance does not fit the values, or breaks its contract."""
-_UNKNOWN = """
-DataError
-    The study is a tally that keeps no raters."""
-_NOT_TWO = """
-DataError
-    There are more than two raters, or a tally tells too little of them."""
-_UNLISTED = """
-OptionError
-    An observed value is not among the categories."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,13 +84,12 @@ class Coefficient(Generic[P]):
         check_choice("raters", self.raters, ("any", "known", "two"))
         check_type("short_names", self.short_names, tuple, "a tuple of names")
         object.__setattr__(self, "function", public(self.function))
-        # help(), editors and the collectors of docstrings then see the function.
         object.__setattr__(self, "name", self.function.__name__)
         object.__setattr__(self, "needs_raters", self.model.needs_raters)
+        # As functools.update_wrapper: help(), inspect.signature and doctest see the function.
         for name in functools.WRAPPER_ASSIGNMENTS:
             object.__setattr__(self, name, getattr(self.function, name))
         object.__setattr__(self, "__wrapped__", self.function)
-        object.__setattr__(self, "__doc__", self._documented(inspect.getdoc(self.function)))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Agreement:
         """Return the agreement of a study."""
@@ -144,19 +105,6 @@ class Coefficient(Generic[P]):
     def __reduce__(self) -> str:
         """Pickle by name, as functions are."""
         return self.name
-
-    def _documented(self, own: str | None) -> str | None:
-        """Return a docstring with the common parameters before its sections."""
-        if own is None:
-            return None
-        text, *sections = split_sections(own)
-        asked = _DISTANCE if self.default_distance is None else _SIZES.format(self.default_distance)
-        raised = _RAISES + {"any": "", "known": _UNKNOWN, "two": _NOT_TWO}[self.raters]
-        if "categories" in inspect.signature(self.function).parameters:
-            asked, raised = asked + _CATEGORIES, raised + _UNLISTED
-        if sections and sections[0].startswith("Raises\n"):
-            raised += sections.pop(0).removeprefix("Raises\n------")
-        return "\n\n".join([text, _STUDY + asked, _RETURNS, raised, *sections])
 
 
 @public
@@ -196,20 +144,9 @@ def coefficient(
     >>> round(table["coin_kappa", "masi"].estimate, 4)
     -0.3333
     """
+    options = locals()
 
     def made(function: Callable[P, Agreement]) -> Coefficient[P]:
-        return Coefficient(
-            function,
-            model,
-            title,
-            symbol,
-            short,
-            source,
-            nominal_title,
-            raters,
-            for_more,
-            default_distance,
-            short_names,
-        )
+        return Coefficient(function, **options)
 
     return made

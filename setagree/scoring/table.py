@@ -17,14 +17,13 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
-from setagree.study.reading import Duplicates, Plan, Predictions, Reading, tells_reading
+from setagree.study.reading import Duplicates, Plan, Predictions, Reading
 from setagree.study.sampling import Sizes, warn_ignored
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
 
 
 @public
-@tells_reading
 def agreement(
     data: Data,
     *,
@@ -66,6 +65,16 @@ def agreement(
         library that narwhals supports, a study, or the path or glob of files with such tables. A
         path to a recognised export of a tool is read as by `read`. Large tables are reduced
         without loading them, see Notes.
+    unit, rater : str, optional
+        The columns that identify the unit and the rater. Default: those with a usual name
+        (``unit``, ``rater`` and what goes for them).
+    labels : str or list of str, optional
+        The column of label sets. Where each label has a column of flags, the list of these columns;
+        such a table is read in memory. Default: the column with a usual name.
+    value : str, optional
+        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
+        category. Numbers that are equal are one value, whatever their type or spelling; codes such
+        as 007 and 7 are read as labels.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -74,9 +83,46 @@ def agreement(
         label sets; nominal, ordinal and interval for numbers; nominal for categories.
     level : float
         The confidence level of the intervals that are shown.
+    label_sep : str, optional
+        What stands between the labels of a cell. Default: a comma; in an export what its format
+        says.
+    blank : {"missing", "empty", "error"}, optional
+        What blank text means. Default: missing, with one warning that counts. In the column of text
+        of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes nulls of
+        blanks (``keep_default_na=False`` keeps them); else null is missing. One warning gives both
+        counts.
+    case : {"keep", "lower"}
+        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
+    codebook : collection of labels, optional
+        The labels that may occur.
+    missing : collection of text or numbers, optional
+        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
+        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
+        label is such an answer, too.
+    duplicates : {"error", "first", "last", "union", "repeats"}
+        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
+        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        `intra_rater_agreement`.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
+    encoding : str
+        How the bytes of a file spell text.
+    predictions : bool or list of str
+        Whether the answers of models that an export holds beside those of people (Label Studio's
+        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
+        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and a
+        warning counts them.
+    where : str, optional
+        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
+        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
+        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
+        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
+        compared as numbers, all else as text; a null and a blank cell never match. A time with a
+        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        dropped.
     cluster, sampling_weight, strata : str, mapping or Series, optional
         The sampling design: a column of the table with one value per unit (or one that the study
         keeps), or a mapping from unit. Units of one cluster (document, patient) are alike; a

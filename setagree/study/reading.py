@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import encodings.aliases
-import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeGuard, get_args
 
 from setagree.checks import public
 from setagree.errors import (
@@ -23,7 +22,6 @@ from setagree.errors import (
 from setagree.study.labels import Blank, Case, LabelSyntax, Missing
 from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
-from setagree.wording.sentences import parameter_texts, split_sections
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 Predictions: TypeAlias = "bool | Collection[str]"
@@ -33,7 +31,6 @@ AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 QUEUED = "queued"
 """The column of marks that `next_ratings` writes; a table that has it may need ``queued=``."""
 
-Reads = TypeVar("Reads", bound=Callable[..., object])
 
 _DEFAULT_SYNTAX = LabelSyntax()
 
@@ -404,19 +401,6 @@ class Reading:
 Reading.__init__ = public(Reading.__init__)  # type: ignore[method-assign]
 
 _DEFAULTS = [(f.name, "," if f.name == "label_sep" else f.default) for f in fields(Reading)]
-
-
-def tells_reading(function: Reads) -> Reads:
-    """Add to a docstring those options of a `Reading` that it does not tell itself."""
-    if function.__doc__ is None or Reading.__doc__ is None:  # under python -OO
-        return function
-    text, own, *sections = split_sections(function.__doc__)
-    known = parameter_texts(split_sections(Reading.__doc__)[1]) | parameter_texts(own)
-    names = [name for name in inspect.signature(function).parameters if name != "cls"]
-    told = dict.fromkeys(known[name] for name in names)
-    own = "\n".join(["Parameters\n----------", *told])
-    function.__doc__ = "\n\n".join([text, own, *sections])
-    return function
 
 
 def as_reading(reading: Reading | None) -> Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -210,26 +209,3 @@ def named(things: Sequence[object], *, limit: int = 3) -> Sentence:
     parts: list[Sentence] = [(Name.of(thing),) for thing in things[:limit]]
     more = len(things) - limit
     return enumeration([*parts, (f"{more:,} more",)] if more > 0 else parts)
-
-
-def split_sections(doc: str) -> list[str]:
-    r"""Return the text of a docstring, then its sections, each with its heading.
-
-    Examples
-    --------
-    >>> split_sections("Do it.\n\n    Returns\n    -------\n    int\n    ")
-    ['Do it.', 'Returns\n-------\nint']
-    """
-    return re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", inspect.cleandoc(doc))
-
-
-def parameter_texts(section: str) -> dict[str, str]:
-    r"""Return the text of a docstring section for each parameter name.
-
-    Examples
-    --------
-    >>> parameter_texts("Parameters\n----------\na, b : float\n    Ends.\nn : int\n    N.")["b"]
-    'a, b : float\n    Ends.'
-    """
-    entries = re.findall(r"^(\w+(?:, \w+)*)(.*(?:\n    .*)+)", section, re.MULTILINE)
-    return {name: names + text for names, text in entries for name in names.split(", ")}

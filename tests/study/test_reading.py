@@ -7,8 +7,8 @@ from dataclasses import fields
 import pytest
 
 import setagree as sa
-from setagree.study.reading import Reading, tells_reading
-from setagree.wording.sentences import parameter_texts, split_sections
+from setagree.study.reading import Reading
+from tests.docstrings import parameter_texts, rewritten, split_sections, stale
 
 READERS = [
     *(sa.agreement, sa.read, sa.tally),
@@ -34,34 +34,30 @@ def test_a_reading_tells_all_its_options():
     assert {*told} == {field.name for field in fields(Reading)}
 
 
-def test_own_words_come_first():
-    """What a function says of an option itself stands, in the place that the signature gives it."""
+def test_shared_docstrings_are_up_to_date():
+    """The options of a Reading are described alike; ``python -m tests.docstrings`` writes them."""
+    assert [path.name for path in stale()] == []
 
-    @tells_reading
-    def taken(data, *, label_sep=",", blank=None):
-        """Take it.
 
-        Parameters
-        ----------
-        data : path
-            A file.
-        blank : str
-            Own words.
-        """
+def test_stale_docstrings_are_found():
+    """A shared parameter is rewritten and wrapped; a function keeps texts of its own."""
+    module = '''
+def taken(data, *, label_sep=",", blank=None):
+    """Take it.
 
-    told = parameter_texts(split_sections(taken.__doc__)[1])
-    assert [*told] == ["data", "label_sep", "blank"]
-    assert told["blank"] == "blank : str\n    Own words."
-    assert told["label_sep"].startswith(
-        "label_sep : str, optional\n    What stands between the labels"
+    Parameters
+    ----------
+    data : path
+        A file.
+    blank : str
+        Text of its own.
+    """
+'''
+    shared = {"label_sep": "label_sep : str\n    Another.", "blank": "blank : str\n    Shared."}
+    found = rewritten(module, "taken", shared, own={"blank"})
+    lines = ["label_sep : str", "    Another.", "blank : str", "    Text of its own."]
+    expected = module.replace('"""Take it.', '"""Take it.')
+    start, end = "        A file.\n", "    blank : str\n        Text of its own.\n"
+    assert found == expected.replace(
+        start + end, start + "".join(f"    {line}\n" for line in lines)
     )
-
-
-def test_no_docstrings():
-    """Under python -OO there is nothing to tell."""
-
-    def bare(data):
-        pass
-
-    assert tells_reading(bare) is bare
-    assert bare.__doc__ is None
