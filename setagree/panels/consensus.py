@@ -118,26 +118,19 @@ class Ballot:
     def votes(self) -> tuple[Codes, Codes, Floats]:
         """Unit, label and count of each label that a rater gave to a unit, sorted by unit."""
         study, geometry, L = self.study, self.geometry, max(1, len(self.geometry.labels))
-        n, r = study.n_units, int(self.ratings[0])
-        is_dense = n * L <= _DENSE * int(geometry.sizes[study.value_codes].sum())
-        is_regular = study.n_ratings == r * n
-        if is_dense and is_regular and (study.unit_codes == np.repeat(np.arange(n), r)).all():
-            flags = geometry.flags.toarray().astype(np.int32)
-            rows = study.value_codes.reshape(n, r).T
-            table = np.asarray(sum(flags.take(row, axis=0) for row in rows)).ravel()
-        else:
-            # The cells of the units x labels table, one for each label of each answer.
-            cells = np.repeat(study.unit_codes, geometry.sizes[study.value_codes]).astype(np.int64)
-            cells *= L
-            cells += geometry.indices[entries_of(geometry.indptr, study.value_codes)]
+        sizes = geometry.sizes[study.value_codes]
+        # The cells of the units x labels table, one for each label of each answer.
+        cells = np.repeat(study.unit_codes, sizes).astype(np.int64) * L
+        cells += geometry.indices[entries_of(geometry.indptr, study.value_codes)]
+        if study.n_units * L <= _DENSE * len(cells):
             # Dense tables have few cells, whose numbers fit in the index type of the platform.
-            table = np.bincount(cells.astype(np.intp), minlength=n * L) if is_dense else np.zeros(0)
-        found = np.flatnonzero(table > 0)  # faster than of numbers
-        counts = table[found]
-        if not is_dense:
-            found, counts = np.unique(cells, return_counts=True)
-        units = found // L  # faster than divmod
-        labels = (found - units * L).astype(np.intp)
+            table = np.bincount(cells.astype(np.intp), minlength=study.n_units * L)
+            distinct = np.flatnonzero(table > 0)  # faster than of numbers
+            counts = table[distinct]
+        else:
+            distinct, counts = np.unique(cells, return_counts=True)
+        units = distinct // L  # faster than divmod
+        labels = (distinct - units * L).astype(np.intp)
         return units.astype(np.intp), labels, counts.astype(np.float64)
 
 

@@ -41,12 +41,7 @@ Qualities: TypeAlias = tuple[Floats, ...]
 class Answers:
     """The ratings of units with two or more, their pairs, their labels, and the sweeps over them.
 
-    Parameters
-    ----------
-    study : Annotations
-        The study.
-    flags : sparse array of shape (K, L)
-        Flags of the labels in each value.
+    `flags`, sparse of shape (K, L), are those of the labels in each value.
     """
 
     def __init__(self, study: Annotations, flags: Any) -> None:
@@ -58,55 +53,40 @@ class Answers:
             for codes in (study.unit_codes, study.rater_codes, study.value_codes)
         )
         self.units, self.raters, self.values = units, raters, values
-        self.flags, (K, L) = flags.astype(np.float64), flags.shape
+        self.flags, L = flags.astype(np.float64), flags.shape[1]
         self.shape = study.n_units, study.n_raters, L
-        r = np.bincount(units)
-        n_entries = float((r * (r - 1)).sum()) / 2
-        n_entries += float((np.diff(flags.indptr)[values] * (r - 1)[units]).sum())
+        of_ratings = self.flags[values]
+        n_labels, r = np.diff(of_ratings.indptr), np.bincount(units)
+        n_entries = float((r * (r - 1)).sum()) / 2 + float((n_labels * (r - 1)[units]).sum())
         n_bytes = _ENTRY_BYTES * n_entries
         check_cost("The pairs of ratings", n_bytes=n_bytes, instead="Take a part of the units.")
-        lefts, rights = zip((units[:0], units[:0]), *neighbours(units), strict=True)
-        left, right = np.concatenate(lefts), np.concatenate(rights)
-        # The unit and the two raters of each pair of ratings, and its place in the distinct pairs
-        # of values, with the labels that both of these have.
-        self.pair_units, self.first, self.second = units[left], raters[left], raters[right]
-        keys, self.value_pair = np.unique(
-            values[left].astype(np.int64) * K + values[right], return_inverse=True
-        )
-        self.value_pairs = np.divmod(keys, K)
-        self.common = self.flags[self.value_pairs[0]].multiply(self.flags[self.value_pairs[1]])
+        # The two ratings of each pair, and the labels that both have.
+        pairs = zip((units[:0], units[:0]), *neighbours(units), strict=True)
+        self.left, self.right = left, right = [np.concatenate(sides) for sides in pairs]
+        self.common = of_ratings[left].multiply(of_ratings[right])
         # The rating of each label of a rating, the label, and its cell: a unit and a label it got.
-        of_ratings = self.flags[values]
-        self.rating = np.repeat(np.arange(len(values)), np.diff(of_ratings.indptr))
+        self.rating = np.repeat(np.arange(len(values)), n_labels)
         self.label = of_ratings.indices.astype(np.intp)
         keys, self.cell = np.unique(
             units[self.rating].astype(np.int64) * L + self.label, return_inverse=True
         )
-        cell_units, cell_labels = np.divmod(keys, max(1, L))
-        self.cell_units, self.cell_labels = cell_units.astype(np.intp), cell_labels.astype(np.intp)
-        self._set_triples(np.concatenate([left, right]), np.concatenate([right, left]))
+        self.cell_units, self.cell_labels = np.divmod(keys.astype(np.intp), max(1, L))
+        # The entries of P_ij(a): a unit in which rater j gave label a and rater i rated, too; `too`
+        # has those in which rater i also gave it.
+        i, j = np.concatenate([left, right]), np.concatenate([right, left])
+        entry = np.repeat(np.arange(len(j)), n_labels[j])
+        label = of_ratings[j].indices.astype(np.int64)
+        raters_of = (raters[i].astype(np.int64) * study.n_raters + raters[j])[entry]
+        keys, self.triple = np.unique(raters_of * L + label, return_inverse=True)
+        both, labels = np.divmod(keys, max(1, L))
+        self.triples = (*np.divmod(both, study.n_raters), labels.astype(np.intp))
+        self.triple_units, self.too = units[j][entry], np.zeros(len(entry))
+        if len(entry):  # of no entries at all scipy returns no array
+            self.too = np.asarray(of_ratings[i[entry], label]).ravel()
         self.has_pairs = [
             np.bincount(codes, minlength=n) > 0
             for codes, n in zip((units, raters, self.cell_labels), self.shape, strict=True)
         ]
-
-    def _set_triples(self, one: Codes, two: Codes) -> None:
-        """Set the raters i and j and the label a of each triple, and the entries of P_ij(a).
-
-        An entry is a unit in which rater j gave label a and rater i rated, too; `too` has those in
-        which rater i also gave it.
-        """
-        _, n_raters, L = self.shape
-        of_two = self.flags[self.values[two]]
-        pair = np.repeat(np.arange(len(two)), np.diff(of_two.indptr))
-        label = of_two.indices.astype(np.int64)
-        both = (self.raters[one].astype(np.int64) * n_raters + self.raters[two]) * L
-        keys, self.triple = np.unique(both[pair] + label, return_inverse=True)
-        raters, labels = np.divmod(keys, max(1, L))
-        self.triples = (*np.divmod(raters, n_raters), labels.astype(np.intp))
-        self.triple_units, self.too = self.units[two][pair], np.zeros(len(pair))
-        if len(pair):  # of no entries at all scipy returns no array
-            self.too = np.asarray(self.flags[self.values[one][pair], label]).ravel()
 
     def swept(self) -> tuple[Qualities, Qualities, int, bool]:
         """Return the first and the last qualities, the number of sweeps, and if they converged."""
@@ -126,29 +106,30 @@ class Answers:
         """
         n_units, n_raters, n_labels = self.shape
         # cos(v_iu, v_ju) of each pair of ratings; |v|² = sum_a q_a v_a² = sum_a q_a v_a.
-        norms, (k, l) = self.flags @ q, self.value_pairs
-        c = (self.common @ q / _floored(norms[k] * norms[l]))[self.value_pair]
-        w_i, w_j, u_ij = w[self.first], w[self.second], u[self.pair_units]
+        norms, i, j = (self.flags @ q)[self.values], self.left, self.right
+        c = self.common @ q / np.maximum(np.sqrt(norms[i] * norms[j]), _LEAST)
+        mine, u_i = w[self.raters], u[self.units]
+        w_i, w_j, u_ij, unit = mine[i], mine[j], u_i[i], self.units[i]
         # UQS_u = sum_{i<j} w_i w_j cos(v_iu, v_ju) / sum_{i<j} w_i w_j
-        units = _ratio(self.pair_units, c * w_i * w_j, w_i * w_j, n_units)
+        units = _ratio(unit, c * w_i * w_j, w_i * w_j, n_units)
         # WWA_i = sum_{u, j} w_j UQS_u cos(v_iu, v_ju) / sum_{u, j} w_j UQS_u
-        sums = [
-            np.bincount(self.first, x * w_j * u_ij, n_raters)
-            + np.bincount(self.second, x * w_i * u_ij, n_raters)
-            for x in (c, 1)
-        ]
-        wwa = _over(*sums)
+        wwa = _over(
+            *(
+                np.bincount(self.raters[i], x * w_j * u_ij, n_raters)
+                + np.bincount(self.raters[j], x * w_i * u_ij, n_raters)
+                for x in (c, 1)
+            )
+        )
         # WSA_i = sum_u UQS_u cos(v_iu, V_u - w_i v_iu) / sum_u UQS_u. For label a of the unit
         # (V_u - w_i v_iu)_a is V_ua - w_i if rater i gave it, else V_ua.
-        V = np.bincount(self.cell, w[self.raters[self.rating]], len(self.cell_units))
-        rest, n = V[self.cell] - w[self.raters[self.rating]], len(self.raters)
+        V = np.bincount(self.cell, mine[self.rating], len(self.cell_units))
+        rest, n = V[self.cell] - mine[self.rating], len(self.raters)
         squares = q[self.cell_labels] * V**2
         others = np.bincount(self.cell_units, squares, n_units)[self.units]
         others = others - np.bincount(self.rating, squares[self.cell], n)
         others = np.maximum(others, 0) + np.bincount(self.rating, q[self.label] * rest**2, n)
-        mine, u_i = w[self.raters], u[self.units]
         dots = mine * np.bincount(self.rating, q[self.label] * rest, n)
-        to_others = dots / _floored(mine**2 * norms[self.values] * others)
+        to_others = dots / np.maximum(np.sqrt(mine**2 * norms * others), _LEAST)
         wsa = _ratio(self.raters, to_others * u_i, u_i, n_raters)
         # P_ij(a) = sum_u UQS_u v_iua v_jua / sum_u UQS_u v_jua
         (i, j, a), u_t = self.triples, u[self.triple_units]
@@ -168,10 +149,6 @@ def _ratio(codes: Codes, x: Floats, weights: Floats, n: int) -> Floats:
 
 def _over(sums: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Floats:
     return np.asarray(np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0))
-
-
-def _floored(squares: Floats) -> Floats:
-    return np.maximum(np.sqrt(squares), _LEAST)
 
 
 Empty: TypeAlias = Literal["label", "published"]
@@ -221,19 +198,20 @@ class CrowdTruth(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows: `kind` is unit, rater or label, and `name` which; units come first."""
-        parts = []
-        for frame in (self.units, self.raters, self.labels):
-            part = frame.reset_index(names="name").astype({"name": object})
-            part.insert(0, "kind", str(frame.index.name))
-            parts.append(part.reindex(columns=_COLUMNS))
+        parts = [
+            frame.reset_index(names="name").astype({"name": object})
+            for frame in (self.units, self.raters, self.labels)
+        ]
+        for part, kind in zip(parts, _WHY_NAN, strict=True):
+            part.insert(0, "kind", kind)
         return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
     @property
     def reasons(self) -> list[str | None]:
         """The reason for a quality of NaN, for each row of `to_frame`; None if it is a number."""
         frame = self.to_frame()
-        whys = frame["kind"].map(_WHY_NAN).where(frame["quality"].isna(), None)
-        return [None if pd.isna(one) else one for one in whys]
+        known = zip(frame["kind"], frame["quality"], strict=True)
+        return [_WHY_NAN[kind] if np.isnan(quality) else None for kind, quality in known]
 
     def __repr__(self) -> str:
         parts = []
@@ -244,8 +222,6 @@ class CrowdTruth(Result):
         stopped = "" if self.converged else ", not converged"
         return f"<CrowdTruth: {', '.join(parts)}, {counted(self.n_sweeps, 'sweep')}{stopped}>"
 
-
-_COLUMNS = ["kind", "name", "quality", "quality_initial", "n_ratings"]
 
 _WHY_NAN = {
     "unit": "the unit has one rating",
