@@ -1,4 +1,4 @@
-"""Costs of the algorithms for products of weights."""
+"""Cost model of the algorithms for products of weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +52,9 @@ _ALL_TRIED, _FURTHER = 64, 24
 
 _SIZES_TRIED = 16
 
+_N_PRODUCTS = 2
+"""Number of products for which the fastest plan is sought: alpha and kappa need one each."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -71,13 +73,6 @@ class Plan:
     largest: int
     n_heavy: int
     keeps: bool = False
-
-
-class Use(NamedTuple):
-    """Number of requested products, and their total number of columns."""
-
-    calls: int = 1
-    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,7 @@ class _Counts:
     pairs: Floats
 
 
-class Roads:
+class CostModel:
     """Costs of the algorithms for some sets."""
 
     def __init__(self, geometry: SetGeometry) -> None:
@@ -112,17 +107,18 @@ class Roads:
         further = np.geomspace(_ALL_TRIED, max(n_labels, _ALL_TRIED), _FURTHER).astype(np.int64)
         return np.unique(np.minimum([*range(_ALL_TRIED), *further, n_labels], n_labels))
 
-    def cheapest(self, use: Use) -> Plan:
-        """Return the fastest plan; memory beyond a limit counts as time."""
+    def cheapest(self, n_columns: int) -> Plan:
+        """Return the fastest plan for a few products; memory beyond a limit counts as time."""
         n, n_words = self.geometry.n_values, self.geometry.n_words
-        of_pair = (_PAIR_COST + _WORD_COST * (n_words - 1)) * use.calls + _PAIR_COLUMN * use.columns
+        of_pair = _PAIR_COST + _WORD_COST * (n_words - 1) + _PAIR_COLUMN * n_columns
+        of_pair *= _N_PRODUCTS
         best, least = Plan(-1, 0), of_pair * n**2 / 2
-        if least <= _LEVEL_COST * use.calls:
+        if least <= _LEVEL_COST * _N_PRODUCTS:
             return best
         for counts in self.counts:
             blocks = of_pair * (n**2 - counts.n_sets**2) / 2
             for keeps in (True, False):
-                seconds = blocks + self._seconds(counts, use, keeps=keeps)
+                seconds = blocks + self._seconds(counts, n_columns, keeps=keeps)
                 k = int(seconds.argmin())
                 if seconds[k] < least:
                     best = Plan(counts.largest, int(self.tried[k]), keeps)
@@ -130,7 +126,7 @@ class Roads:
         check_cost(
             f"The distances between {n:,} label sets over {len(self.geometry.labels):,} labels",
             n_bytes=8 * n * n_words * (best.largest < 0),
-            n_steps=least / _STEP_COST / use.calls,
+            n_steps=least / _STEP_COST / _N_PRODUCTS,
             instead="Merge or leave out rare labels, or take a part of the units.",
         )
         return best
@@ -170,7 +166,7 @@ class Roads:
         tried = self.tried.tolist()
         return np.array([[float(comb(h, p)) for h in tried] for p in range(_DEEPEST + 2)])
 
-    def _seconds(self, counts: _Counts, use: Use, *, keeps: bool) -> Floats:
+    def _seconds(self, counts: _Counts, n_columns: int, *, keeps: bool) -> Floats:
         """Return the time for each number of heavy labels, or infinity if memory is too small."""
         entries, pairs, n_sizes = counts.entries, counts.pairs, counts.n_sizes
         cells = n_sizes * self._subsets
@@ -187,6 +183,8 @@ class Roads:
         n_bytes = (n_bytes + (entries > 0) * _CELL_BYTES * filled).max(axis=0)
         if keeps:
             n_bytes = n_bytes + _ENTRY_BYTES * entries.sum(axis=0) + _TAIL_BYTES * pairs
-        seconds = (made * (1 if keeps else use.calls)) + levels * use.calls + columns * use.columns
+        seconds = made * (1 if keeps else _N_PRODUCTS) + _N_PRODUCTS * (
+            levels + columns * n_columns
+        )
         seconds += _BYTE_COST * np.maximum(n_bytes - _FREE_BYTES, 0)
         return np.where(n_bytes > _MOST_BYTES, np.inf, seconds)

@@ -17,7 +17,7 @@ from setagree.credit.base import (
     add_symmetric_blocks,
     largest_in_blocks,
 )
-from setagree.credit.cost_model import Plan, Roads, Use
+from setagree.credit.cost_model import CostModel, Plan
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.subsets import Ints, SizeFunction, SizeTable, SubsetIndex
 from setagree.distances.base import OverlapDistance, OverlapFunction, ScaleDistance
@@ -31,6 +31,9 @@ _PRODUCT_BLOCK_SIZE = 200_000
 _BANDS = 16
 """Number of bands of rows; each is multiplied by itself and the bands below it."""
 
+
+_MANY_COLUMNS = 16
+"""Number of columns from which a product counts as one of many; fewer count as one column."""
 
 Change: TypeAlias = tuple[slice, slice, Any]
 """Rows, columns, and the change of their distances by shared tail labels."""
@@ -138,6 +141,31 @@ def _cuts(work: Ints, n_parts: int) -> Ints:
     return np.unique(np.concatenate([[0], inner, [len(work)]]))
 
 
+class Algorithms:
+    """The algorithms for products of the weights of some sets; they do not depend on the distance.
+
+    The choice depends on the sets and on the number of columns alone.
+    """
+
+    def __init__(self, geometry: SetGeometry) -> None:
+        self.geometry = geometry
+        self.costs = CostModel(geometry)
+        self.by_size = np.argsort(geometry.sizes, kind="stable")
+        self._made: dict[Plan, HeavyTail] = {}
+        self._plans: dict[int, Plan] = {}
+
+    def of(self, n_columns: int) -> HeavyTail:
+        """Return the cheapest algorithm for products of about so many columns."""
+        n_columns = 1 if n_columns < _MANY_COLUMNS else _MANY_COLUMNS
+        if n_columns not in self._plans:
+            self._plans[n_columns] = self.costs.cheapest(n_columns)
+        plan = self._plans[n_columns]
+        if plan not in self._made:
+            n_small = np.count_nonzero(self.geometry.sizes <= plan.largest)
+            self._made[plan] = HeavyTail(self.geometry, self.by_size[:n_small], plan)
+        return self._made[plan]
+
+
 _TRIED = 40
 
 _PAIR_BLOCK_SIZE = 32_768
@@ -152,15 +180,18 @@ class OverlapWeights(BlockWeights):
     """
 
     def __init__(
-        self, values: tuple[LabelSet, ...], geometry: SetGeometry, distance: OverlapDistance
+        self,
+        values: tuple[LabelSet, ...],
+        geometry: SetGeometry,
+        distance: OverlapDistance,
+        algorithms: Algorithms | None = None,
     ) -> None:
         super().__init__(values)
         self.geometry = geometry
         self.distance = distance
+        self.algorithms = algorithms or Algorithms(geometry)
         self.function = zeroed(distance)
         self.table = SizeTable(self.function, geometry.sizes)
-        self._use = Use(0, 0)
-        self._road: HeavyTail | None = None
         self.sizes, self.size_codes = self.table.sizes, self.table.codes
 
     @cached_property
@@ -184,10 +215,11 @@ class OverlapWeights(BlockWeights):
     def distance_dot(self, x: Floats) -> Floats:
         """Return D @ x for x of shape (K,) or (K, B), by the cheaper algorithm for each part."""
         out = np.zeros(x.shape)
-        road = self._road_of(x[:1].size)
-        small, large = road.codes, self._by_size[len(road.codes) :]
+        by_labels = self.algorithms.of(x[:1].size)
+        small = by_labels.codes
+        large = self.algorithms.by_size[len(small) :]
         if small.size:
-            part = road.dot(x[small].reshape(len(small), -1), self.function, self.table)
+            part = by_labels.dot(x[small].reshape(len(small), -1), self.function, self.table)
             out[small] += part.reshape((len(small), *x.shape[1:]))
         add_symmetric_blocks(self, large, small, x, out)
         return out
@@ -198,41 +230,14 @@ class OverlapWeights(BlockWeights):
         squared = OverlapDistance(
             lambda a, b, i: (np.asarray(function(a, b, i)) / d_max) ** 2, name="squared"
         )
-        other = OverlapWeights(self.values, self.geometry, squared)
         # Shared labels do not depend on the distance.
-        vars(other).update(roads=self.roads, _road=self._road)
+        other = OverlapWeights(self.values, self.geometry, squared, self.algorithms)
         return float(x @ other.distance_dot(x))
-
-    @cached_property
-    def roads(self) -> Roads:
-        """The costs of the algorithms for D @ x."""
-        return Roads(self.geometry)
-
-    @cached_property
-    def _by_size(self) -> Codes:
-        return np.argsort(self.geometry.sizes, kind="stable")
-
-    def _road_of(self, n_columns: int) -> HeavyTail:
-        """Return the algorithm that is cheapest for the products so far and this one.
-
-        An index that is faster only for many products is built after many products. The costs
-        are compared at the products 1, 2, 4, 8, ...
-        """
-        calls, columns = self._use
-        self._use = use = Use(calls + 1, columns + n_columns)
-        road = self._road
-        if road is None or (use.calls & calls) == 0 or use.columns >= 4 * columns:
-            plan = self.roads.cheapest(use)
-            # A kept index is not rebuilt for a slightly better plan.
-            if road is None or not (plan == road.plan or (plan.keeps and road.plan.keeps)):
-                n_small = np.count_nonzero(self.geometry.sizes <= plan.largest)
-                road = self._road = HeavyTail(self.geometry, self._by_size[:n_small], plan)
-        return road
 
     def _largest(self) -> float:
         """Search the pairs of sizes by descending largest possible distance, and stop early."""
         if self.n_values**2 <= 2 * len(self.sizes) ** 2 * int(self.sizes[-1]):
-            return largest_in_blocks(self, self._by_size)
+            return largest_in_blocks(self, self.algorithms.by_size)
         bounds = self._bounds()
         largest = 0.0
         for a, b in np.argwhere(bounds >= 0)[np.argsort(-bounds.ravel(), kind="stable")]:

@@ -15,7 +15,7 @@ import setagree as sa
 from setagree.credit import WeightBuilder, base, cost_model, geometry, overlap, subsets
 from setagree.credit import subsets as subsets_module
 from setagree.credit.base import DenseWeights
-from setagree.credit.cost_model import Plan, Roads, Use
+from setagree.credit.cost_model import CostModel, Plan
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import OverlapWeights, check_overlap_function
 from setagree.distances import OverlapDistance, get_distance
@@ -110,7 +110,7 @@ def weights_of(family, distance):
 
 def shares(weights):
     """Return how many sets go by shared labels and how many by blocks."""
-    n_shared = len(weights._road_of(1).codes)
+    n_shared = len(weights.algorithms.of(1).codes)
     return [n_shared, weights.n_values - n_shared]
 
 
@@ -172,7 +172,7 @@ def test_the_roads_are_what_they_say(monkeypatch):
     for name in ROADS:
         road(monkeypatch, name)
         weights = weights_of(family, get_distance("masi"))
-        found[name] = (*shares(weights), weights._road_of(1).plan.n_heavy)
+        found[name] = (*shares(weights), weights.algorithms.of(1).plan.n_heavy)
         monkeypatch.undo()
     assert found["subsets"][:2] == (50, 0)
     assert found["subsets"][2] >= in_several  # no two sets share a tail label
@@ -261,28 +261,27 @@ def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
     for distance in EXPECTED:
         weights = OverlapWeights(family, made, distance)
         if plan is not None:
-            monkeypatch.setattr(Roads, "cheapest", lambda *_: plan)
+            monkeypatch.setattr(CostModel, "cheapest", lambda *_: plan)
         expected = x @ np.asarray(distance.function(a, a.T, shared), dtype=float) @ x
         assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("memory", [0.0, 1e12], ids=["made anew", "kept"])
 @pytest.mark.parametrize("regime", ["few labels", "10,000 labels"])
-def test_many_products(monkeypatch, regime):
-    """What sets share is made anew at first, then kept; the products stay what they are."""
-    monkeypatch.setattr(cost_model, "_FREE_BYTES", 0.0)
-    monkeypatch.setattr(cost_model, "_BYTE_COST", 3e-9)
+def test_many_products(monkeypatch, regime, memory):
+    """Products are equal whether shared subsets and labels are kept or recomputed."""
+    monkeypatch.setattr(cost_model, "_FREE_BYTES", memory)
+    monkeypatch.setattr(cost_model, "_BYTE_COST", 3e-6)
     monkeypatch.setattr(cost_model, "_PAIR_COST", 1.0)
     family = REGIMES[regime]()
     weights, D = weights_of(family, UNLIKE_SIZES), definition(family, UNLIKE_SIZES)
     rng = np.random.default_rng(17)
     kept = []
-    for n_columns in (1, 1, 1, 1, 1, 1, 1, 1, 40, 1):
+    for n_columns in (1, 2, 40, 1, 64):
         x = rng.random((len(family), n_columns))
         assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-12)
-        kept.append(weights._road.plan.keeps)
-    assert not kept[0]
-    assert kept[-1]
-    assert kept == sorted(kept)
+        kept.append(weights.algorithms.of(n_columns).plan.keeps)
+    assert kept == [memory > 0] * 5
     assert weights.squares(x[:, 0]) == pytest.approx(
         x[:, 0] @ (D / weights.max_distance) ** 2 @ x[:, 0], rel=1e-12
     )
@@ -344,9 +343,9 @@ def test_largest_where_all_distances_are_zero():
     assert weights_of((frozenset("ab"),), get_distance("hamming")).max_distance == 1
 
 
-def plan_of(family, *use):
-    """Return the cheapest plan for one product, or for so many and their columns."""
-    return Roads(SetGeometry(family)).cheapest(Use(*use))
+def plan_of(family, n_columns=1):
+    """Return the cheapest plan for products of so many columns."""
+    return CostModel(SetGeometry(family)).cheapest(n_columns)
 
 
 class TestPlan:
@@ -380,13 +379,14 @@ class TestPlan:
         assert plan_of(family).largest == 4
 
     def test_memory_is_worth_time(self, monkeypatch):
-        """For one product 64 labels go by blocks; for several, subsets are kept, within 1 GB."""
+        """64 labels are compared in blocks; for many products, subsets are kept, within 1 GB."""
         drawn = np.argsort(np.random.default_rng(18).random((30_000, 64)), axis=1)[:, :10]
         family = set(map(frozenset, drawn.tolist()))
         assert plan_of(family).largest == -1
-        assert plan_of(family, 9, 9) == Plan(10, 64, keeps=True)
+        monkeypatch.setattr(cost_model, "_N_PRODUCTS", 9)
+        assert plan_of(family) == Plan(10, 64, keeps=True)
         monkeypatch.setattr(cost_model, "_MOST_BYTES", 64e6)
-        assert plan_of(family, 9, 9).largest == -1
+        assert plan_of(family).largest == -1
 
     def test_what_takes_too_long_is_refused(self, monkeypatch):
         """A sentence says what one product of the cheapest road would take."""
@@ -401,7 +401,7 @@ class TestPlan:
     def test_what_is_counted(self):
         """The entries and pairs of every split of the labels are those of the double loop."""
         family = [frozenset(s) for s in ("a", "ab", "abc", "bcd", "e", "abcd", "ae")]
-        made = Roads(SetGeometry(family))
+        made = CostModel(SetGeometry(family))
         order = ["a", "b", "c", "d", "e"]  # 5, 4, 3 sets, and 2 each of d and e
         assert made.tried.tolist() == [0, 1, 2, 3, 4, 5]
         for counts in made.counts:

@@ -137,7 +137,7 @@ def test_many_sets(many, coefficient, scale):
     """The same by the road of subsets, down to the smallest distance that is promised."""
     distance = hamming(scale)
     weights = Scorer(many).case(distance, listed=False).weights
-    assert weights._road_of(1).codes.size == len(many.values)  # all of them go by subsets
+    assert weights.algorithms.of(1).codes.size == len(many.values)  # all of them go by subsets
     expected = figures(many, coefficient, get_distance("hamming"))
     assert figures(many, coefficient, distance) == pytest.approx(expected, **CLOSE)
 
