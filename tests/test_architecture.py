@@ -372,7 +372,7 @@ BUDGET = {
     "large": 4_600,
     "panels": 4_950,
     "plots": 2_550,
-    "reporting": 4_450,
+    "reporting": 4_500,
     "scoring": 2_400,
     "study": 8_400,
     "wording": 1_150,

@@ -294,7 +294,7 @@ class TestLookup:
         rows = [*table]
         assert table["krippendorff_alpha", "nominal"] is table["alpha", "nominal"] is rows[1]
         assert table["Fleiss", "masi"] is rows[2] is table[2] is table[-2] is table[np.int64(2)]
-        with pytest.raises(IndexError, match="there is no row 4; the table has 4 rows, from 0"):
+        with pytest.raises(IndexError, match="row 4 does not exist; the table has 4 rows, from 0"):
             table[4]
         for wrong in ("beta", ("alpha", "dice"), (), ("alpha", "masi", 1), True, None, ["alpha"]):
             with pytest.raises(KeyError, match=r"no row .*; the rows are"):
@@ -309,7 +309,7 @@ class TestLookup:
         with pytest.raises(KeyError) as refused:
             TABLE["alpha"]
         assert refused.value.args[0] == (
-            "'alpha' stands for 2 rows; name one: table['krippendorff_alpha', 'masi'], "
+            "'alpha' matches 2 rows; name one: table['krippendorff_alpha', 'masi'], "
             "table['krippendorff_alpha', 'nominal']."
         )
 

@@ -127,7 +127,7 @@ class Case:
             strata = None if self.sample is None else self.sample.strata_of_size
             return Rated(*codes, self.unit_weights, tally.unit_patterns, study.raters, strata)
         if tally.given is None:
-            raise TypeError("this case does not know who gave what")
+            raise TypeError("the ratings of this case have no rater identities")
         given, patterns = tally.given, np.arange(tally.n_patterns)
         codes = given.rows, given.rater_codes, given.value_codes
         return Rated(*codes, tally.multiplicity, patterns, given.raters)

@@ -63,7 +63,7 @@ class Model(ABC):
     def of_values(self, case: Case) -> Floats:
         """Return 1 - pe of rows whose answers are all k, against the study, of shape (K,)."""
         raise TypeError(
-            f"{type(self).__name__} does not tell values apart: {case.weights.n_values}"
+            f"{type(self).__name__} does not distinguish values: {case.weights.n_values}"
         )
 
 

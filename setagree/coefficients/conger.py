@@ -1,4 +1,4 @@
-"""Conger's kappa, with an urn for each rater, where it differs from coefficients with one urn.
+"""Conger's kappa, with one urn per rater, as far as it differs from coefficients with one urn.
 
 pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r) (Conger 1980; Gwet 2014, ch. 5), with p_g the shares of
 the values in the answers of rater g: the mean of p_g' W p_h over pairs of raters. For two raters

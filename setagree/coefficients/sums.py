@@ -233,7 +233,7 @@ def _stratified(case: Case, strata: Codes, S: Sums, x_i: Floats) -> tuple[Floats
 
 
 def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
-    """Return why studies of so many pairable units and values have no estimate, as an array."""
+    """Return the reasons for undefined estimates by the numbers of pairable units and values."""
     reasons = {"no pairable unit": n_pairable == 0, "one value": n_values == 1}
     reasons["one unit"] = n_pairable == 1
     return np.select([*reasons.values()], [*reasons], "no chance disagreement").astype(object)

@@ -174,7 +174,7 @@ class WeightBuilder:
             return
         if not frozenset().union(tree, *tree.values()) & set(used):
             warn(
-                f"no label of the study stands in the hierarchy of {distance.name!r} (the study "
+                f"no label of the study is in the hierarchy of {distance.name!r} (the study "
                 f"has {listing(used)}; the hierarchy {listing(sorted_labels(tree))}); check how "
                 "they are spelled.",
                 SetagreeWarning,

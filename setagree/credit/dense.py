@@ -108,7 +108,7 @@ def transport_weights(
 ) -> DenseWeights:
     """Solve the transport between all pairs of values, each of which represents a set."""
     of_vectors = isinstance(distance.between, LabelVectors)
-    centroid = f"say {option('match', 'centroid')}, which needs no pairs, or "
+    centroid = f"use {option('match', 'centroid')}, which needs no pairs, or "
     _check_number(
         values,
         distance,
@@ -213,7 +213,7 @@ def _check_bound(values: Sequence[Any], distance: CallableDistance, distances: F
     if distance.bounded and (distances > 1).any():
         k, l = np.argwhere(distances > 1)[0]
         raise DistanceError(
-            f"{distance.name!r} was said to be bounded by 1; the pair {_text(values[k])}, "
+            f"{distance.name!r} was declared to be bounded by 1; the pair {_text(values[k])}, "
             f"{_text(values[l])} has {distances[k, l]}. Leave out bounded=True."
         )
 

@@ -84,7 +84,7 @@ def by_depth(
     """
     study = require_raters(study, "by_depth")
     if study.kind != "labels":
-        raise DataError("only labels stand in a hierarchy; these values are one scalar each.")
+        raise DataError("a hierarchy needs labels; these values are scalars.")
     if have_degrees(study.values):
         raise DataError(NO_DEGREE)
     tree = read_hierarchy(parents)

@@ -310,7 +310,7 @@ def by_group(
     cluster : str, mapping or Series, optional
         The document, patient or conversation of each unit; see `Annotations.sampled`. If a
         cluster has units in several groups, these are not independent samples: differences
-        account for that, and there is no test of homogeneity.
+        account for that, and homogeneity is not tested.
     rng : int or numpy Generator, optional
         The seed of the permutations and resamples.
 
@@ -374,8 +374,8 @@ def by_group(
     of one group are nearer to each other than to those of other groups is tested by permuting all
     raters between groups of equal sizes. `permutation_p_value` is the share of permutations
     whose mean distance between groups exceeds that within groups by as much as observed. All
-    permutations are used if there are at most `n_resamples`. There is no test if p cannot be as low
-    as 0.05 for so few raters.
+    permutations are used if there are at most `n_resamples`. The test is omitted if p cannot be as
+    low as 0.05 for so few raters.
 
     Examples
     --------
@@ -464,7 +464,7 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
 
     known = are_computed_together(parts.model)
     own = parts.estimates() if known else one_by_one(groups, rest=False)
-    if len(groups) == 1:  # there is no other group
+    if len(groups) == 1:  # without another group
         return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
     if not isinstance(parts.model, Fixed | Urn):
         return own, one_by_one(groups, rest=True)

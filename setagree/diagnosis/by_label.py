@@ -232,9 +232,9 @@ def rare_labels_clause(labels: list[Any]) -> str:
     verb = "are" if len(labels) > 1 else "is"
     return (
         f"{verb} given so seldom, or so often, that the rarer of yes and no weighs less than four "
-        "units. No interval of alpha is known to hold its level there: in simulated studies of "
-        "four, five and eight raters the 95% score interval held the truth in 90, 86 and 80%. "
-        "More units help."
+        "units. No interval of alpha is known to keep its level there: in simulated studies of "
+        "four, five and eight raters the 95% score interval covered the true value in 90, 86 and "
+        "80%. More units help."
     )
 
 

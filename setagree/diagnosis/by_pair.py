@@ -221,7 +221,7 @@ def _pairs_of(
         names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared_units": n}
         blocks.append(columns.assign(**names)[[*_COLUMNS]])
     if not blocks:
-        raise DataError("no two raters share a unit, so that there is no pair to compare.")
+        raise DataError("no two raters share a unit, so that no pair can be compared.")
     return pd.concat(blocks, ignore_index=True)
 
 

@@ -125,7 +125,7 @@ def group_of_units(
     """Return the value of a mapping for each unit of a study."""
     if not isinstance(by, Mapping | pd.Series):
         raise OptionError(
-            f"{what}: a mapping or Series from unit is wanted, not {a_type(by)}; for a "
+            f"{what} must be a mapping or Series from unit, not {a_type(by)}; for a "
             "column, pass the table itself as data."
         )
     entries = [(tidied(unit), tidied(group)) for unit, group in by.items()]

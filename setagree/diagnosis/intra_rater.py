@@ -152,7 +152,7 @@ def intra_rater_agreement(
     repeats = study.repeats if isinstance(study, Annotations) else None
     if repeats is None or not isinstance(study, Annotations):
         raise DataError(
-            "the study knows of no rater who rated a unit again; where some did, read it with "
+            "no rater of the study rated a unit again; if some did, read it with "
             f"{option('duplicates', 'repeats')}."
         )
     if study.sampling is not None and study.sampling.cluster is None:

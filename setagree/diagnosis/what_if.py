@@ -273,7 +273,7 @@ def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tupl
     for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)
-            raise DataError(f"there is no rater {shorten(rater)} in the study.{hint}")
+            raise DataError(f"the study has no rater {shorten(rater)}.{hint}")
         out.append((str(rater), place[rater]))
     return out
 

@@ -222,7 +222,7 @@ def _of_table(table: pd.DataFrame) -> tuple[list[Any], Any]:
     labels = list(table[named[0]]) if named else list(table.index)
     rest = table.drop(columns=named[:1])
     if not rest.shape[1]:
-        raise DistanceError("the table of vectors has no column of numbers beside the labels.")
+        raise DistanceError("the table of vectors has no column of numbers next to the labels.")
     if rest.shape[1] == 1 and not pd.api.types.is_numeric_dtype(rest.iloc[:, 0]):
         return labels, [_listed(cell) for cell in rest.iloc[:, 0]]
     return labels, rest.to_numpy(dtype=object)

@@ -257,5 +257,5 @@ def _as_labels(above: Any) -> LabelSet:
     labels = [tidied(one) for one in (above if several else [above]) if not is_missing(one)]
     for label in labels:
         if not isinstance(label, Hashable):
-            raise DistanceError(f"{shorten(label)} stands where the taxonomy needs a label.")
+            raise DistanceError(f"{shorten(label)} is in a place where the taxonomy needs a label.")
     return frozenset(labels) - {""}

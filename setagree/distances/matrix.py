@@ -91,7 +91,7 @@ def distance_matrix(
     rows, entries = _aligned(frame, _axis_key)
     if similarity:
         entries = 1 - _checked_similarities(entries, rows)
-    entries = check_entries(entries, rows, similar="say similarity=True.")
+    entries = check_entries(entries, rows, similar="use similarity=True.")
     bounded = bool((entries <= 1).all())
     aligned = pd.DataFrame(entries, index=pd.Index(rows, dtype=object, tupleize_cols=False))
     return MatrixDistance(name, aligned, bounded=bounded)

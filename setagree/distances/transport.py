@@ -152,7 +152,7 @@ class _LabelTable(LabelDistances):
         k, l = np.argwhere(np.isnan(costs))[0]
         known = frozenset().union(*self.by_pair)
         unknown = [label for label in labels if label not in known]
-        of_others = f"; it does not know {listing(unknown)}" if unknown else ""
+        of_others = f"; it has no entry for {listing(unknown)}" if unknown else ""
         raise DistanceError(
             f"no distance is given for the labels {labels[k]!r}, {labels[l]!r} in the table of "
             f"label distances{of_others}."

@@ -69,7 +69,7 @@ class Benchmark(Result):
         0 or missing, "none" with the reason, and the memberships are NaN.
     at_least : float
         Lower bound of the 90% score interval, which the coefficient exceeds with 95% confidence.
-        NaN if there is no score interval or no verdict.
+        NaN without a score interval or a verdict.
     reason : str or None
         Reason for the missing verdict, or None.
     """
@@ -375,7 +375,7 @@ def at_least(
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "
                 "too narrow if agreement is high: in simulated studies it gave this verdict for up "
-                "to 13% that were no better than the threshold, instead of 5%.",
+                "to 13% that were not better than the threshold, instead of 5%.",
                 SetagreeWarning,
             )
         return found

@@ -132,7 +132,7 @@ class Bootstrap(Resampled):
     def probability_above(self, threshold: float) -> float:
         """Return the share of the defined estimates that are above a threshold.
 
-        Return NaN if there is no interval: equal resamples do not show certainty.
+        Return NaN for equal resamples, which do not show certainty.
         """
         if not self.standard_error > 0:
             return float("nan")

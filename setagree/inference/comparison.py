@@ -250,8 +250,7 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
     for k, (one, units) in enumerate(zip(agreements, known, strict=True)):
         if len(units) == len(shared):
             continue
-        wanted = f"{option('design', 'shared_units')} recomputes and needs to know"
-        study, distance = require_study(one, wanted), distance_of(one)
+        study, distance = require_study(one, option("design", "shared_units")), distance_of(one)
         kept = np.array([unit in shared for unit in study.units.tolist()], dtype=bool)
         scorer = Scorer(study.take(kept[study.unit_codes]), categories=one.weights.values)
         parts[k] = scorer.score(one.definition, distance)

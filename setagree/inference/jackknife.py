@@ -189,7 +189,7 @@ def jackknife(
 
 def _jackknifed(row: Agreement, over: Over) -> Jackknife:
     if over == "raters":
-        study = require_study(row, "to leave out raters it must be known")
+        study = require_study(row, "leaving out raters")
         raters = pd.Index(study.raters, name="rater")
         return Jackknife(row, over, pd.Series(without_each_rater(row, study), index=raters))
     check_weighted(row, "The jackknife")

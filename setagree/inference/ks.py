@@ -176,7 +176,8 @@ class KSStatistic(Result):
         Name of the distance.
     estimate : float
         The largest difference of the observed and the expected share of small distances: 0 if
-        chance gives distances as small, 1 if all observed ones are smaller. NaN if undefined.
+        a pair by chance has a distance as small, 1 if all observed ones are smaller. NaN if
+        undefined.
     statistic_location : float
         The distance at which the difference is largest.
     curve : DataFrame
@@ -277,7 +278,7 @@ def ks_statistic(
     n_resamples: int = 999,
     rng: Rng = None,
 ) -> KSStatistic:
-    r"""Compare the distances inside units with those that chance gives.
+    r"""Compare the distances inside units with those expected by chance.
 
     The statistic is
 

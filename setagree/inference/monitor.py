@@ -166,7 +166,7 @@ class Monitor(Result):
         if self.decision == "stop and retrain":
             return f"Stop and retrain: {seen}, below {goal}."
         if not np.isfinite(row["low"]):
-            return f"Go on: after {n} there is no interval yet."
+            return f"Continue: after {n}, the interval is still undefined."
         to_come = [size for size in self.planned if size > row["n_units"]]
         next_ = f" The next look is at {to_come[0]:,} units." if to_come else ""
         if self.planned and not to_come:
@@ -300,7 +300,7 @@ def monitor(
         known = open_study(study)
     if not isinstance(known, Annotations):
         raise DataError(
-            "monitor needs to know which unit is which; a tally does not: build the study in "
+            "monitor requires the identities of the units, which a tally lacks: build the study in "
             "memory with Annotations.from_long."
         )
     cells = read_column(known, at, "at")
@@ -355,7 +355,7 @@ def _warn_planned(planned: tuple[int, ...], n_units: int) -> None:
     if planned and planned[0] < FIRST_LOOK:
         warn(
             f"{option('looks')} begins at {counted(planned[0], 'unit')}: intervals at planned "
-            f"looks were seen to hold from {FIRST_LOOK} units on; begin there.",
+            f"looks kept their level in simulations from {FIRST_LOOK} units on; begin there.",
             SetagreeWarning,
         )
     if planned and planned[-1] < n_units:

@@ -210,22 +210,22 @@ def require_raters(study: Data, what: str, reading: Reading | None = None) -> An
     found = open_study(study, reading)
     return _known(
         found if isinstance(found, Annotations) else None,
-        f"{what} needs to know",
+        what,
         "tally of counts",
     )
 
 
-def require_study(agreement: Agreement, what_must_know: str) -> Annotations:
+def require_study(agreement: Agreement, what: str) -> Annotations:
     """Return the study of an agreement, or raise DataError if it is a tally."""
-    return _known(agreement.study, what_must_know, "tally")
+    return _known(agreement.study, what, "tally")
 
 
-def _known(study: Annotations | None, what_must_know: str, other: str) -> Annotations:
+def _known(study: Annotations | None, what: str, other: str) -> Annotations:
     if study is not None:
         return study
     raise DataError(
-        f"{what_must_know} who gave what to which unit; a {other} does not: build "
-        "the study in memory with Annotations.from_long."
+        f"{what} requires the rater and the unit of each answer, which a {other} lacks: build the "
+        "study in memory with Annotations.from_long."
     )
 
 

@@ -265,8 +265,8 @@ def _tested(
 ) -> PermutationTest:
     if scheme == "within_rater" and agreement.study is None and agreement.tally.given is None:
         raise DataError(
-            f"{option('scheme', 'within_rater')} needs to know who gave what; a tally does not "
-            "unless it keeps raters: tally(..., keep_raters=True)."
+            f"{option('scheme', 'within_rater')} requires the rater of each answer, which a tally "
+            "lacks unless it keeps raters: tally(..., keep_raters=True)."
         )
     if scheme == "within_cluster" and not is_clustered(agreement):
         raise OptionError(
@@ -339,7 +339,7 @@ def pairable_ratings(unit: Codes) -> Codes:
 
 def _table_cells(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
     """Return the unit, rater and value of each cell of the units x raters table; K if missing."""
-    study = require_study(agreement, f"{option('scheme', 'table')} needs to know")
+    study = require_study(agreement, option("scheme", "table"))
     n_cells = study.n_units * study.n_raters
     if n_cells > MAX_TABLE_CELLS:
         raise DataError(

@@ -160,7 +160,7 @@ def variances_by_raters(
     here = agreement.n_raters if together and regular.all() else per_unit
     if raters is None or (regular.all() and list(raters) == [here]):
         return {here: (own, "pilot")}
-    study = require_study(agreement, "other numbers of raters need to know")
+    study = require_study(agreement, "a plan for other numbers of raters")
     if not regular.all():
         _warn_sparse(study, regular)
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
@@ -192,7 +192,7 @@ def affordable_raters(agreement: Agreement) -> list[int]:
     raters cannot be extrapolated.
     """
     regular, together = _regular_raters(agreement)
-    study = require_study(agreement, "the best number of raters needs to know")
+    study = require_study(agreement, "the best number of raters")
     sizes = np.bincount(study.unit_codes)
     most = int(regular.sum()) if together else int(np.median(sizes[sizes >= 2]))
     if most == 2:

@@ -138,7 +138,7 @@ class Plan(Result):
         if wanted is None or self.pilot_half_width > wanted:
             return ""
         return (
-            f"The pilot as it is already gives ± {self.pilot_half_width:.4f}, within the "
+            f"The pilot itself already gives ± {self.pilot_half_width:.4f}, within the "
             f"± {wanted:g} wanted: no more units are needed."
         )
 
@@ -420,7 +420,7 @@ def plan(
         units alone and rho, the intracluster correlation, from both standard errors of the pilot
         (at least 0; there m is the mean over its units). t has the degrees of freedom of Bell and
         McCaffrey for clusters of these sizes: the number of clusters minus 1 if they are equal.
-        Below 2 there is no interval, and the plan has the reason.
+        Below 2 an interval is undefined, and the plan has the reason.
     units_per_cluster : sequence of int, optional
         Numbers of units per cluster to try, 1 or more; the last cluster has the remaining units.
         Default: the mean size and the variation of sizes of the pilot.

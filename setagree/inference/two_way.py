@@ -38,7 +38,7 @@ def two_way_replicates(
     agreement: Agreement, n_resamples: int, generator: np.random.Generator, *, units: bool
 ) -> Floats:
     """Return the estimates of resamples of the raters, or of raters and units."""
-    study = require_study(agreement, "to draw raters it must be known")
+    study = require_study(agreement, "drawing raters")
     if study.n_raters < 3 and agreement.reason is None:
         _check_two_raters(units=units)
     check_drawing(n_resamples, study.n_ratings + LOOPED)

@@ -285,7 +285,7 @@ class VarianceComponents(Result):
         """Sentence on the larger source of disagreement, if the intervals distinguish the two."""
         u, r, e = self.frame["share"].tolist()
         if np.isnan(u):
-            return "All answers are alike: there is no variance to divide."
+            return "All answers are alike, without variance to divide."
         where = (
             f"{share(u)} of the variance is between units, {share(r)} between raters, "
             f"{share(e)} in single answers"
@@ -366,7 +366,7 @@ def variance_components(
     Raises
     ------
     DataError
-        There are no two ratings of one unit, by one rater, or of different units by different
+        No two ratings are of one unit, by one rater, or of different units by different
         raters.
 
     References

@@ -342,8 +342,8 @@ def open_sampled(
     study = open_study(source, reading, plan)
     if isinstance(study, Tally) and drawn:
         raise DataError(
-            f"{option(next(iter(drawn)))} needs to know which unit is which; a tally does not: "
-            "build the study in memory with Annotations.from_long."
+            f"{option(next(iter(drawn)))} requires the identities of the units, which a tally "
+            "lacks: build the study in memory with Annotations.from_long."
         )
     return study.sampled(**drawn) if drawn and isinstance(study, Annotations) else study
 

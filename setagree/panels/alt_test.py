@@ -172,7 +172,7 @@ class AltTest(Result):
             parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
             more = len(parts) - _NAMED
             shown: list[Sentence] = [*parts[:_NAMED], *([(f"{more:,} more",)] if more > 0 else [])]
-            said += [_BY_CHANCE, *enumeration(shown), "; to win there says little."]
+            said += [_BY_CHANCE, *enumeration(shown), "; a win there is weak evidence."]
         return tuple(said)
 
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
@@ -584,8 +584,8 @@ def alt_test(
         also = f" {other} requires only two." if people.sum() == 2 else ""
         raise DataError(
             f"the alt-test needs three humans or more; here {counted(int(people.sum()), 'human')} "
-            f"beside the model: {listing(study.raters[people].tolist()) or 'nobody'}. With two, "
-            f"nothing is left to call the humans' common view.{also}"
+            f"in addition to the model: {listing(study.raters[people].tolist()) or 'nobody'}. "
+            f"With two, nothing is left to call the humans' common view.{also}"
         )
     compared = case_of(study, distance)
     contest = Contest(study, compared.weights, people, min_humans, compared.bounded)

@@ -262,7 +262,7 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     study : Annotations, or a table or path as `agreement` takes it
         Ratings. Each single value is a label.
     empty : {"label", "published"}
-        The empty set is a label of its own, so that two empty sets agree; or as published, where it
+        The empty set is a label of its own, so that two empty sets agree; or as published, if it
         agrees with nothing, not even with itself.
 
     Returns

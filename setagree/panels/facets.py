@@ -147,7 +147,7 @@ class FacetAgreement(Result):
         return in_message(self._joined([self._stability()[0], self._validity()[0]]))
 
     def _joined(self, sentences: Sequence[Sentence]) -> Sentence:
-        """Return sentences joined by spaces, or why there is no verdict."""
+        """Return sentences joined by spaces, or the reason for a missing verdict."""
         if self.frame["estimate"].isna().all():
             return ("No verdict: all answers are alike, so that chance alone would agree as much.",)
         return tuple(piece for one in sentences for piece in (" ", *one))[1:]
@@ -499,7 +499,7 @@ def facet_agreement(
     counts = np.bincount(study.unit_codes[rows], minlength=study.n_units)
     rows &= (counts >= 2)[study.unit_codes]
     if not rows.any():
-        raise DataError("no unit has answers of two of these raters, so that there is no pair.")
+        raise DataError("no unit has answers of two of these raters, and so no pair.")
     part = part_of(study, rows)
     compared = case_of(part, distance)
     kinds = Kinds(part, names, is_model[np.unique(study.rater_codes[rows])])

@@ -313,7 +313,7 @@ def k_rater_reliability(
     if ratings.max() < 2 * k:
         raise DataError(
             f"k={k} needs units with {2 * k} ratings, for two panels without a rater in common; "
-            f"the largest unit has {ratings.max()}, which allows k={ratings.max() // 2} at most."
+            f"the largest unit has {ratings.max()}, which allows at most k={ratings.max() // 2}."
         )
     enough = part_of(study, (ratings >= 2 * k)[study.unit_codes])
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")

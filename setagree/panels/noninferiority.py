@@ -199,7 +199,7 @@ class Replacement(_Changed, Result):
             return "no human shares enough units with the model"
         untested = [one for one in self.changes if not one.standard_error > 0]
         if self.against == "all" and untested:
-            return in_message(("there is no test in the place of ", *_whose(untested)))
+            return in_message(("a test is missing in the place of ", *_whose(untested)))
         if not self.standard_error > 0:
             return f"nothing varies where {shorten(self.model)} answers for a human"
         return None
@@ -520,7 +520,7 @@ def noninferiority_test(
     if people.sum() < 2:
         raise DataError(
             "agreement with the other humans needs two humans or more; here is "
-            f"{counted(int(people.sum()), 'human')} beside the model."
+            f"{counted(int(people.sum()), 'human')} in addition to the model."
         )
     whole = score(study, krippendorff_alpha, distance=distance)
     alpha = score_part(whole, study.take(people[study.rater_codes])).estimate
@@ -544,8 +544,8 @@ def _check_margin(margin: float, alpha: float, people: list[object]) -> None:
     """Raise an error for a margin of at least the humans' alpha; warn from half of it."""
     if not alpha > 0:
         raise DataError(
-            f"the humans ({listing(people)}) do not agree beyond chance (alpha {alpha:.4f}), so "
-            "that there is no agreement which a model could keep."
+            f"the humans ({listing(people)}) do not agree beyond chance (alpha {alpha:.4f}), and "
+            "so have no agreement that a model could keep."
         )
     if margin >= alpha:
         raise OptionError(
@@ -596,7 +596,7 @@ def _warn_few(tests: Sequence[Replacement]) -> None:
     if few:
         warn(
             f"Some humans answered fewer than {FEW_UNITS} units together with the model "
-            f"({listing(few)}); the test was not seen to hold its size there.",
+            f"({listing(few)}); the test did not keep its level in simulations there.",
             SetagreeWarning,
         )
         return

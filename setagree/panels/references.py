@@ -143,7 +143,7 @@ def score_against_consensus(
     """
     study = unweighted_units(study, "score_against_consensus")
     study = study.with_queued or study
-    warn_degrees(study.values, "score_against_consensus, but for the column exact,")
+    warn_degrees(study.values, "score_against_consensus (except for the column exact)")
     rule = Rule.of(study, method, threshold, ties, distance)
     scored, members = scored_and_members(study, raters, panel, "consensus")
     results = [_consensus_scores(study, rule, members, rater) for rater in scored]
@@ -271,7 +271,7 @@ class PanelScores(Result):
     def reasons(self) -> list[str | None]:
         """Reason for NaN in each row, or None."""
         whys = {0: "no unit is shared with the panel", 1: "only one unit is shared with the panel"}
-        alike = "all shared units are alike, so that there is no interval"
+        alike = "all shared units are alike, so that the interval is undefined"
         no_ends = self.table[["low", "share_low"]].isna().any(axis=1)
         return [
             whys.get(n, alike if absent else None)

@@ -158,7 +158,7 @@ def panel_scorer(
     PanelScorer
         For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and similar functions. Predictions
         may be flags (units x labels, also sparse), label sets, label text (blank for the empty
-        set), or single values; None is no answer.
+        set), or single values; None is not an answer.
 
     Raises
     ------

@@ -224,7 +224,7 @@ def groups(
         by="n_units",
         columns={"units": ("n_units", count)},
         intervals="estimate (interval)",
-        undefined="" if len(frame) else "There are no groups.",
+        undefined="" if len(frame) else "No groups.",
     )[0]
 
 
@@ -276,7 +276,7 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     note = f"{n:,} windows spread evenly, of {len(frame):,}." if n < len(frame) else ""
     heading(ax, "Agreement over time", line, note)
     if not n:
-        return nothing(ax, "There are no windows.")
+        return nothing(ax, "No windows.")
     # A row of NaN interrupts the line where no window covers the time.
     gaps = np.flatnonzero(np.diff(runs)) + 1
     x = np.insert(middle, gaps, middle[gaps])
@@ -536,7 +536,7 @@ def labels(
             "prevalence": ("prevalence", share),
             "of disagreement": ("share_of_disagreement", share),
         },
-        undefined="" if len(frame) else "No label stands in two ratings of a unit.",
+        undefined="" if len(frame) else "No label is in two ratings of a unit.",
     )[0]
 
 

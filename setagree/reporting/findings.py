@@ -1,4 +1,4 @@
-"""Everything a report says, gathered once: numbers only, no words, no pictures."""
+"""The results that a report describes, computed once, without words and pictures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gather(
 ) -> Findings:
     """Return all that is found about a study; a million ratings take about a minute.
 
-    The options are those of `report`; a seed is drawn where none is given. Models are taken out
+    The options are those of `report`; a seed is drawn by default. Models are taken out
     first: only what compares them with the humans sees their answers.
     """
     reading = None if facets is None else rater_reading(study, facets, model)
@@ -55,14 +55,14 @@ def gather(
     check_resamples(n_resamples)
     seed = secrets.randbits(32) if rng is None else rng
     asked = Asked(groups, model, panels, n_resamples, seed, margin, threshold, facets)
-    as_generator(asked.rng)  # refuses what is no seed before any work
+    as_generator(asked.rng)  # raises an error for an invalid seed before any work
     models = named_models(everyone, model)
     humans = everyone.without_raters(models) if models else everyone
     main = _headline(humans, coefficient, distance, level)
     with warnings.catch_warnings():
-        # The parts of a study may be undefined without a warning each: the tables say so. Of a
+        # The parts of a study may be undefined without a warning each: the tables show it. Of a
         # rare answer the headline has warned, of rare labels it has not. What does not look at
-        # degrees says so in its section.
+        # degrees has a note in its section.
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
         warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
@@ -76,7 +76,7 @@ def gather(
 def _headline(
     study: Annotations, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
 ) -> Agreement:
-    """Return the coefficient that is explained, with a warning where it is undefined."""
+    """Return the coefficient that is explained, with a warning if it is undefined."""
     scorer = Scorer(study)
     asked = None if distance is None else [get_distance(distance)]
     one = scorer.distances(get_coefficient(coefficient), asked)[0]

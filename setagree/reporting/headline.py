@@ -37,13 +37,13 @@ def headline(f: Findings) -> Sentence:
 
 
 def interval_name(f: Findings) -> str:
-    """Return ``95% score interval``, or without the method where it is t."""
+    """Return ``95% score interval``, or without the method if it is t."""
     method = "score " if f.main.best_method == "score" else ""
     return f"{level_text(f.level)} {method}interval"
 
 
 def interval_about(f: Findings) -> str:
-    """Return what the interval of the headline is about, and how the units were drawn."""
+    """Return the population of the headline's interval and the sampling of the units."""
     return f"{raters_in_words([f.main])}{f.main.drawn and f', {f.main.drawn}'}"
 
 
@@ -55,13 +55,13 @@ def distance_phrase(row: Agreement) -> str:
 
 
 def verdict_sentence(f: Findings) -> str:
-    """Return what the benchmark scale says, by which limits, and what is odd about the interval."""
+    """Return the verdict on the benchmark scale, its limits, and notes on the interval."""
     said = (_verdict(f), rough([quoted_interval(f)[0]]), rare_answers(f.main))
     return " ".join(filter(None, said))
 
 
 def caution(f: Findings) -> str:
-    """Return how the word of the scale is to be read, without what the verdict states already."""
+    """Return the reading of the scale's word that the verdict does not state already."""
     if f.main.reason is not None or not _is_judged(f):
         return ""
     return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
@@ -93,10 +93,10 @@ def _is_judged(f: Findings) -> bool:
 
 
 def _judged(f: Findings) -> str:
-    """Return the word of the scale, and how sure it is by the interval of the headline.
+    """Return the word of the scale, and its certainty by the interval of the headline.
 
     The scale judges by its own low end. The interval that is quoted may be wider than that, and
-    tells by its high end whether more units might show a better level.
+    shows by its high end whether more units might lead to a better level.
     """
     low, high = quoted_interval(f)
     word, lows = f.verdict.verdict, SCALES["krippendorff"]
@@ -109,14 +109,14 @@ def _judged(f: Findings) -> str:
 
 
 def humans_only(f: Findings) -> str:
-    """Return how many humans there are, and how many models that are left out."""
+    """Return the numbers of humans and of models that are left out."""
     verb = "is" if len(f.models) == 1 else "are"
     n_models = counted(len(f.models), "model")
     return f"{counted(f.study.n_raters, 'human')} ({n_models} {verb} left out)"
 
 
 def counts_line(f: Findings) -> str:
-    """Return what the study holds, in a line."""
+    """Return the counts of the study in a line."""
     study = f.study
     noun = "distinct set" if study.kind == "labels" else "distinct value"
     sample, drawn = f.main.case.sample, f.main.drawn

@@ -34,7 +34,7 @@ from setagree.wording.references import Reference, bibliography
 from setagree.wording.sentences import Name, enumeration, plain, visible
 
 Cite: TypeAlias = Callable[[str | None], str]
-"""From the key of a source to what stands in brackets."""
+"""From the key of a source to its citation in brackets."""
 
 _SIDES = {"greater": "one-sided", "less": "one-sided, for less", "two-sided": "two-sided"}
 _SCHEMES = {
@@ -65,7 +65,7 @@ def _is_same(one: Agreement, two: Agreement) -> bool:
 def bootstrapped(
     bootstrap: Bootstrap, rows: Sequence[Agreement], *, level: float, seed: int | None, cite: Cite
 ) -> str:
-    """Return the interval of a bootstrap and what it is called; nothing where it is undefined."""
+    """Return the interval of a bootstrap with its name; empty if it is undefined."""
     method = bootstrap.default_method
     low, high = bootstrap.interval(level, method=method)
     if np.isnan(low) and method == "BCa":
@@ -82,7 +82,7 @@ def bootstrapped(
 
 
 def _resamples(bootstrap: Bootstrap) -> str:
-    """Return how many resamples of what there are, and how many of them are undefined."""
+    """Return the numbers of resamples and of undefined ones."""
     n = counted(len(bootstrap.distribution), "bootstrap resample")
     what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
     drawn = f"{n} of the {what}"
@@ -93,7 +93,7 @@ def _resamples(bootstrap: Bootstrap) -> str:
 def permutation_sentence(
     test: PermutationTest, rows: Sequence[Agreement], *, seed: int | None, cite: Cite
 ) -> str:
-    """Return what a permutation test found; nothing where its p is undefined."""
+    """Return the result of a permutation test; empty if its p is undefined."""
     if np.isnan(test.p_value):
         return ""
     often = f"all {len(test.distribution):,} arrangements of the answers"
@@ -108,7 +108,7 @@ def permutation_sentence(
 
 
 def _which(one: Agreement, rows: Sequence[Agreement]) -> str:
-    """Return which of several agreements is meant."""
+    """Return the name of an agreement if there are several."""
     if len(rows) == 1:
         return ""
     name = coefficient_name(one.definition, [one.distance])
@@ -175,7 +175,7 @@ class _Sources(set[str]):
     """The sources that are cited."""
 
     def cite(self, key: str | None) -> str:
-        """Return a source in brackets and remember it; nothing where there is none."""
+        """Return a source in brackets and remember it; empty without a source."""
         if key is None:
             return ""
         self.add(key)
@@ -277,13 +277,13 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
 
 
 def _design(one: Agreement) -> str:
-    """Return who rated how many units with what."""
+    """Return the counts of raters and units, and the kind of answers."""
     who = _spelled(one.n_raters, "rater") if one.n_raters is not None else "Several raters"
     return f"{who} annotated {counted(one.n_units, 'unit')}, {_answers(one)}. {_layout(one.tally)}"
 
 
 def _answers(one: Agreement) -> str:
-    """Return what an answer is."""
+    """Return the kind of answers."""
     n = one.tally.n_values
     if one.tally.kind == "labels":
         labels = set().union(*one.tally.values)
@@ -295,7 +295,7 @@ def _answers(one: Agreement) -> str:
 
 
 def _layout(tally: Tally) -> str:
-    """Return how the ratings are spread over the units."""
+    """Return the spread of the ratings over the units."""
     per_unit, times = tally.pattern_ratings, tally.multiplicity
     fewest, most = int(per_unit.min()), int(per_unit.max())
     total = counted(tally.n_ratings, "rating")
@@ -313,7 +313,7 @@ def _layout(tally: Tally) -> str:
 
 
 def _policies(one: Agreement) -> str:
-    """Return how missing, empty and repeated answers were treated, and how labels were read."""
+    """Return the treatment of missing, empty and repeated answers, and of labels."""
     n_missing = 0 if one.study is None else one.study.n_missing
     cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
     how = None if one.study is None else one.study.reading
@@ -337,14 +337,14 @@ def _policies(one: Agreement) -> str:
 
 
 def _markers(missing: Collection[str | float]) -> str:
-    """Return which answers count as missing, whether the data have them or not."""
+    """Return the answers that count as missing, whether the data have them or not."""
     quoted = plain(enumeration([(Name.of(text),) for text in missing]))
     answers = "the answer" if len(missing) == 1 else "the answers"
     return f"{answers} {quoted} {'counts' if len(missing) == 1 else 'count'} as missing"
 
 
 def _empty_sets(tally: Tally) -> str:
-    """Return how many ratings are the empty set, which is an answer."""
+    """Return the number of ratings that are the empty set, which is an answer."""
     if frozenset() not in tally.values:
         return "no rating is the empty set"
     totals = tally.value_totals(tally.multiplicity)
@@ -354,7 +354,7 @@ def _empty_sets(tally: Tally) -> str:
 
 
 def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
-    """Return which coefficients with which distances."""
+    """Return the names of the coefficients and distances."""
     names = dict.fromkeys(
         coefficient_name(row.definition, [row.distance]) + cite(row.definition.source)
         for row in rows
@@ -402,7 +402,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
 
 
 def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
-    """Return where the intervals come from."""
+    """Return the derivation of the intervals."""
     defined = [row for row in rows if row.standard_error > 0]
     if not defined:
         return ""
@@ -418,7 +418,7 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
 
 
 def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
-    """Return how standard errors respect the way units were drawn, and the degrees of freedom."""
+    """Return the sampling that standard errors take into account, and the degrees of freedom."""
     row, df = rows[0], sorted({row.degrees_of_freedom for row in rows})
     sample, clusters = row.case.sample, row.spread.clusters
     if sample is None:

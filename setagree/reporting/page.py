@@ -135,7 +135,7 @@ def _headline(f: Findings) -> dict[str, Any]:
 
 
 def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
-    """Return where things stand on a line from 0, or the interval's lower end, to 1, in percent."""
+    """Return positions on a line from 0, or the interval's lower end, to 1, in percent."""
     low, high = (estimate, estimate) if np.isnan(low) else (max(low, -1.0), high)
     start = min(0.0, np.floor(10 * low) / 10)
 
@@ -173,7 +173,7 @@ def _drawn(section: Section, picture: Picture) -> Any:
     def draw(ax: Axes) -> None:
         picture.draw(ax=ax)
 
-    # What a screen reader says: what it is, and what it shows.
+    # For screen readers: the kind of picture, and its content.
     said = f"{section.title}. {plain(section.lead)} The numbers are in the table."
     broad = inline_svg(draw, description=said, width=_WIDTH, height=picture.height)
     narrow = '<p class="note">This picture needs a wider screen.</p>'
@@ -242,7 +242,7 @@ def printed(page: str) -> bytes:
     Raises
     ------
     MissingDependencyError
-        There is no browser that prints.
+        No browser that prints was found.
     FileError
         The browser fails, or takes more than two minutes.
     """
@@ -251,7 +251,7 @@ def printed(page: str) -> bytes:
         command.append("--no-sandbox")  # without which it refuses to work for root
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
-        # What a reader would open with a click stands open on paper.
+        # Paper shows the parts that a reader of the page would open.
         opened = page.replace("<details>", "<details open>")
         source.write_bytes(opened.encode("utf-8", "backslashreplace"))
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]

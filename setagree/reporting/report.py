@@ -1,4 +1,4 @@
-"""The report: one file that says how far raters agree, why not further, and what to do."""
+"""The report: one file on how far raters agree, why not further, and what to do."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def report(
 
     The file has the coefficient with its interval and a verdict, what was left out and why, other
     coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
-    groups, what a change would bring, what chance gives, and a methods paragraph; of four raters
+    groups, the effects of changes, a test against chance, and a methods paragraph; of four raters
     or more a map, unless that takes long; of models and panels, where they are named, how they
     stand to the humans and to each other; decisions, where they were asked for, or raters rated
     units again. The page needs no network and no JavaScript; as PDF it is
@@ -107,14 +107,14 @@ def report(
         Columns of raters that tell models, prompts and runs apart: do models agree with
         themselves? See `facet_agreement`.
     title : str, optional
-        What stands above it. Default: the name of the file.
+        The title. Default: the name of the file.
     format : {"html", "markdown", "pdf"}, optional
-        Default: Markdown where the path ends in ``.md`` or ``.markdown``, PDF where it ends in
+        Default: Markdown if the path ends in ``.md`` or ``.markdown``, PDF if it ends in
         ``.pdf``, else HTML.
     n_resamples : int
-        Reshuffles of the test against chance; large studies get fewer, and the report says so.
+        Reshuffles of the test against chance; large studies get fewer, and the report states it.
     rng : int or numpy Generator, optional
-        The seed; the same seed gives the same file, but for the date in a PDF.
+        The seed; the same seed gives the same file, except for the date in a PDF.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def report(
     Raises
     ------
     DataError
-        The study is none, or does not know its raters; the groups do not fit its units; a model
+        It is not a study, or its raters are unknown; the groups do not fit its units; a model
         or a member of a panel gave no answer.
     OptionError
         An option is unknown.
@@ -198,7 +198,7 @@ def _format(form: str | None, target: Path) -> str:
         if target.exists() and target.suffix.lower() not in known:
             raise FileError(
                 f"{str(target)!r} exists, and its name is not that of a report; let the path end "
-                f"in .html, .md or .pdf, or say {option('format')} to replace it."
+                f"in .html, .md or .pdf, or use {option('format')} to replace it."
             )
         form = _FORMS.get(target.suffix.lower(), "html")
     check_choice("format", form, get_args(Format))

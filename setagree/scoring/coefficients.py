@@ -42,7 +42,7 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns
@@ -100,7 +100,7 @@ def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns
@@ -148,7 +148,7 @@ def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns
@@ -199,7 +199,7 @@ def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreeme
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns
@@ -248,7 +248,7 @@ def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns
@@ -300,7 +300,7 @@ def gwet_ac(
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
     categories : iterable of values, optional
         All values that could have been given, the observed ones among them.
@@ -352,7 +352,7 @@ def brennan_prediger(
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
     categories : iterable of values, optional
         All values that could have been given, the observed ones among them.
@@ -400,7 +400,7 @@ def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> A
         The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
         columns.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` where they have degrees, ``"nominal"`` for
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
 
     Returns

@@ -56,7 +56,7 @@ def find_row(rows: Sequence[Agreement], name: RowName) -> int:
     (1, 3)
     >>> find_row(rows, "fleiss")
     Traceback (most recent call last):
-    KeyError: "'fleiss' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], \
+    KeyError: "'fleiss' matches 2 rows; name one: table['fleiss_kappa', 'masi'], \
 table['fleiss_kappa', 'jaccard']."
     """
     if isinstance(name, int | np.integer) and not isinstance(name, bool):

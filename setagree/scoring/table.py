@@ -190,7 +190,7 @@ def agreement(
     scorer = Scorer(study, categories=categories, syntax=reading.syntax)
     rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, asked))
     if not rows:
-        raise OptionError("name one coefficient and one distance at least.")
+        raise OptionError("name at least one coefficient and one distance.")
     warn_undefined(rows)
     return AgreementTable(rows, level, study.n_missing)
 

@@ -215,7 +215,7 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
             which = f" ({shorten(tally.units[patterns == most][0])})"
         warn(
             f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f}% of "
-            "the disagreement. No interval is known to hold its level there; look at the answers "
+            "the disagreement. No interval is known to keep its level there; look at the answers "
             "to this unit.",
             FarAnswersWarning,
         )
@@ -255,8 +255,8 @@ def rare_answers(row: Agreement, *, named: bool = False) -> str:
     return (
         f"One answer{which} is {100 * totals[most] / N:.1f}% of the ratings of {n:,} units, so "
         f"that all other answers weigh as much as {others:.1f} units. No interval is known to "
-        "hold its level there: in simulated studies of four, five and eight raters the 95% score "
-        "interval held the truth in 92, 89 and 81%. More units help."
+        "keep its level there: in simulated studies of four, five and eight raters the 95% score "
+        "interval covered the true value in 92, 89 and 81%. More units help."
     )
 
 

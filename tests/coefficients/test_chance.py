@@ -116,9 +116,9 @@ def test_why_it_is_undefined(rows, why):
 
 
 def test_a_case_without_raters():
-    """A case made of a tally alone does not know who gave what."""
+    """A case made of a tally alone have no rater identities."""
     case = case_of(text("a b / a a"))
-    with pytest.raises(TypeError, match="does not know who gave what"):
+    with pytest.raises(TypeError, match="have no rater identities"):
         _ = case.rated
 
 

@@ -640,7 +640,7 @@ class TestPlan:
     def test_already_reached(self):
         """A pilot that has what is wanted says so; T1 has t(10) x 0.15186146 = 0.33837 at 95%."""
         text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
-        said = "The pilot as it is already gives ± 0.3384, within the ± 0.4 wanted"
+        said = "The pilot itself already gives ± 0.3384, within the ± 0.4 wanted"
         assert said in " ".join(text.split())
         assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
 

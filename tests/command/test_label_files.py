@@ -129,7 +129,7 @@ def test_the_report_names_it(option):
             ["--label-weights", "word.csv"],
             "label 'joy' has weight 'heavy'; write a number such as 2.5",
         ),
-        (["--label-distances", "few.csv"], "it does not know 'anger', 'fear', 'love'"),
+        (["--label-distances", "few.csv"], "it has no entry for 'anger', 'fear', 'love'"),
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
         (["--label-distances", "blank.csv"], "entries that are not numbers"),
         (["--embeddings", "few.csv"], "no vector is given for 3 labels: 'anger', 'fear', 'love'"),

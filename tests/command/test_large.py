@@ -55,7 +55,7 @@ class TestScore:
         assert len(found) == 4
 
     def test_raters(self):
-        """Conger's kappa, which asks who gave which answer, is the same, and so is its test."""
+        """Conger's kappa, which asks the rater of each answer, is the same, and so is its test."""
         words = ["study.csv", "--blank", "empty", "-c", "conger_kappa,krippendorff_alpha"]
         assert len(same(["score", *words], LARGE)) == 2
 

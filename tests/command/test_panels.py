@@ -193,7 +193,7 @@ class TestPanel:
             row["human"]: row["agreement"] for row in rows("panel", "models.csv", "-m", "near")
         }
         assert found["far"] < 0 < found["ann"]
-        assert f"hardly more than chance: 'far' ({found['far']:.2f}); to win there says" in text
+        assert f"hardly more than chance: 'far' ({found['far']:.2f}); a win there is" in text
 
     def test_humans_in_one_file_the_model_in_another(self):
         """--model takes the file of a model's answers: the numbers are those of one file."""

@@ -116,7 +116,7 @@ class TestCallable:
         monkeypatch.setattr(dense, "DENSE_LIMIT", 4)
         vectors = {label: [1.0, k] for k, label in enumerate("abcd")}
         near = embedding(vectors, match="transport")
-        with pytest.raises(DistanceError, match=r"28 pairs of 8 .*; say match='centroid', which"):
+        with pytest.raises(DistanceError, match=r"28 pairs of 8 .*; use match='centroid', which"):
             WeightBuilder(VALUES, "labels", np.ones(8)).build(near)
         table = transport(lambda x, y: float(x != y))
         with pytest.raises(DistanceError, match=r"would solve a .*\); merge or leave out rare"):

@@ -120,7 +120,7 @@ def test_nobody_disagrees():
             lambda: sa.by_depth(
                 sa.Annotations.from_triples([("a", 1, 2), ("b", 1, 3)], kind="value"), parents=TREE
             ),
-            "only labels stand in a hierarchy",
+            "a hierarchy needs labels",
         ),
     ],
 )

@@ -207,7 +207,7 @@ class TestWords:
         table["unit"] = table["unit"] + table["panel"]
         said = self.said(table)
         assert said.endswith(
-            "Each group has raters of its own, so that the data cannot tell whether the units or "
+            "Each group has raters of its own, so that the data cannot show whether the units or "
             "the raters make a difference."
         )
 

@@ -157,7 +157,7 @@ class TestByRater:
         """A tally does not know who gave what."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         for function in (sa.by_rater, sa.by_pair, sa.what_if):
-            with pytest.raises(sa.SetagreeError, match="a tally of counts does not"):
+            with pytest.raises(sa.SetagreeError, match="a tally of counts lacks"):
                 function(tally)
         with pytest.raises(sa.SetagreeError, match="No column has a usual name"):
             sa.by_rater(pd.DataFrame())

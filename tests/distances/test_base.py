@@ -171,7 +171,9 @@ class TestCallableContract:
     def test_more_than_the_promised_bound(self):
         """A function said to be bounded by 1 may not give 3."""
         three = sa.CallableDistance(always(3), name="three", bounded=True)
-        with pytest.raises(DistanceError, match=r"'three' was said to be bounded by 1; .* has 3.0"):
+        with pytest.raises(
+            DistanceError, match=r"'three' was declared to be bounded by 1; .* has 3.0"
+        ):
             alpha(three)
 
     def test_interrupt_is_not_swallowed(self):
@@ -348,7 +350,7 @@ class TestMatrix:
         ([[0, np.nan], [1, 0]], {}, "finite and >= 0; .* has nan"),
         ([[0, np.inf], [np.inf, 0]], {}, "finite and >= 0; .* has inf"),
         ([[0, 1], [1, 0.5]], {}, r"the pair \{'b'\}, \{'b'\} has 0.5, not 0.$"),
-        ([[1, 0.5], [0.5, 1]], {}, "It looks like a similarity: say similarity=True"),
+        ([[1, 0.5], [0.5, 1]], {}, "It looks like a similarity: use similarity=True"),
         ([[0, 1], [1, 0]], {"similarity": True}, "has 0.0. It looks like a distance: drop similar"),
         ([[1, 1], [1, 0.5]], {"similarity": True}, "1 between equal values; .* has 0.5.$"),
         ([[1, 1.5], [1.5, 1]], {"similarity": True}, "between 0 and 1; .* has 1.5"),
@@ -470,7 +472,7 @@ def test_similarity_given_where_a_distance_is_due():
     names = ["a", "a, b", "b", "", "c"]
     matrix = pd.DataFrame(np.eye(5), index=names, columns=names)
     words = sentence(DistanceError, sa.krippendorff_alpha, SETS, distance=matrix)
-    assert words.endswith("has 1.0, not 0. It looks like a similarity: say similarity=True.")
+    assert words.endswith("has 1.0, not 0. It looks like a similarity: use similarity=True.")
     nominal = sa.krippendorff_alpha(SETS, distance="nominal").estimate
     similarity = sa.distance_matrix(matrix, similarity=True)
     assert sa.krippendorff_alpha(SETS, distance=similarity).estimate == pytest.approx(

@@ -107,7 +107,7 @@ class TestEmbedding:
             (pd.DataFrame({"label": ["a", None], "x": [1, 2]}), "vector in row 2 has no label"),
             (3, "vectors=3 must be a dict, a table or a file"),
             ("absent.csv", "There is no file"),
-            (pd.DataFrame({"label": ["a"]}), "has no column of numbers beside the labels"),
+            (pd.DataFrame({"label": ["a"]}), "has no column of numbers next to the labels"),
         ],
     )
     def test_what_is_refused(self, vectors, sentence):

@@ -252,7 +252,10 @@ class TestHierarchies:
                 lambda: taxonomy(pd.DataFrame({"child": ["a", None], "parent": ["x", "y"]})),
                 "a label below 'y' is blank in the taxonomy; every row names its child",
             ),
-            (lambda: taxonomy({"a": [["x"]]}), r"\['x'\] stands where the taxonomy needs a label"),
+            (
+                lambda: taxonomy({"a": [["x"]]}),
+                r"\['x'\] is in a place where the taxonomy needs a label",
+            ),
             (lambda: taxonomy(weighted_table("heavy")), "label 'b' has weight 'heavy'; write a"),
             (lambda: taxonomy(weighted_table(-1)), "label 'b' has weight -1.0; a weight is finite"),
             (lambda: taxonomy({}, credit="resnik"), "'resnik' is unknown"),
@@ -290,7 +293,7 @@ class TestHierarchies:
         """Where not one label of a study stands in it, that is told; by paths nothing is."""
         study = annotations(text("a ab / b b"))
         for credit in ("ancestors", "lin"):
-            with pytest.warns(sa.SetagreeWarning, match="no label of the study stands in the hier"):
+            with pytest.warns(sa.SetagreeWarning, match="no label of the study is in the hier"):
                 sa.krippendorff_alpha(study, distance=taxonomy({"A": "X"}, credit=credit))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -588,7 +591,7 @@ class TestTransport:
             (lambda f: f.assign(b=[0.31, 0, 0.5]), "is symmetric; the pair 'a', 'b' has 0.31 one"),
             (lambda f: f.assign(b=[np.nan, 0, 0.5]), "finite and >= 0; the pair 'a', 'b' has nan"),
             (lambda f: f.rename(columns={"b": "x"}), "only one axis .* lists .*'b'.*'x'"),
-            (lambda f: f.drop(index="c", columns="c"), "'a', 'c' in the table .* not know 'c'"),
+            (lambda f: f.drop(index="c", columns="c"), "'a', 'c' in the table .* no entry for 'c'"),
         ],
     )
     def test_tables_that_state_no_distance(self, change, sentence):

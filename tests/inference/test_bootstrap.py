@@ -636,7 +636,9 @@ class TestRaters:
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
         alpha = sa.krippendorff_alpha(tally)
         for over in ("raters", "both"):
-            with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
+            with pytest.raises(
+                DataError, match="the rater and the unit of each answer, which a tally lacks"
+            ):
                 sa.bootstrap(alpha, over=over)
 
 

@@ -283,7 +283,7 @@ class TestWhichUnits:
         table = pd.DataFrame({"a": [2, 0, 1], "b": [1, 3, 2]}, index=["u0", "u1", "u2"])
         tally = sa.Tally.from_counts(table)
         a, b = sa.fleiss_kappa(tally), sa.fleiss_kappa(part(ROWS, range(1, 9)))
-        with pytest.raises(DataError, match="needs to know who gave what"):
+        with pytest.raises(DataError, match="requires the rater"):
             sa.compare(a, b, design="shared_units")
 
     def test_undefined_on_the_shared_units(self):

@@ -244,7 +244,9 @@ class TestRaters:
         alpha = sa.krippendorff_alpha(
             sa.Tally.from_counts(pd.DataFrame({"a": [2, 0], "b": [0, 2]}))
         )
-        with pytest.raises(DataError, match="who gave what to which unit; a tally does not"):
+        with pytest.raises(
+            DataError, match="the rater and the unit of each answer, which a tally lacks"
+        ):
             sa.jackknife(alpha, over="raters")
 
 

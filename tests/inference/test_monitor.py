@@ -217,7 +217,7 @@ def test_what_is_refused():
         sa.monitor(study, at=at, threshold=0.667, max_units=5)
     with pytest.raises(DataError, match="have none in 'at'"):
         sa.monitor(study, at={"u1": 1}, threshold=0.667)
-    with pytest.raises(DataError, match="which unit is which"):
+    with pytest.raises(DataError, match="requires the identities of the units"):
         sa.monitor(sa.Tally.from_annotations(study), at=at, threshold=0.667)
     mixed = {unit: 1 if k else "one" for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match="cannot be put in order"):

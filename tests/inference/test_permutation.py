@@ -579,9 +579,9 @@ class TestTallies:
     def test_raters_must_be_known(self, scheme):
         """A scheme that moves answers between units of one rater needs raters."""
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(self.COUNTS))
-        with pytest.raises(DataError, match=f"scheme='{scheme}' needs to know who gave what"):
+        with pytest.raises(DataError, match=f"scheme='{scheme}' requires the rater"):
             sa.permutation_test(alpha, scheme=scheme)
-        with pytest.raises(DataError, match="scheme='table' needs to know who gave what"):
+        with pytest.raises(DataError, match="scheme='table' requires the rater"):
             shuffler_of(alpha, "table")
 
     @pytest.mark.parametrize("what", ["counts", "multiplicity"])

@@ -388,7 +388,7 @@ class TestCosts:
     def test_a_tally(self):
         """Who gave what must be known where raters are compared, as for `raters`."""
         tally = sa.krippendorff_alpha(sa.Tally.from_annotations(PILOT.study))
-        with pytest.raises(DataError, match="the best number of raters needs to know who gave"):
+        with pytest.raises(DataError, match="the best number of raters requires the rater"):
             planned(tally, budget=100.0, per_rating=1.0)
         counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))

@@ -102,7 +102,9 @@ class TestUnits:
         row = planned(alpha, half_width=0.2).frame.iloc[0]
         assert half_width(alpha, int(row["n_units"])) <= 0.2
         assert row["n_raters"] is None
-        with pytest.raises(DataError, match="other numbers of raters need to know who gave what"):
+        with pytest.raises(
+            DataError, match="a plan for other numbers of raters requires the rater and the unit"
+        ):
             planned(alpha, raters=[2])
 
     def test_a_study_twice_as_large(self):

@@ -147,7 +147,7 @@ class TestScott:
     def test_unknown_number(self):
         """A tally of counts that does not say how many raters there are is refused."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
-        with pytest.raises(DataError, match=r"scott_pi needs to know .* fleiss_kappa is the same"):
+        with pytest.raises(DataError, match=r"scott_pi requires .* fleiss_kappa is the same"):
             sa.scott_pi(tally)
 
     def test_three_answers_of_two_raters(self):
@@ -479,7 +479,9 @@ class TestRefused:
         """One sentence, which names Annotations.from_long."""
         study = sa.simulate(40, 3, n_labels=3, rng=6)
         tally = nameless(sa.Tally.from_annotations(study, keep_raters=True))
-        with pytest.raises(DataError, match=r"to which unit; .*in memory with Annotations.from_lo"):
+        with pytest.raises(
+            DataError, match=r"the unit of each answer, .*in memory with Annotations.from_lo"
+        ):
             ask(tally)
 
     def test_without_raters(self):

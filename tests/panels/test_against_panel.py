@@ -165,7 +165,9 @@ class TestIntervals:
         ends = found.table[["low", "high", "share_low", "share_high"]]
         assert found.table["score"].tolist() == [1, 1]
         assert ends.isna().all(axis=None)
-        assert found.reasons == ["all shared units are alike, so that there is no interval"] * 2
+        assert (
+            found.reasons == ["all shared units are alike, so that the interval is undefined"] * 2
+        )
 
     def test_the_upper_end(self):
         """No score, and no share of the ceiling, is above 1."""
@@ -185,7 +187,7 @@ class TestWords:
             score_against_panel(study, raters=["r1"], panel=["r1"])
         with pytest.raises(OptionError, match="level=2 must lie"):
             score_against_panel(study, level=2)
-        with pytest.raises(DataError, match="score_against_panel needs to know who gave what"):
+        with pytest.raises(DataError, match="score_against_panel requires the rater"):
             score_against_panel(sa.Tally.from_annotations(study))
         monkeypatch.setattr("setagree.checks.MOST_STEPS", 10)
         with pytest.raises(CostError, match="The credit of 10 answers with"):

@@ -337,7 +337,7 @@ class TestHumans:
         assert abs(lottery) < 0.1
         note = in_message(result.reservations)
         assert note.startswith(" Agrees with the other humans hardly more than chance: 'r3' (")
-        assert f"({lottery:.2f}); to win there says little." in note
+        assert f"({lottery:.2f}); a win there is weak evidence." in note
         assert result.verdict.endswith(note)
 
     def test_humans_who_agree_poorly(self):
@@ -348,7 +348,7 @@ class TestHumans:
         assert abs(result.reference_alpha) < 0.1
         note = in_message(result.reservations)
         assert note.startswith(" The humans agree poorly with each other (alpha ")
-        assert note.endswith(" and 2 more; to win there says little.")
+        assert note.endswith(" and 2 more; a win there is weak evidence.")
 
     def test_nothing_to_agree_on(self):
         """One value only leaves alpha and agreement undefined, and nothing is said of them."""
@@ -453,5 +453,5 @@ class TestRefusals:
     def test_tally(self):
         """Who gave what must be known."""
         tally = sa.Tally.from_annotations(annotations(text("a a a a / b b b b")))
-        with pytest.raises(DataError, match="alt_test needs to know who gave what"):
+        with pytest.raises(DataError, match="alt_test requires the rater"):
             alt_test(tally, model="r3")

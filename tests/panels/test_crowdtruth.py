@@ -223,7 +223,7 @@ class TestRefusals:
     def test_words(self):
         """A tally, and an unknown role of the empty set."""
         study = annotations(T1)
-        with pytest.raises(DataError, match="crowdtruth needs to know who gave what"):
+        with pytest.raises(DataError, match="crowdtruth requires the rater"):
             crowdtruth(sa.Tally.from_annotations(study))
         with pytest.raises(OptionError, match="empty='nothing'"):
             crowdtruth(study, empty="nothing")

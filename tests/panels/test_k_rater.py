@@ -230,7 +230,7 @@ class TestResult:
         ("options", "error", "words"),
         [
             ({"k": 0}, OptionError, "k=0 must be a whole number of 1 or more"),
-            ({"k": 3}, DataError, "k=3 needs units with 6 ratings.* allows k=2 at most"),
+            ({"k": 3}, DataError, "k=3 needs units with 6 ratings.* allows at most k=2"),
             ({"k": 1, "method": "unanimous"}, OptionError, "method='unanimous' is unknown"),
             (
                 {"k": 1, "n_splits": 0},

@@ -113,7 +113,7 @@ def test_a_copy_of_a_human_has_no_test_in_that_place():
     test = sa.noninferiority_test(both, model="copy", against="all")["copy"]
     assert np.isnan(test.p_value)
     assert not test.passes
-    assert "no test in the place of 'r1'" in test.verdict
+    assert "a test is missing in the place of 'r1'" in test.verdict
 
 
 def test_missing_answers_keep_one_layout():
@@ -269,4 +269,4 @@ def test_humans_without_a_test_are_said():
     (mean,) = sa.noninferiority_test(study, model="model")
     assert mean.verdict.endswith(f"; left out: {left_out}.")
     (each,) = sa.noninferiority_test(study, model="model", against="all")
-    assert each.verdict == f"No verdict: there is no test in the place of {left_out}."
+    assert each.verdict == f"No verdict: a test is missing in the place of {left_out}."

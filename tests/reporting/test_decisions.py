@@ -105,7 +105,7 @@ def test_models_that_nobody_named_are_no_people(study):
 
 
 def test_what_has_no_answer_says_why(study):
-    """With one human beside the model there is no panel; the report is made all the same."""
+    """With one human there is no panel; the report is made all the same."""
     two = study.without_raters(["r2", "r3", "r4", "r6"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         f = gather(two, model="r5", margin=0.1, **FEW)

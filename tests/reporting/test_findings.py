@@ -356,8 +356,8 @@ class TestSentences:
             rows = [row for row in study.to_triples() if row[0] != rater]
             changes.append(abs(sa.mv_alpha(sa.Annotations.from_triples(rows)).estimate - whole))
         assert said["Raters"] == (
-            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; no "
-            "standard error is known to test that by."
+            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; it "
+            "is not tested, as its standard error is not known."
         )
         assert "the gain is largest (no test is possible) if you" in said["Change"]
         assert "significantly" not in said["Change"]
@@ -367,7 +367,7 @@ class TestSentences:
         found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
         worse = found.results["changes"].assign(difference=-0.1)
         found.results["changes"] = worse
-        assert changes.say(found) == ()
+        assert changes.summary(found) == ()
 
     def test_models_that_were_not_tested(self):
         """Too few shared units give no verdict on any model, not a bad one."""
@@ -408,7 +408,7 @@ class TestSentences:
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.results["chance"].p_value)
-        assert plain(chance.say(found)) == (
+        assert plain(chance.summary(found)) == (
             "Agreement is not distinguishable from chance: 95% of 6 reshuffled studies have at "
             "most 1.000 (p = 0.333)."
         )
@@ -420,10 +420,10 @@ class TestSentences:
         """
         monkeypatch.setattr(chance, "_RESHUFFLED", 15_000)
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
-        said = plain(chance.say(found))
+        said = plain(chance.summary(found))
         assert "95% of 59 reshuffled studies (not 999, because the study is large) have" in said
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
-        assert "95% of 59 reshuffled studies have" in plain(chance.say(found))
+        assert "95% of 59 reshuffled studies have" in plain(chance.summary(found))
 
     def test_intervals_below_minus_one(self):
         """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
@@ -536,15 +536,15 @@ class TestSentences:
             "times the number expected by chance)."
         )
         found.results["confusions"] = frame[:2]
-        assert plain(confusions.say(found)) == f"The most frequent difference is {swap}"
+        assert plain(confusions.summary(found)) == f"The most frequent difference is {swap}"
         found.results["confusions"] = frame
-        assert plain(confusions.say(found)) == (
+        assert plain(confusions.summary(found)) == (
             f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
             f"about as often as expected by chance). Most pairs beyond chance: "
             f"in 15{base}, “f” is left out (3.0 times the number expected by chance)."
         )
         found.results["confusions"] = frame.assign(expected_pairs=np.nan, lift=np.nan)[:2]
-        assert plain(confusions.say(found)) == (
+        assert plain(confusions.summary(found)) == (
             f"In 50{base}, one rater says “a” and the other says “b” instead."
         )
 
@@ -559,13 +559,13 @@ class TestSentences:
         columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)
         part = "30% of the pairs that differ"
-        assert plain(confusions.say(found)) == (
+        assert plain(confusions.summary(found)) == (
             f"One of the 3 labels most often left out is “a” ({part}, 2.0 times the number "
             f"expected by chance). Most pairs beyond chance, one of 2: in {part}, “b” is left out "
             "(6.0 times the number expected by chance)."
         )
         found.results["confusions"] = found.results["confusions"][1:]
-        assert plain(confusions.say(found)).startswith(
+        assert plain(confusions.summary(found)).startswith(
             f"One of 2 with most pairs beyond chance: in {part}, “b” is left out"
         )
 
@@ -716,7 +716,7 @@ class TestStandouts:
             ((("d", 0.45, -0.1, 0.9, 0.1),), "those with intervals as narrow 0.600 to 0.700."),
         ):
             frame = self.labels(*known, *wide)
-            said = labels.say(
+            said = labels.summary(
                 SimpleNamespace(frame=lambda _, found=frame: found, study=study, results={})
             )
             assert f"agrees worst: alpha 0.200 (0.100 to 0.300), {others}" in plain(said)
@@ -757,7 +757,7 @@ class TestStandouts:
         assert evenly_spread(typo, 2)
         assert not evenly_spread(typo.assign(n_ratings=300), 2)
         study = SimpleNamespace(kind="labels", values=())
-        said = labels.say(SimpleNamespace(frame=lambda _: typo, study=study, results={}))
+        said = labels.summary(SimpleNamespace(frame=lambda _: typo, study=study, results={}))
         assert plain(said) == ("The disagreement is spread over 5 of 6 labels, 16% to 27% each.")
 
     def test_disagreement_on_rare_labels_alone_is_not_spread(self):
@@ -765,7 +765,7 @@ class TestStandouts:
         rows = self.labels(*[(name, 0.5, 0.4, 0.6, 0.5) for name in ("y", "z")], ("x", 1, 1, 1, 0))
         rows["n_ratings"] = [2, 2, 540]
         study = SimpleNamespace(kind="labels", values=())
-        said = labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
+        said = labels.summary(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
         assert "100% of the disagreement is about 2 of 3 labels: “y” (50%)" in plain(said)
 
     def test_ties_that_are_too_many_to_name(self):
@@ -774,7 +774,9 @@ class TestStandouts:
         def said(*shares):
             rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
             study = SimpleNamespace(kind="labels", values=())
-            return plain(labels.say(SimpleNamespace(frame=lambda _: rows, study=study, results={})))
+            return plain(
+                labels.summary(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
+            )
 
         assert said(*[0.2] * 5, *[0.0] * 5) == (
             "100% of the disagreement is about 5 of 10 labels, 20% each, among them "
@@ -874,7 +876,7 @@ def test_full_agreement_is_not_ranked():
     same = sa.Annotations.from_triples([(r, u, "a") for u in range(30) for r in "xyz"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         found = gather(same, n_resamples=19, rng=1)
-    assert plain(patterns.say(found)) == "The answer is “a” in 90 of 90 ratings (100%)."
+    assert plain(patterns.summary(found)) == "The answer is “a” in 90 of 90 ratings (100%)."
 
 
 def test_identical_raters_leave_no_camps():

@@ -154,7 +154,7 @@ def test_only_the_largest_gain_is_called_that(difference, p, said):
     table.loc[1:, "difference"], table.loc[1:, "p_value"] = difference, p
     table.loc[1:, "estimate"] = f.main.estimate + np.array(difference)
     f.results["changes"] = table
-    sentence = plain(changes.say(f))
+    sentence = plain(changes.summary(f))
     assert said in sentence
     if " if you " in sentence:
         named = re.search(r"label “(.)”", sentence)[1]

@@ -345,7 +345,7 @@ class TestTables:
             + [("gpt", 1, "a"), ("gpt", 3, "a"), ("ann", 4, None), ("gpt", 4, None)]
         )
         found = gather(study, model="gpt", n_resamples=19, rng=1)
-        rows = {what: (n, fate) for what, n, fate in data.show(found)[0].table.rows}
+        rows = {what: (n, fate) for what, n, fate in data.sections(found)[0].table.rows}
         assert rows["Units that nobody answered"] == (1, "left out, of the grid below too: 4")
         assert rows["Units that only models rated"] == (1, "left out with them")
 
@@ -639,7 +639,7 @@ class TestWriting:
         tally = sa.Tally.from_annotations(study)
         frame = study.to_long().rename(columns={"rater": "by whom"})
         for thing, words in (
-            (tally, "a tally of counts does not"),
+            (tally, "a tally of counts lacks"),
             (frame, r"setagree\.Annotations\.from_long\(table, unit="),
             (
                 sa.krippendorff_alpha(study),
@@ -818,8 +818,7 @@ class TestPanels:
         two = sa.simulate(50, 3, rng=1)
         f = gather(two, model="r3", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
-        assert said["Models"].endswith("three humans or more; beside the models there are only "
-                                       "2 humans.")  # fmt: skip
+        assert said["Models"].endswith("apart from the models there are only 2 humans.")
         assert by_id(f)["models"].table is None
         assert len(by_id(f)["consensus"].table.rows) == 3
         with pytest.warns(UndefinedAgreementWarning, match="there is only one rater"):
@@ -896,7 +895,7 @@ class TestPanels:
         lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
         f = gather(sa.simulate(30, 4, rng=1), n_resamples=19, rng=1)
         with pytest.raises(DataError, match="no two raters share 1 unit"):
-            rater_map.find(replace(f, study=lone))
+            rater_map.compute(replace(f, study=lone))
 
     def test_camps_never_contradict_the_pairs(self, five):
         """Rater clusters that agree no more within than across are none, whatever the map says."""

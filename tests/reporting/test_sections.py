@@ -19,13 +19,13 @@ from setagree.reporting.sections.registry import sections
 from setagree.wording.sentences import Name, plain
 
 
-def find(f):
+def compute(f):
     """Find how often each set size occurs, without the study's own counts."""
     sizes = Counter(len(value) for _, _, value in f.study.to_long().to_numpy())
     return pd.DataFrame(sorted(sizes.items()), columns=["size", "n"])
 
 
-def say(f):
+def summary(f):
     """Say which rater the toy likes."""
     return ("The toy likes ", Name.of(f.study.raters[0]), ".")
 
@@ -36,12 +36,12 @@ def draw(frame, *, ax):
     ax.set_title("Bars of a toy")
 
 
-def show(f):
+def toy_sections(f):
     """Show the sizes as a table with a picture."""
     frame = f.results["toy"]
     columns = [Column("Size", "count", "size"), Column("How often", "count", "n")]
     table = table_of(frame, columns, "Sets by size", limit=40, function="by_size")
-    return [Section("toy", "A toy section", say(f), table, Picture(partial(draw, frame), 3.0))]
+    return [Section("toy", "A toy section", summary(f), table, Picture(partial(draw, frame), 3.0))]
 
 
 def method(_):
@@ -49,7 +49,7 @@ def method(_):
     return "Sets were counted by size.", ("Dice 1945",)
 
 
-TOY = Topic("toy", show, find, about="Toy", say=say, method=method)
+TOY = Topic("toy", toy_sections, compute, about="Toy", summary=summary, method=method)
 
 
 @pytest.fixture
@@ -115,10 +115,10 @@ def test_what_cannot_be_found(study, monkeypatch):
         raise DataError("no toys here.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(registry, "TOPICS", (dataclasses.replace(TOY, find=refused),))
+        patch.setattr(registry, "TOPICS", (dataclasses.replace(TOY, compute=refused),))
         with pytest.raises(DataError, match="no toys here"):
             gather(study, n_resamples=19)
-    optional = dataclasses.replace(TOY, find=refused, optional=True)
+    optional = dataclasses.replace(TOY, compute=refused, optional=True)
     monkeypatch.setattr(registry, "TOPICS", (optional,))
     found = gather(study, n_resamples=19)
     assert (found.results, found.absent) == ({}, {"toy": "no toys here."})

@@ -189,7 +189,7 @@ def test_one_answer_from_several():
         with pytest.raises(DataError, match=f"{method}' decides which labels apply; these labels"):
             sa.consensus(study, method=method)
     # The same label with another degree is not the same answer.
-    with pytest.warns(DegreesWarning, match="but for the column exact, looks at which labels"):
+    with pytest.warns(DegreesWarning, match="except for the column exact, looks at which labels"):
         scores = sa.score_against_consensus(study).table.loc["cem"]
     assert (scores["exact"], scores["jaccard"]) == (0.0, 1.0)
 

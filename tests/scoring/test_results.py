@@ -268,7 +268,7 @@ class TestTable:
         both = sa.agreement(study, coefficient=["krippendorff_alpha", "mv_alpha"])
         assert both["alpha"].coefficient == "krippendorff_alpha"  # a short name is surer
         two = sa.agreement(study, coefficient=["fleiss_kappa", "conger_kappa"])
-        several = "'kappa' stands for 2 rows; name one: table['fleiss_kappa', 'masi'], table['con"
+        several = "'kappa' matches 2 rows; name one: table['fleiss_kappa', 'masi'], table['con"
         with pytest.raises(KeyError, match=re.escape(several)):
             two["kappa"]
 

@@ -181,7 +181,7 @@ class TestOptions:
     @pytest.mark.parametrize("options", [{"coefficient": []}, {"distance": []}])
     def test_nothing_asked(self, options):
         """An empty list is refused."""
-        with pytest.raises(OptionError, match="name one coefficient and one distance at least"):
+        with pytest.raises(OptionError, match="name at least one coefficient and one distance"):
             sa.agreement(STUDY, **options)
 
     def test_unknown_names_are_found_before_the_data_are_read(self):

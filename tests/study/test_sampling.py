@@ -242,7 +242,7 @@ class TestReducedTables:
         path = tmp_path / "table.csv"
         frame = STUDY.to_long()
         frame.assign(labels=["; ".join(sorted(x)) or "[]" for x in frame["labels"]]).to_csv(path)
-        words = "needs to know which unit is which; a tally does not"
+        words = "requires the identities of the units, which a tally lacks"
         with pytest.raises(DataError, match=words):
             sa.agreement(path, **COLUMNS, label_sep=";", memory_limit="1GB", **drawn)
         with pytest.raises(DataError, match=words):

@@ -1,1 +1,1 @@
-"""The sections of a report: one file a section, which finds, says, shows and draws it."""
+"""The sections of a report: one module per section, which computes, words and draws it."""

@@ -49,7 +49,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: what stands above it, and how its cells are shown."""
+    """A column of a table: its heading, and the kind of its cells."""
 
     head: str
     kind: Kind
@@ -60,13 +60,13 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether it stands to the right."""
+        """Whether its cells are aligned to the right."""
         return self.kind not in {"name", "text"}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they are, nothing rounded; `more` says what is left out."""
+    """Unrounded cells; `more` is a sentence on the rows that are left out."""
 
     caption: str
     columns: tuple[Column, ...]
@@ -82,7 +82,7 @@ class Table:
 def table_of(
     frame: pd.DataFrame, columns: Sequence[Column], caption: str, *, limit: int, function: str
 ) -> Table:
-    """Return the first rows of a frame; columns that say nothing are left out."""
+    """Return the first rows of a frame without the columns that have only gaps or rates of 0."""
     kept = tuple(column for column in columns if _says_something(frame, column))
     top = frame.head(limit)
     cells = [_cells(top, column) for column in kept]
@@ -125,19 +125,19 @@ def shown(value: Any, kind: Kind) -> Sentence:
 
 
 def span(value: Any, kind: Kind) -> str:
-    """Return the interval of a cell, where it has one."""
+    """Return the interval of a cell, or an empty text."""
     known = kind in _WITH_INTERVAL and bool(np.isfinite(value[1]))
     return interval(*value[1:]) if known else ""
 
 
-def cell_text(value: Any, kind: Kind, say: Callable[[Sentence], str]) -> str:
-    """Return a cell with its interval, as a sentence is said."""
+def cell_text(value: Any, kind: Kind, render: Callable[[Sentence], str]) -> str:
+    """Return a cell with its interval as a text."""
     ends = span(value, kind)
-    return say(shown(value, kind)) + (f" ({ends})" if ends else "")
+    return render(shown(value, kind)) + (f" ({ends})" if ends else "")
 
 
 def sorts_as(value: Any, kind: Kind) -> str:
-    """Return what a cell sorts by: a number as text, or nothing where its text will do."""
+    """Return the sort key of a cell: a number as text, or empty to sort by its text."""
     if kind in {"name", "text"}:
         return ""
     x = value[0] if kind in _WITH_INTERVAL else value
@@ -221,19 +221,19 @@ class Findings:
 
     @property
     def seed(self) -> int | None:
-        """The seed of the reshuffles; None where a Generator was passed."""
+        """The seed of the reshuffles, or None if a Generator was passed."""
         rng = self.asked.rng
         return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
 
     @property
     def n_redraws(self) -> int:
-        """How often units are redrawn: less often where they are many."""
+        """Number of resamples of the units: fewer for many units."""
         return min(self.asked.n_resamples, max(99, _REDRAWN // self.study.n_units))
 
     @property
     def distance(self) -> Distance:
         """The distance of the coefficient that is explained."""
-        assert self.main.case.distance is not None  # noqa: S101 - what the door makes has one
+        assert self.main.case.distance is not None  # noqa: S101 - every scored case has one
         return self.main.case.distance
 
     @property
@@ -251,7 +251,7 @@ class Findings:
 class Picture:
     """What draws on axes, how many inches high these are, and how many more on a narrow page.
 
-    ``columns`` are those of a matrix, whose names lie on one another where there are many.
+    ``columns`` are those of a matrix, whose names overlap if there are many.
     """
 
     draw: Callable[..., object]
@@ -262,7 +262,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report: what it says, its table and its picture."""
+    """A part of the report: its sentences, table and picture."""
 
     id: str
     title: str
@@ -280,18 +280,18 @@ class Topic:
     ----------
     id : str
         Its name, and that of its first section.
-    show : callable
-        Takes the findings and returns the sections; none where there is nothing to show.
-    find : callable, optional
+    sections : callable
+        Takes the findings and returns the sections, possibly none.
+    compute : callable, optional
         Takes the findings so far and returns the result, which `Findings.results` keeps.
-    about, say : str and callable, optional
-        What its main finding is about, and the sentence, which is empty where nothing matters.
+    about, summary : str and callable, optional
+        The subject of its main finding, and the sentence, which may be empty.
     method : callable, optional
         Returns what the methods paragraph says, or None.
     optional : bool
-        Whether the report is made without it, and says why, where it cannot be found.
+        Whether the report is made without it, with the reason, if it cannot be computed.
     without_estimate : bool
-        Whether its main finding stands where the coefficient is undefined.
+        Whether its main finding is shown if the coefficient is undefined.
     rank : int
         Main findings of a higher rank come later: the costs before the choices.
     unweighted : str
@@ -301,10 +301,10 @@ class Topic:
     """
 
     id: str
-    show: Callable[[Findings], Iterable[Section]]
-    find: Callable[[Findings], Any] | None = None
+    sections: Callable[[Findings], Iterable[Section]]
+    compute: Callable[[Findings], Any] | None = None
     about: str = ""
-    say: Callable[[Findings], Sentence] | None = None
+    summary: Callable[[Findings], Sentence] | None = None
     method: Callable[[Findings], Method | None] | None = None
     optional: bool = False
     without_estimate: bool = False
@@ -315,7 +315,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the section of a frame is made of; where there is no frame, it says why."""
+    """The parts of a section of a frame, or the reason for a missing frame."""
 
     id: str
     title: str
@@ -351,7 +351,7 @@ def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) 
 
 
 def with_sentences(frame: pd.DataFrame, said: Sequence[Sentence]) -> pd.DataFrame:
-    """Return a frame with a column of sentences, which stand in its first rows."""
+    """Return a frame with a column of sentences in its first rows."""
     column = as_objects([*said, *[()] * (len(frame) - len(said))])
     return frame.assign(said=pd.Series(column, index=frame.index))
 

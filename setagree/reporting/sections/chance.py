@@ -17,8 +17,8 @@ _RESHUFFLED = 10_000_000
 """Ratings that are reshuffled in all, which takes a few seconds."""
 
 
-def find(f: Findings) -> PermutationTest:
-    """Return the test against chance, with fewer reshuffles where they take long.
+def compute(f: Findings) -> PermutationTest:
+    """Return the test against chance, with fewer reshuffles if they take long.
 
     19 are the least that can give p = 0.05.
     """
@@ -27,8 +27,8 @@ def find(f: Findings) -> PermutationTest:
     return permutation_test(f.main, n_resamples=n, rng=f.asked.rng)
 
 
-def say(f: Findings) -> Sentence:
-    """Return whether chance gives as much, as the reshuffles have it."""
+def summary(f: Findings) -> Sentence:
+    """Return a sentence on the observed agreement among that of the reshuffles."""
     test: PermutationTest = f.results["chance"]
     p = test.p_value
     if np.isnan(p):
@@ -45,9 +45,9 @@ def say(f: Findings) -> Sentence:
     return (f"{said}: {stay}.",)
 
 
-def show(f: Findings) -> list[Section]:
-    """Return what reshuffled answers give."""
-    lead = say(f)
+def sections(f: Findings) -> list[Section]:
+    """Return the null distribution of the reshuffles."""
+    lead = summary(f)
     if not lead:
         return []
     test: PermutationTest = f.results["chance"]
@@ -67,4 +67,12 @@ def show(f: Findings) -> list[Section]:
     ]
 
 
-TOPIC = Topic("chance", show, find, about="Chance", say=say, rank=1, one_by_one="The reshuffles")
+TOPIC = Topic(
+    "chance",
+    sections,
+    compute,
+    about="Chance",
+    summary=summary,
+    rank=1,
+    one_by_one="The reshuffles",
+)

@@ -50,8 +50,8 @@ _VERBS = {
 }
 
 
-def find(f: Findings) -> pd.DataFrame:
-    """Return what would follow from the changes that the other findings suggest."""
+def compute(f: Findings) -> pd.DataFrame:
+    """Return the effects of the changes that the other findings suggest."""
     # Those without whom the coefficient rises most, if a test shows that it does.
     costly = raised_without(f)
     chosen = [] if f.study.n_raters < 3 or costly.empty else [*costly["rater"].iloc[:MOST_TRIED]]
@@ -59,7 +59,7 @@ def find(f: Findings) -> pd.DataFrame:
     chosen = [] if has_pattern(f, "copies") else chosen
     wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
-        if not have_degrees(f.study.values):  # of a merge nobody knows the degree
+        if not have_degrees(f.study.values):  # merged labels have no degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
         # Without one label, more answers are empty or the one answer: they agree by that alone.
         if not has_pattern(f, "empty", "answer", "rater"):
@@ -71,7 +71,7 @@ def find(f: Findings) -> pd.DataFrame:
 
 
 def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the same where one change cannot be made: a row that says why, and the others."""
+    """Return a row with the reason for a change that cannot be made, and the other rows."""
     asked = {**f.measure, "level": f.level}
     rows = what_if(f.study, drop_raters=[], **asked).to_dict("records")
     for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
@@ -90,7 +90,7 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:
-    """Return the labels that stand for one another often, and more so than other labels do."""
+    """Return the pairs of labels that are often confused, and more often than other labels."""
     if confusions is None:
         return []
     instead = confusions[confusions["kind"] == "instead"]
@@ -107,8 +107,8 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
     return list(costly["label"].iloc[:MOST_TRIED])
 
 
-def say(f: Findings) -> Sentence:
-    """Return which of the changes tried gains most, and which of those of labels.
+def summary(f: Findings) -> Sentence:
+    """Return the change that gains most, and that of labels which gains most.
 
     A gain that a test shows is called the largest of all only if no other gain is larger.
     """
@@ -165,7 +165,7 @@ def with_holm(f: Findings) -> pd.DataFrame:
 
 
 def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
-    """Return what a change brings, after how it is said to."""
+    """Return the effect of a change, after its description."""
     word, now = f.main.definition.short, number(f.main.estimate)
     gain = f": {word} {number(change['estimate'])} instead of {now}"
     over = counted(change["n_tests"], "rater")
@@ -178,7 +178,7 @@ def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
 
 
 def _fewer(f: Findings, change: pd.Series[Any]) -> str:
-    """Return how many units keep two ratings, if clearly fewer do; else nothing."""
+    """Return the number of units that keep two ratings, if clearly fewer do."""
     n, before = int(change["n_pairable_units"]), f.main.n_pairable_units
     return "" if n > _MANY * before else f", with {n:,} pairable units instead of {before:,}"
 
@@ -198,8 +198,8 @@ def change_words(change: str, what: object) -> Sentence:
     return (verb, Name.of(what)) if verb.endswith(" ") else (verb,)
 
 
-def show(f: Findings) -> list[Section]:
-    """Return what would follow from a change."""
+def sections(f: Findings) -> list[Section]:
+    """Return the effect of each change."""
     if len(f.results["changes"]) < 2:
         return []
     frame = with_holm(f)
@@ -227,11 +227,11 @@ def show(f: Findings) -> list[Section]:
         )
     caption = "The coefficient after each change"
     listing = Listing("changes", "Effects of possible changes", caption, "what_if", 20, note)
-    return listing.section(f, frame, columns, lead=say(f))
+    return listing.section(f, frame, columns, lead=summary(f))
 
 
 def _families(changes: pd.DataFrame, f: Findings) -> str:
-    """Return over what each p of the table is corrected: that of a rater stands among raters."""
+    """Return the family in which each p of the table is corrected: raters or labels."""
     of_rater, said = changes["action"] == _CHANGES["drop_raters"], []
     if n := int(changes["n_tests"][~of_rater].max()):
         said.append(f"for a change of labels, Holm over the {n:,} of this table")
@@ -251,4 +251,4 @@ def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
     return bool(((dropped - there).abs() > ROUNDING).any())
 
 
-TOPIC = Topic("changes", show, find, about="Change", say=say)
+TOPIC = Topic("changes", sections, compute, about="Change", summary=summary)

@@ -1,4 +1,4 @@
-"""Whether another coefficient or distance tells another story."""
+"""Whether another coefficient or distance leads to another conclusion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PANEL_DISTANCES = {
 """Distances that the headline is compared with."""
 
 
-def find(f: Findings) -> AgreementTable:
+def compute(f: Findings) -> AgreementTable:
     """Return the headline among its relatives."""
     two = f.study.n_raters == 2
     names: list[CoefficientLike] = [
@@ -57,7 +57,7 @@ def find(f: Findings) -> AgreementTable:
     return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return a sentence on the dependence of the estimate on the distance."""
     same = [
         row
@@ -80,7 +80,7 @@ def say(f: Findings) -> Sentence:
     )
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the coefficients under several distances."""
     table: AgreementTable = f.results["choices"]
     found = {row.coefficient: row.definition for row in table}
@@ -111,11 +111,11 @@ def show(f: Findings) -> list[Section]:
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
     nearest = frame[same | others]
     picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
-    return [Section("choices", title, say(f), shown, picture, note)]
+    return [Section("choices", title, summary(f), shown, picture, note)]
 
 
 def method(f: Findings) -> Method | None:
-    """Return which other coefficients and distances are shown, with their sources."""
+    """Return a sentence on the other coefficients and distances, with their sources."""
     table: AgreementTable | None = f.results.get("choices")
     if table is None:
         return None
@@ -137,4 +137,4 @@ def method(f: Findings) -> Method | None:
     return plain((*said, ".")), tuple(sources)
 
 
-TOPIC = Topic("choices", show, find, about="Choice", say=say, method=method, rank=1)
+TOPIC = Topic("choices", sections, compute, about="Choice", summary=summary, method=method, rank=1)

@@ -1,4 +1,4 @@
-"""Confusions: which label stands for which."""
+"""Confusions between labels."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _BELOW_CHANCE = 0.95
 """Times chance below which the most frequent confusion is not reported."""
 
 
-def find(f: Findings) -> pd.DataFrame | None:
+def compute(f: Findings) -> pd.DataFrame | None:
     """Return the confusions of labels, or None for numbers."""
     return None if f.study.kind == "number" else confusions(f.study)
 
 
-def say(f: Findings) -> Sentence:
-    """Return which labels are confused or left out more often than by chance."""
+def summary(f: Findings) -> Sentence:
+    """Return a sentence on labels that are confused or left out more often than by chance."""
     confusions = f.frame("confusions")
     if confusions is None:
         return ()
@@ -50,7 +50,7 @@ def say(f: Findings) -> Sentence:
 def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
     """Return the confusion of a kind with most pairs beyond chance; nothing if none has any.
 
-    The most frequent one is said before it unless it lies below chance.
+    The most frequent one precedes it unless it is below chance.
     """
     above = rows[exceed_chance(rows)]
     if not len(above):
@@ -88,7 +88,7 @@ def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
 
 
 def _beside_chance(lift: float, around: str) -> str:
-    """Return how many times chance a confusion is, within other words; nothing if unknown."""
+    """Return the ratio of a confusion to chance within other words; empty if unknown."""
     if is_nothing(lift):
         return ""
     times = f"{lift:.1f} times the number expected by chance"
@@ -97,7 +97,7 @@ def _beside_chance(lift: float, around: str) -> str:
     )
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the section on confused labels."""
     frame, picture = f.frame("confusions"), None
     if frame is not None:
@@ -135,15 +135,15 @@ def show(f: Findings) -> list[Section]:
         )
     caption = "Confused labels, the most frequent first"
     listing = Listing("confusions", "Confusions", caption, "confusions", MOST_ROWS, note)
-    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+    return listing.section(f, frame, columns, lead=summary(f), picture=picture)
 
 
 TOPIC = Topic(
     "confusions",
-    show,
-    find,
+    sections,
+    compute,
     about="Confusion",
-    say=say,
+    summary=summary,
     optional=True,
     unweighted="Pairs",
     one_by_one="The pairs",

@@ -31,7 +31,7 @@ _KEPT = {
 }
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return a sentence on the number of units with one rating."""
     lone = f.main.n_units - f.main.n_pairable_units
     if not lone:
@@ -42,8 +42,8 @@ def say(f: Findings) -> Sentence:
     return (said,)
 
 
-def show(f: Findings) -> list[Section]:
-    """Return what was counted, and what was left out and why."""
+def sections(f: Findings) -> list[Section]:
+    """Return the counts, and what was left out with the reasons."""
     columns = (
         Column("What", "text"),
         Column("Number", "count"),
@@ -117,7 +117,7 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
 
 
 def _spread(codes: Codes, n: int, noun: str) -> str:
-    """Return how many ratings, or rated units, each has."""
+    """Return the number of ratings, or of rated units, of each."""
     each = np.bincount(codes, minlength=n)
     low, high = int(each.min()), int(each.max())
     if low == high:
@@ -140,4 +140,6 @@ def _label_counts(study: Annotations) -> Iterator[Counted]:
     yield "Distinct label sets", study.n_values, "in use"
 
 
-TOPIC = Topic("data", show, about="Left out", say=say, rank=2, unweighted="Ratings and labels")
+TOPIC = Topic(
+    "data", sections, about="Left out", summary=summary, rank=2, unweighted="Ratings and labels"
+)

@@ -1,4 +1,4 @@
-"""Decisions: what was asked beside how far raters agree, each answered in a sentence or two."""
+"""Decisions: answers to further questions, each in a sentence or two."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Decided:
     answer : tuple
         The verdict in pieces, the names that a user wrote apart.
     result : object
-        What it follows from; None where the data do not allow an answer.
+        The result behind it, or None if the data do not allow an answer.
     """
 
     question: Sentence
@@ -50,8 +50,8 @@ class Decided:
     result: Any
 
 
-def find(f: Findings) -> list[Decided]:
-    """Return the answers to what was asked; none where nothing was."""
+def compute(f: Findings) -> list[Decided]:
+    """Return the answers to the questions that were asked."""
     asked = f.asked
     if asked.margin is not None and not f.models:
         raise OptionError(f"{option('margin')} is for models; name them: {option('model')}.")
@@ -85,7 +85,7 @@ def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
 
 
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
-    """Return the models, those that nobody named among them, where their facets tell.
+    """Return the models, including unnamed raters that their facets identify as models.
 
     Warns
     -----
@@ -118,7 +118,7 @@ def _answered(
     return Decided((question,), found.verdict_words if is_of_facets else (found.verdict,), found)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return the first verdict, and that on models in the place of a human if one was requested."""
     found: list[Decided] = f.results["decisions"]
     tests = [one.result for one in found if hasattr(one.result, "margin")]
@@ -129,7 +129,7 @@ def say(f: Findings) -> Sentence:
 
 
 def _costs(tests: Sequence[Any]) -> Sentence:
-    """Return which models in the place of a human lower agreement by less than the margin."""
+    """Return a sentence on models that lower agreement by less than the margin."""
     said: list[Words] = []
     for outcome, verbs in OUTCOMES.items():
         models = [test.model for test in tests if test.outcome == outcome]
@@ -139,7 +139,7 @@ def _costs(tests: Sequence[Any]) -> Sentence:
     return tuple(piece for piece in said if piece)
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the questions with their answers, and the table of facets."""
     found: list[Decided] = f.results["decisions"]
     if not found:
@@ -154,17 +154,17 @@ def show(f: Findings) -> list[Section]:
 
 
 def _note(found: list[Decided]) -> str:
-    """Return what the sentences do not say of themselves."""
+    """Return the note on the sentences."""
     if not any(hasattr(one.result, "margin") for one in found):
         return ""
     return (
         "The alt-test asks how often a model is the nearer one; by how much agreement changes is "
-        "asked here. p is corrected by Holm where there are several models."
+        "asked here. p is corrected by Holm for several models."
     )
 
 
 def _facets(found: FacetAgreement) -> Section:
-    """Return how far models agree with themselves, with one another and with people."""
+    """Return the agreement of models with themselves, with one another and with people."""
     frame = found.to_frame()
     top = frame.head(_ROWS)
     rows = tuple(
@@ -195,7 +195,7 @@ def _facets(found: FacetAgreement) -> Section:
 
 
 def method(f: Findings) -> Method | None:
-    """Return how models in the place of humans were tested, with the sources."""
+    """Return a sentence on the test of models in the place of humans, with the sources."""
     tests = [one.result for one in f.results["decisions"] if hasattr(one.result, "margin")]
     if not tests:
         return None
@@ -208,5 +208,11 @@ def method(f: Findings) -> Method | None:
 
 
 TOPIC = Topic(
-    "decisions", show, find, about="Decisions", say=say, method=method, without_estimate=True
+    "decisions",
+    sections,
+    compute,
+    about="Decisions",
+    summary=summary,
+    method=method,
+    without_estimate=True,
 )

@@ -25,8 +25,8 @@ _NOTE = (
 )
 
 
-def find(f: Findings) -> pd.DataFrame | None:
-    """Return the agreement at each depth, where the distance knows a hierarchy of several."""
+def compute(f: Findings) -> pd.DataFrame | None:
+    """Return the agreement at each depth, if the distance has a hierarchy of several."""
     tree: Any = getattr(f.distance, "hierarchy", None)
     if tree is None:
         return None
@@ -34,7 +34,7 @@ def find(f: Findings) -> pd.DataFrame | None:
     return frame if len(frame) > 1 else None
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return a sentence on the share of disagreement inside the smallest branches."""
     frame = f.frame("depths")
     if frame is None or not frame["inside"].iloc[-2] > 0:
@@ -44,7 +44,7 @@ def say(f: Findings) -> Sentence:
     return (f"{share(inside)} of the disagreement (all or nothing) is inside branches: {gone}.",)
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the depths, the roots first."""
     frame = f.frame("depths")
     if frame is None:
@@ -57,7 +57,7 @@ def show(f: Findings) -> list[Section]:
     ]
     caption = "Depths of the hierarchy, the roots first"
     listing = Listing("depths", "Depths of the hierarchy", caption, "by_depth", 15, _NOTE)
-    return listing.section(f, frame, columns, lead=say(f))
+    return listing.section(f, frame, columns, lead=summary(f))
 
 
-TOPIC = Topic("depths", show, find, about="Depth", say=say, optional=True)
+TOPIC = Topic("depths", sections, compute, about="Depth", summary=summary, optional=True)

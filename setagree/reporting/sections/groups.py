@@ -32,7 +32,7 @@ _NAMED_GROUPS = 3
 """Groups that are named as standing out."""
 
 
-def find(f: Findings) -> pd.DataFrame | None:
+def compute(f: Findings) -> pd.DataFrame | None:
     """Return the agreement of each group, where groups are given."""
     groups = f.asked.groups
     if groups is None:
@@ -65,8 +65,8 @@ def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
             )
 
 
-def say(f: Findings) -> Sentence:
-    """Return whether the groups differ, and which stand out or are the ends."""
+def summary(f: Findings) -> Sentence:
+    """Return a sentence on whether the groups differ, and on the outlying or extreme ones."""
     groups = f.frame("groups")
     if groups is None:
         return ()
@@ -74,17 +74,17 @@ def say(f: Findings) -> Sentence:
     if compares == "raters":
         return rater_group_words(groups, f.level)
     said = _of_units(groups)
-    apart = " Each group has raters of its own, so that the data cannot tell whether the units or "
+    apart = " Each group has raters of its own, so that the data cannot show whether the units or "
     return (*said, f"{apart}the raters make a difference.") if "raters" in compares else said
 
 
 def _compares(groups: pd.DataFrame) -> str:
-    """Return what the groups are groups of."""
+    """Return the noun for the members of the groups."""
     return str(groups["compares"].iloc[0]) if "compares" in groups else "units"
 
 
 def _of_units(groups: pd.DataFrame) -> Sentence:
-    """Return whether groups of units differ, and which stand out or are the ends."""
+    """Return a sentence on whether groups of units differ, and on the outlying or extreme ones."""
     known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
     if len(known) < 2:
         return ("Fewer than two groups can be scored.",)
@@ -109,7 +109,7 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
 
 
 def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
-    """Return which groups stand out from the rest, and where the others lie."""
+    """Return a sentence on the groups that differ from the rest, and on the range of the others."""
     parts = []
     for row in apart.to_dict("records"):
         difference = number(row["difference"], signed=True)
@@ -135,7 +135,7 @@ def groups_apart(groups: pd.DataFrame) -> pd.DataFrame:
     return apart.iloc[order[: int((far > far.max(initial=0.0) / 2).sum())]]
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the groups, the lowest first."""
     frame = f.frame("groups")
     if frame is None:
@@ -158,7 +158,7 @@ def show(f: Findings) -> list[Section]:
     title = "Groups of raters" if of_raters else "Groups"
     caption = "Agreement by group, the lowest first"
     listing = Listing("groups", title, caption, "by_group", 60, note)
-    return listing.section(f, ordered, columns, lead=say(f), picture=picture)
+    return listing.section(f, ordered, columns, lead=summary(f), picture=picture)
 
 
 _OF_UNITS = (
@@ -182,4 +182,4 @@ _OF_RATERS = (
     ),
 )
 
-TOPIC = Topic("groups", show, find, about="Groups", say=say)
+TOPIC = Topic("groups", sections, compute, about="Groups", summary=summary)

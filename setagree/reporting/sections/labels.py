@@ -38,12 +38,12 @@ _RARE = 0.1
 """Share of the mean number of ratings of a label below which a label is rare."""
 
 
-def find(f: Findings) -> pd.DataFrame | None:
+def compute(f: Findings) -> pd.DataFrame | None:
     """Return the agreement about each label; numbers have none."""
     return None if f.study.kind == "number" else by_label(f.study, level=f.level)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return sentences on the worst label and on the labels behind half of the disagreement."""
     labels = f.frame("labels")
     if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
@@ -57,7 +57,7 @@ def say(f: Findings) -> Sentence:
 
 
 def _worst(labels: pd.DataFrame) -> Sentence:
-    """Return which label agrees worst, where one clearly does."""
+    """Return a sentence on the label that clearly agrees worst, if any."""
     found = worst_label(labels)
     if found is None:
         return ()
@@ -76,9 +76,9 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
     """Return the label with the lowest alpha and the others, if it is clearly the lowest.
 
     It is where its interval ends below the alpha of every other label. Left out, as their alpha
-    says little, are labels whose interval is wide or missing, and those below it that few units
-    hold. However wide their interval, labels whose units are all alike stay, and the lowest does
-    where its interval ends below those of all others.
+    is uninformative, are labels whose interval is wide or missing, and those below it that few
+    units hold. However wide their interval, labels whose units are all alike stay, and the lowest
+    does if its interval ends below those of all others.
     """
     narrow = labels["high"] - labels["low"] <= _KNOWN
     lowest = labels["alpha"] == labels["alpha"].min()
@@ -94,7 +94,7 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return which labels hold half of the disagreement, three at most, or that none stands out.
+    """Return a sentence on the at most three labels behind half of the disagreement, if any.
 
     Labels with equal shares are counted together, so that none is left out for its place.
     """
@@ -118,7 +118,7 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
 
 
 def _untied(shares: Floats, n: int) -> int:
-    """Return how many labels to count if the last of ``n`` may tie with those after it.
+    """Return the number of labels to count if the last of ``n`` may tie with those after it.
 
     Shares tie if they are printed alike. All that tie are counted; or only those before the tie if
     there are any and all would be too many to name.
@@ -140,12 +140,12 @@ def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
 
 
 def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which labels are not rare."""
+    """Return the labels that are not rare."""
     n = labels["n_ratings"]
     return (n >= _RARE * n.mean()).to_numpy(dtype=bool)
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the labels, the costliest first."""
     columns = [
         Column("Label", "name", "label"),
@@ -165,17 +165,17 @@ def show(f: Findings) -> list[Section]:
     note = (
         f"Each label is a question of its own: was it given, yes or no? {of_degrees}Agree on "
         "yes: how often another rater gives the label, too, where one did. A rare label can have a "
-        "low alpha with almost perfect agreement on no; AC1 tells the two apart. The interval of "
+        "low alpha with almost perfect agreement on no; AC1 distinguishes the two. The interval of "
         f"alpha is the {kind} interval{over}{narrow}; there is none (too few to say) if fewer than "
         "3 units hold the label, or fewer than 3 have a rating without it."
     )
     frame = f.frame("labels")
     picture = None if frame is None else list_picture(f, diagnosis.labels, frame)
-    lead = say(f)
+    lead = summary(f)
     if frame is not None and (rare := rare_labels(f.main.tally, frame)):
         lead = (*lead, *([" "] if lead else []), *named(rare), f" {rare_labels_clause(rare)}")
     listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
     return listing.section(f, frame, columns, lead=lead, picture=picture)
 
 
-TOPIC = Topic("labels", show, find, about="Labels", say=say, optional=True)
+TOPIC = Topic("labels", sections, compute, about="Labels", summary=summary, optional=True)

@@ -1,4 +1,4 @@
-"""Models beside humans: may one replace a human, and how near is it to their consensus."""
+"""Models compared with humans: replacement, and agreement with the humans' consensus."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _PEOPLE = 20
 """People who are named."""
 
 _SCORED = 2_000_000
-"""Ratings that are gone through to score the humans beside the models."""
+"""Number of ratings up to which the humans are scored as the models are."""
 
 _EPSILONS = (0.1, 0.15, 0.2)
 _ADVICE = (
     "A model must win over half of the humans or more. The authors of the test advise epsilon 0.2 "
-    "where the humans are experts, 0.15 where they are skilled, 0.1 where they are a crowd: choose "
+    "for experts, 0.15 for skilled humans, 0.1 for a crowd: choose "
     "before you look."
 )
 _AGREED = {
@@ -70,9 +70,9 @@ class ModelFindings:
     tests : tuple of AltTest
         The alt-test of each model, the one with the largest advantage first.
     scores : ConsensusScores or None
-        The models, and where that is no long work the humans, against the humans' consensus.
+        The models, and the humans if that is fast, against the humans' consensus.
     why : str
-        Why there are no tests.
+        The reason for missing tests.
     together : Agreement or None
         The coefficient of the report where each model counts as one more rater.
     """
@@ -105,7 +105,7 @@ def named_models(study: Annotations, asked: Models) -> list[Any]:
     return models
 
 
-def find(f: Findings) -> ModelFindings:
+def compute(f: Findings) -> ModelFindings:
     """Return the test of each model, and how near it comes to the humans' consensus."""
     study, models, n_humans = f.everyone, f.models, f.study.n_raters
     if not models:
@@ -114,7 +114,7 @@ def find(f: Findings) -> ModelFindings:
     if n_humans < 3:
         verb = "is" if n_humans == 1 else "are"
         n = f"{verb} only {counted(n_humans, 'human')}"
-        why = f"The alt-test needs three humans or more; beside the models there {n}."
+        why = f"The alt-test needs three humans or more; apart from the models there {n}."
         return ModelFindings(models, (), _scores(study, models), why, together)
     tests = alt_test(study, model=models, distance=f.distance).rows
     models = [test.model for test in tests]
@@ -129,8 +129,8 @@ def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
     return score_against_consensus(study, raters=scored, panel=humans)
 
 
-def say(f: Findings) -> Sentence:
-    """Return which models may replace a human, which may not, and how the best one does."""
+def summary(f: Findings) -> Sentence:
+    """Return sentences on the models that may replace a human, those that may not, and the best."""
     found: ModelFindings = f.results["models"]
     tests = found.tests
     if not tests:
@@ -175,7 +175,7 @@ def _standing(test: AltTest) -> Sentence:
     return (said, *test.reservations)
 
 
-def show(f: Findings) -> Iterator[Section]:
+def sections(f: Findings) -> Iterator[Section]:
     """Yield what is asked about models: their tests, and how near they come to the consensus."""
     found: ModelFindings = f.results["models"]
     tests = found.tests
@@ -183,20 +183,20 @@ def show(f: Findings) -> Iterator[Section]:
         return
     title, people = "May a model replace a human?", _people(f)
     if not tests:
-        yield Section("models", title, (*say(f), *people), None, None, _beside(f, found))
+        yield Section("models", title, (*summary(f), *people), None, None, _beside(f, found))
     elif len(tests) == 1:
         first = _test_section(tests[0], "models", title, _beside(f, found))
         yield replace(first, lead=(*first.lead, *people))
     else:
         note = f"{_ADVICE} {_beside(f, found)}"
-        yield Section("models", title, (*say(f), *people), _ranking(tests), None, note)
+        yield Section("models", title, (*summary(f), *people), _ranking(tests), None, note)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
             yield _test_section(test, f"model-{place}", f"Model {place} compared with each human")
     yield _consensus_section(f, found)
 
 
 def _people(f: Findings) -> Sentence:
-    """Return who was taken for people: everybody who was not called a model."""
+    """Return the people: everybody who was not called a model."""
     people = named(f.study.raters.tolist(), limit=_PEOPLE)
     return (" Treated as people: ", *people, " (all who were not named as models).")
 
@@ -301,7 +301,7 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
 
 
 def consensus_words(frame: pd.DataFrame) -> Sentence:
-    """Return how often the best model, and the humans, give the humans' agreed answer."""
+    """Return the rates at which the best model and the humans give the humans' agreed answer."""
     top = frame.iloc[0]
     if not top["n_units"]:
         return ("No unit has both an answer of the model and an agreed answer of the humans.",)
@@ -318,7 +318,7 @@ def consensus_words(frame: pd.DataFrame) -> Sentence:
 
 
 def method(f: Findings) -> Method | None:
-    """Return who is a model and how models were tested against humans, with the sources."""
+    """Return a sentence on the models and their test against humans, with the sources."""
     if not f.models:
         return None
     n = len(f.models)
@@ -348,10 +348,10 @@ def method(f: Findings) -> Method | None:
 
 TOPIC = Topic(
     "models",
-    show,
-    find,
+    sections,
+    compute,
     about="Models",
-    say=say,
+    summary=summary,
     method=method,
     without_estimate=True,
     unweighted="Comparisons with models",

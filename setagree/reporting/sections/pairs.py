@@ -32,7 +32,7 @@ _PAIRED = 400_000
 """Pairs of raters beyond which they are not compared one by one."""
 
 
-def find(f: Findings) -> pd.DataFrame:
+def compute(f: Findings) -> pd.DataFrame:
     """Return the pairs of raters, unless there are too many to compare."""
     n = f.study.n_raters
     n_pairs = n * (n - 1) // 2
@@ -43,7 +43,7 @@ def find(f: Findings) -> pd.DataFrame:
     return by_pair(f.study, **f.measure, level=f.level)
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the pairs of raters, the lowest agreement first."""
     if f.study.n_raters < 3:
         return []
@@ -59,7 +59,7 @@ def show(f: Findings) -> list[Section]:
         )
         enough = frame[frame["n_shared_units"] >= ENOUGH_SHARED]
         if 0 < len(enough) < len(frame):
-            note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer say little."
+            note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer are not informative."
             frame = enough
     columns = [
         Column("Rater", "name", "rater_a"),
@@ -74,7 +74,7 @@ def show(f: Findings) -> list[Section]:
 
 
 def _pair_lead(pairs: pd.DataFrame | None, n_pairs: int) -> Sentence:
-    """Return the agreement of pairs of raters, of all that share units; nothing surer than that."""
+    """Return the agreement of all pairs of raters that share units."""
     if pairs is None or not len(pairs):
         return ("No two raters share enough units for a coefficient of their own.",)
     if not (pairs["n_shared_units"] >= ENOUGH_SHARED).any():
@@ -92,4 +92,4 @@ def _pair_lead(pairs: pd.DataFrame | None, n_pairs: int) -> Sentence:
     return (f"{median}; {inside} lie between {number(tenth)} and {number(last)}.",)
 
 
-TOPIC = Topic("pairs", show, find, optional=True)
+TOPIC = Topic("pairs", sections, compute, optional=True)

@@ -28,7 +28,7 @@ _ALWAYS = 0.95
 _ENOUGH = 20
 """Ratings of a rater, units shared by two, or differing pairs below which nothing is a pattern."""
 _EXPECTED = 10
-"""Differences expected at the rate of the others, where there are at most a tenth of them."""
+"""Differences expected at the rate of the others, if there are at most a tenth of them."""
 _NAMED = 3
 """Raters, and pairs of raters, that are named."""
 
@@ -86,7 +86,7 @@ class Counts:
         return cls(unit, value, n, pairs, same)
 
 
-def find(f: Findings) -> list[Pattern]:
+def compute(f: Findings) -> list[Pattern]:
     """Return the patterns, in the order in which they are reported."""
     counts = Counts.of(f.study)
     return [
@@ -198,14 +198,14 @@ def _answers_of(study: Annotations, rater: int) -> dict[int, int]:
     return dict(zip(study.unit_codes[rows].tolist(), study.value_codes[rows].tolist(), strict=True))
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return the patterns as sentences."""
     found: list[Pattern] = f.results["patterns"]
     pieces = [piece for one in found for piece in (" ", *one.sentence)]
     return tuple(pieces[1:])
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the patterns with their counts."""
     found: list[Pattern] = f.results["patterns"]
     if not found:
@@ -223,4 +223,6 @@ def show(f: Findings) -> list[Section]:
     return [Section("patterns", "Patterns of answers", (), table)]
 
 
-TOPIC = Topic("patterns", show, find, about="Pattern", say=say, rank=-1, unweighted="Patterns")
+TOPIC = Topic(
+    "patterns", sections, compute, about="Pattern", summary=summary, rank=-1, unweighted="Patterns"
+)

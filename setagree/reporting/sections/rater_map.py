@@ -30,7 +30,7 @@ _RESHUFFLES = (199, 99, 49, 19)
 """Numbers of reshuffles for the map; 19 are the least that can give p = 0.05."""
 
 
-def find(f: Findings) -> RaterMap | None:
+def compute(f: Findings) -> RaterMap | None:
     """Return the map of four raters or more, where the coefficient is defined."""
     study = f.study
     if study.n_raters < 4 or f.main.reason is not None:
@@ -49,7 +49,7 @@ def find(f: Findings) -> RaterMap | None:
     return rater_map(study, distance=f.distance, n_resamples=n, rng=f.asked.rng)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return a sentence on significant clusters of raters, or on raters who differ."""
     found: RaterMap | None = f.results.get("map")
     if found is None or not found.p_value <= 0.05 or are_copies_few(f):
@@ -83,7 +83,7 @@ def map_words(f: Findings, found: RaterMap) -> Sentence:
     return (*said, f" Two raters of the same cluster have {word} {inside} on average, {other}.")
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the map of the raters, or why there is none."""
     found: RaterMap | None = f.results.get("map")
     title = "Raters on a map"
@@ -117,13 +117,13 @@ def show(f: Findings) -> list[Section]:
 
 
 def method(f: Findings) -> Method | None:
-    """Return how raters were mapped, with the sources."""
+    """Return a sentence on the map of raters, with the sources."""
     found: RaterMap | None = f.results.get("map")
     if found is None or np.isnan(found.p_value):
         return None
     said = (
         "Raters were mapped by classical scaling (Torgerson, 1952) of their disagreement over what "
-        "chance gives, and clustered by average linkage, cut where the mean silhouette "
+        "expected by chance, and clustered by average linkage, cut at the highest mean silhouette "
         "(Rousseeuw, 1987) is largest; "
         f"the silhouette of {number(found.silhouette)} was compared with "
         f"{len(found.null):,} reshuffles of the answers inside units ({p_phrase(found.p_value)})."
@@ -133,10 +133,10 @@ def method(f: Findings) -> Method | None:
 
 TOPIC = Topic(
     "map",
-    show,
-    find,
+    sections,
+    compute,
     about="Rater clusters",
-    say=say,
+    summary=summary,
     method=method,
     optional=True,
     unweighted="Distances",

@@ -1,4 +1,4 @@
-"""Raters: who costs the agreement, and what stands out about that one."""
+"""Raters: who lowers the agreement, and the most unusual habit of that one."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _OFTEN = 0.05
 """By how much more or less often than the others a rater gives a label that the table names."""
 
 _MUCH = 0.1
-"""How far a removal might raise the coefficient before it cannot be ruled out as the cause."""
+"""Smallest rise of the coefficient by a removal that counts as a possible cause."""
 
 
-def find(f: Findings) -> pd.DataFrame:
-    """Return what each rater does to the agreement."""
+def compute(f: Findings) -> pd.DataFrame:
+    """Return the effect of each rater on the agreement."""
     return by_rater(f.study, **f.measure, level=f.level)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
     raters = f.frame("raters")
     if raters is None or len(raters) < 3 or raters["difference"].isna().all():
@@ -96,7 +96,7 @@ def holm_scope(raters: pd.DataFrame | None) -> str:
 
 
 def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
-    """Return how much the removal of a rater changes, where the test finds no rise."""
+    """Return the change by the removal of a rater, if the test finds no rise."""
     n, changes = int(raters["difference"].notna().sum()), f"changes {word} by "
     changes += number(raters["difference"].abs().max()) + (" at most" if n > 1 else "")
     whom = f"any one of the {len(raters):,}"
@@ -105,7 +105,9 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
         whom = f"{one} of the {len(raters):,} without whom {word} is defined"
     said = f"leaving out {whom} {changes}"
     if raters["difference_low"].isna().all():
-        return (f"{said[0].upper()}{said[1:]}; no standard error is known to test that by.",)
+        return (
+            f"{said[0].upper()}{said[1:]}; it is not tested, as its standard error is not known.",
+        )
     none = f"no removal raises it significantly (t-tests, {holm_scope(raters)})"
     if (most := raters["difference_high"].max()) >= _MUCH:
         few = "These data do not show whether a single rater explains it"
@@ -114,7 +116,7 @@ def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
 
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:
-    """Return that a rater agrees with no other rater, where all pairs say so."""
+    """Return a sentence on a rater whose agreement with every other rater is low."""
     pairs = pairs_at_chance(f.frame("pairs"), rater)
     if pairs is None:
         return ()
@@ -141,7 +143,7 @@ def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame |
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:
-    """Return the habit of a rater that stands out most: set size, or a label."""
+    """Return the most unusual habit of a rater: set size, or a label."""
     who = Name.of(rater["rater"])
     size, bias = rater["mean_set_size"], rater["set_size_bias"]
     if pd.notna(bias) and abs(bias) >= 0.5:
@@ -156,7 +158,7 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
     return (" ", who, " uses ", Name.of(rater[f"{which}_label"]), often)
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the raters, those whose removal helps most first."""
     word, raters = f.main.definition.short, f.frame("raters")
     columns = [
@@ -199,15 +201,15 @@ def show(f: Findings) -> list[Section]:
     if raters is not None and f.main.reason is None:
         picture = list_picture(f, diagnosis.raters, raters)
     listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
-    return listing.section(f, raters, columns, lead=say(f), picture=picture)
+    return listing.section(f, raters, columns, lead=summary(f), picture=picture)
 
 
 TOPIC = Topic(
     "raters",
-    show,
-    find,
+    sections,
+    compute,
     about="Raters",
-    say=say,
+    summary=summary,
     optional=True,
     unweighted="Mean distances, labels and habits",
 )

@@ -52,12 +52,12 @@ class Finding:
 
 def find_all(f: Findings) -> None:
     """Fill in what each topic finds, or why it finds nothing."""
-    asked = [topic for topic in TOPICS if topic.find is not None]
+    asked = [topic for topic in TOPICS if topic.compute is not None]
     with stages("looking at", len(asked)) as reached:
         for topic in asked:
             reached(topic.id)
             try:
-                f.results[topic.id] = topic.find(f) if topic.find else None
+                f.results[topic.id] = topic.compute(f) if topic.compute else None
             except SetagreeError as error:
                 if not topic.optional:
                     raise
@@ -65,24 +65,24 @@ def find_all(f: Findings) -> None:
 
 
 def main_findings(f: Findings) -> list[Finding]:
-    """Return what a person should know first, the costs before the choices."""
+    """Return the main findings, the costs before the choices."""
     defined = f.main.reason is None
     first = [] if defined else [Finding("No estimate", "data", headline(f))]
     said = [
-        Finding(topic.about, topic.id, topic.say(f))
+        Finding(topic.about, topic.id, topic.summary(f))
         for topic in sorted(TOPICS, key=lambda topic: topic.rank)
-        if topic.say is not None and (defined or topic.without_estimate)
+        if topic.summary is not None and (defined or topic.without_estimate)
     ]
     return [*first, *(finding for finding in said if finding.sentence)]
 
 
 def sections(f: Findings) -> list[Section]:
-    """Return the sections that have something to say, in the order of the report.
+    """Return the sections in the order of the report.
 
     Of a sample with weights, clusters, strata or a population size their notes state what ignores
     these.
     """
-    shown = [(topic, section) for topic in TOPICS for section in topic.show(f)]
+    shown = [(topic, section) for topic in TOPICS for section in topic.sections(f)]
     drawn, added = f.study.sampling, [""] * len(shown)
     if f.main.case.is_weighted:
         added = [
@@ -99,6 +99,6 @@ def sections(f: Findings) -> list[Section]:
 
 
 def methods(f: Findings) -> list[Method]:
-    """Return what the topics add to the methods paragraph."""
+    """Return the sentences that the topics add to the methods paragraph."""
     said = [topic.method(f) for topic in TOPICS if topic.method is not None]
     return [each for each in said if each is not None]

@@ -15,8 +15,8 @@ from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Name, Sentence
 
 
-def find(f: Findings) -> CrossReplication | None:
-    """Return how far two panels replicate each other, where panels are given."""
+def compute(f: Findings) -> CrossReplication | None:
+    """Return the replication between two panels, if panels are given."""
     if f.asked.panels is None:
         return None
     return cross_replication(
@@ -29,14 +29,14 @@ def find(f: Findings) -> CrossReplication | None:
 
 
 def _with_named_models(f: Findings) -> Annotations:
-    """Return the answers of the humans, and of the models that stand in a panel."""
+    """Return the answers of the humans, and of the models in a panel."""
     panels = f.asked.panels.values() if isinstance(f.asked.panels, Mapping) else ()
     members = [rater for panel in panels if isinstance(panel, Collection) for rater in panel]
     gone = [model for model in f.models if model not in members]
     return f.everyone.without_raters(gone) if gone else f.everyone
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return a sentence on the agreement between two panels."""
     found: CrossReplication | None = f.results["replication"]
     if found is None:
@@ -53,8 +53,8 @@ def say(f: Findings) -> Sentence:
     return (first, " and ", second, said, as_good)
 
 
-def show(f: Findings) -> list[Section]:
-    """Return how far two panels replicate each other."""
+def sections(f: Findings) -> list[Section]:
+    """Return the table of the replication between two panels."""
     found: CrossReplication | None = f.results["replication"]
     if found is None:
         return []
@@ -77,7 +77,7 @@ def show(f: Findings) -> list[Section]:
         is_ranking=False,
     )
     note = (
-        f"kappa_x is 1 where every answer of one panel equals that of the other, and 0 where they "
+        f"kappa_x is 1 if every answer of one panel equals that of the other, and 0 if they "
         f"agree as expected by chance ({distance_name(found.distance)}; "
         f"{counted(found.n_units, 'unit')} with both panels). Divided by the root of both alphas "
         "it is the agreement of the panels if each agreed fully with itself. Intervals: "
@@ -85,15 +85,15 @@ def show(f: Findings) -> list[Section]:
     )
     why = found.normalised_reason
     if why is not None and found.reason is None:
-        note = f"{note} There is no normalised value where a panel has no alpha above 0."
+        note = f"{note} The normalised value is undefined if a panel has no alpha above 0."
     lows = (found.interval(f.level)[0], found.normalised_interval(f.level)[0])
     note = f"{note} {rough(lows)}".strip()
     title = "Agreement between the panels"
-    return [Section("replication", title, say(f), table, None, note)]
+    return [Section("replication", title, summary(f), table, None, note)]
 
 
 def method(f: Findings) -> Method | None:
-    """Return how two panels were compared, with the source."""
+    """Return a sentence on the comparison of two panels, with the source."""
     found: CrossReplication | None = f.results["replication"]
     if found is None or found.reason is not None:
         return None
@@ -113,10 +113,10 @@ def method(f: Findings) -> Method | None:
 
 TOPIC = Topic(
     "replication",
-    show,
-    find,
+    sections,
+    compute,
     about="Panels",
-    say=say,
+    summary=summary,
     method=method,
     without_estimate=True,
     unweighted="Both panels",

@@ -32,18 +32,18 @@ _NAMED_UNITS = 5
 """Units that are named as the first to adjudicate."""
 
 NAMED_RATINGS = 6
-"""Ratings of a unit up to which it is said who gave which answer."""
+"""Number of ratings of a unit up to which answers are listed with their raters."""
 
 MOST_ANSWERS = 8
 """Distinct answers to a unit that are shown side by side."""
 
 
-def find(f: Findings) -> pd.DataFrame:
-    """Return how far the raters disagree on each unit."""
+def compute(f: Findings) -> pd.DataFrame:
+    """Return the disagreement on each unit."""
     return by_unit(f.study, **f.measure)
 
 
-def say(f: Findings) -> Sentence:
+def summary(f: Findings) -> Sentence:
     """Return in how few units half of the disagreement lies, and which hold most of it."""
     units = f.frame("units")
     if units is None:
@@ -60,7 +60,7 @@ def say(f: Findings) -> Sentence:
 
 
 def _first(costly: pd.DataFrame) -> Sentence:
-    """Return the units that cost most, and how many tie where that is more than are named."""
+    """Return the units that cost most, and the number of ties if more than are named."""
     names = enumeration([(Name.of(unit),) for unit in costly["unit"].iloc[:_NAMED_UNITS]])
     worst = costly[["share_of_disagreement", "disagreement"]].to_numpy(dtype=float)
     n_tied = int(np.isclose(worst, worst[0], rtol=1e-9, atol=0).all(axis=1).sum())
@@ -68,7 +68,7 @@ def _first(costly: pd.DataFrame) -> Sentence:
     return (tied, *names) if n_tied > _NAMED_UNITS else names
 
 
-def show(f: Findings) -> list[Section]:
+def sections(f: Findings) -> list[Section]:
     """Return the units to adjudicate, the worst first, with their answers side by side."""
     frame, picture = f.frame("units"), None
     if frame is not None:
@@ -92,7 +92,7 @@ def show(f: Findings) -> list[Section]:
     )
     caption = "Units to adjudicate, those that cost most first"
     listing = Listing("units", "Units to adjudicate", caption, "by_unit", MOST_ROWS, note)
-    return listing.section(f, frame, columns, lead=say(f), picture=picture)
+    return listing.section(f, frame, columns, lead=summary(f), picture=picture)
 
 
 def answers(study: Annotations, units: Sequence[Any]) -> list[Sentence]:
@@ -124,4 +124,12 @@ def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
     return (*pieces, f"; and {counted(rest, 'other answer')}") if rest > 0 else tuple(pieces)
 
 
-TOPIC = Topic("units", show, find, about="Units", say=say, optional=True, one_by_one="The changes")
+TOPIC = Topic(
+    "units",
+    sections,
+    compute,
+    about="Units",
+    summary=summary,
+    optional=True,
+    one_by_one="The changes",
+)
