@@ -143,7 +143,7 @@ def score_against_consensus(
     """
     study = unweighted_units(study, "score_against_consensus")
     study = study.with_queued or study
-    warn_degrees(study.values, "score_against_consensus (except for the column exact)")
+    warn_degrees(study.values, "score_against_consensus, except for the column exact,")
     rule = Rule.of(study, method, threshold, ties, distance)
     scored, members = scored_and_members(study, raters, panel, "consensus")
     results = [_consensus_scores(study, rule, members, rater) for rater in scored]

@@ -61,7 +61,7 @@ table['fleiss_kappa', 'jaccard']."
     """
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         if not -len(rows) <= name < len(rows):
-            raise IndexError(f"there is no row {name}; the table has {len(rows)} rows, from 0.")
+            raise IndexError(f"row {name} does not exist; the table has {len(rows)} rows, from 0.")
         return int(name) % len(rows)
     names = [(row.coefficient, row.distance) for row in rows]
     first, *distances = name if isinstance(name, tuple) else (name,)
@@ -78,7 +78,7 @@ table['fleiss_kappa', 'jaccard']."
             return fitting[0]
         if fitting:
             several = ", ".join(f"table[{', '.join(map(repr, names[k]))}]" for k in fitting)
-            raise KeyError(f"{name!r} stands for {len(fitting)} rows; name one: {several}.")
+            raise KeyError(f"{name!r} matches {len(fitting)} rows; name one: {several}.")
     listed = [", ".join(pair) for pair in names]
     text = ", ".join(map(str, name)) if isinstance(name, tuple) else name
     raise KeyError(f"no row {shorten(text)}; the rows are {listed}.{did_you_mean(text, listed)}")
