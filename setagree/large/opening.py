@@ -112,105 +112,105 @@ def read(
         that are read together have one format. A table may be a frame, too.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and what goes for them).
+        (``unit``, ``rater`` and their synonyms).
     labels : str or list of str, optional
-        The column of label sets. Where each label has a column of flags, the list of these columns;
+        The column of label sets. If each label has a column of flags, the list of these columns;
         such a table is read in memory. Default: the column with a usual name.
     value : str, optional
-        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
-        category. Numbers that are equal are one value, whatever their type or spelling; codes such
-        as 007 and 7 are read as labels.
+        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
+        categories. Numbers that are equal are one value, whatever their type or spelling; codes
+        such as 007 and 7 are read as labels.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     raters : list of str, optional
-        Of a wide table: the columns of the raters, if not all but the unit's.
+        Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
-        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
-        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
-        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
-        compared as numbers, all else as text; a null and a blank cell never match. A time with a
-        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
+        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
+        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
+        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, others as text; a null and a blank cell never match. A time
+        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC if the column has zones. A warning counts the rows that are
         dropped.
     source : str, optional
-        Of several files: the name of a new column, which says what file a row comes from.
+        Of several files: the name of a new column with the file of each row.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
     header_row : int, optional
         Of a CSV file or a workbook: the line, or the row of the sheet, with the names of the
-        columns, counted from 1; what stands above it is not read. Default: the first that is not
-        blank; where it looks like a title above the names, that is an error.
+        columns, counted from 1; lines above it are not read. Default: the first that is not blank;
+        an error if it looks like a title above the names.
     sql : str, optional
         Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
         rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
         table.
     unit_columns : list of str, optional
-        Further columns of a table, which say one thing of each unit: the study keeps them
-        (`units_frame`), so that clusters, batches or times are named, not passed again.
+        Further columns of a table with one value per unit: the study keeps them (`units_frame`), so
+        that clusters, batches or times are named, not passed again.
     rater_columns : list of str, optional
-        Further columns of a table, which say one thing of each rater: of models, say, the prompt
-        and the run. The study keeps them (`raters_frame`).
+        Further columns of a table with one value per rater: for models, such as the prompt and the
+        run. The study keeps them (`raters_frame`).
     status : str, optional
-        Of a long table: the column that says of each row whether its annotation was "observed"
-        (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
-        to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
-        `statuses` counts them by rater.
+        Of a long table: the column with the status of each annotation: "observed" (or blank), or
+        the reason why it is missing: "abstained", "not applicable", "failed to parse", "refused".
+        Such a row is a missing annotation, whatever its answer; the study's `statuses` counts them
+        by rater.
     queued : str, optional
-        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were asked
-        for because of the answers before them, as `next_ratings` does. Coefficients leave them out;
-        `consensus` and the next queue use them.
+        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were
+        requested because of the answers before them, as `next_ratings` does. Coefficients omit
+        them; `consensus` and the next queue use them.
     degree : str, optional
         Of a long table with one row for each unit, rater and label: the column with the degree of
         the label, a number from 0 to 1e100, such as a confidence or the votes of several runs. The
         rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
         answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
-        "ruzicka" and "manhattan" compare degrees, and all that looks at labels alone sees which
-        ones were given.
+        "ruzicka" and "manhattan" compare degrees, and others compare the labels alone.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one cluster
         are alike, and every interval respects it. See `Annotations.sampled`.
     sampling_weight : str, optional
-        The column that says how many units of the population each stands for; no frequencies.
+        The column with the number of population units that each unit represents; not frequencies.
     strata : str, optional
-        The column with the part of the population that each unit was drawn from on its own.
+        The column with the stratum of each unit: a part of the population that was sampled
+        separately.
     format : str
-        A name that `formats` lists, or "table" for a file that is no export. Default: what the
-        beginning of the file shows; where it could be several, that is an error.
+        A name that `formats` lists, or "table" for a file that is not an export. Default: detected
+        from the beginning of the file; an error if several formats fit.
     question : str, optional
-        Which question, where the export holds answers to several.
+        The question to read, if the export has answers to several.
     blank : {"missing", "empty", "error"}, optional
         What a blank answer means. Default: what the format says; where it cannot tell "no label
         applies" from "no answer", that is an error. An empty list is always the empty set, null in
         the place of a list no annotation.
     roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: who answered what, where the export cannot tell.
+        Columns ``unit`` and ``rater``: the units that each rater answered, if the export does not
+        include this.
     predictions : bool or list of str
-        Whether the answers of models that an export holds beside those of people (Label Studio's
-        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
-        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and a
-        warning counts them.
+        Whether the answers of models that an export has in addition to those of people (Label
+        Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
+        the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
+        they are omitted, and a warning counts them.
     label_sep : str, optional
-        What stands between the labels of a cell. Default: a comma; in an export what its format
-        says.
+        The separator of the labels in a cell. Default: a comma; in an export that of its format.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
     missing : collection of text or numbers, optional
-        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
-        label is such an answer, too.
+        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
+        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
+        such an answer, too.
     duplicates : {"error", "first", "last", "union", "repeats"}
-        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
-        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
-        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        The treatment of several annotations of a unit by one rater; `n_repeated` counts those that
+        were dropped or united, and a warning is given if they are most of the table. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones separately, for
         `intra_rater_agreement`.
     order_by : str, optional
         The column with the times of the answers, for the order of several answers of a rater to one
         unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
     encoding : str
-        How the bytes of a file spell text.
+        The text encoding of a file.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def open_study(
         source = source[0]
     how, plan, say = as_reading(reading), plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
-        if useless := [*how.asked, *plan.asked]:
+        if useless := [*how.passed, *plan.passed]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         return source
     with _within_memory(source):
@@ -290,18 +290,18 @@ def open_study(
 def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
     """Return the study of a table, or of files."""
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)
-    if from_files and not plan.asked:
+    if from_files and not plan.passed:
         return _of_path(cast("Paths", source), how, plan, say, is_asked=is_asked)
     if not from_files and how.format not in ("auto", "table"):
         raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
     if not from_files:
         _check_of_exports(how)
-    if plan.asked or not isinstance(source, pd.DataFrame):
+    if plan.passed or not isinstance(source, pd.DataFrame):
         # loads what speaks to engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
 
         source = opened(source, also=", Annotations, Tally or path")
-        if plan.asked or is_lazy(source, how):
+        if plan.passed or is_lazy(source, how):
             _check_reducible(how, plan)
             return reduce_table(source, how, plan, say)
     return _of_table(source, how, say, is_asked=is_asked)
@@ -520,7 +520,7 @@ def tell(sentence: str, say: Note) -> None:
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """Return a table without the columns that say something else: of the file, units or raters."""
-    beside = {how.source, *(how.condition.columns if how.condition else ()), *how.beside}
+    beside = {how.source, *(how.condition.columns if how.condition else ()), *how.further_columns}
     beside -= {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 
@@ -560,10 +560,10 @@ def _some(names: Sequence[str]) -> str:
 
 def _check_reducible(how: Reading, plan: Plan) -> None:
     """Raise an error for what a table that is not read into memory cannot tell."""
-    if plan.asked and (given := how.in_memory_only):
+    if plan.passed and (given := how.in_memory_only):
         raise OptionError(
             f"{given[0]} is for files that are read into memory; drop it, or "
-            f"{', '.join(plan.asked)}."
+            f"{', '.join(plan.passed)}."
         )
     if how.duplicates != "error":
         raise OptionError(

@@ -94,16 +94,15 @@ def tally(
         engine. A table in memory is taken, too.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and what goes for them).
+        (``unit``, ``rater`` and their synonyms).
     labels : str, optional
         The column of label sets. Default: the column with a usual name.
     value : str, optional
-        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
-        category. Numbers that are equal are one value, whatever their type or spelling; codes such
-        as 007 and 7 are read as labels.
+        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
+        categories. Numbers that are equal are one value, whatever their type or spelling; codes
+        such as 007 and 7 are read as labels.
     label_sep : str, optional
-        What stands between the labels of a cell. Default: a comma; in an export what its format
-        says.
+        The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
         What blank text means. Default: missing. Whether nulls mean it too, as in
         `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
@@ -112,19 +111,19 @@ def tally(
     codebook : collection of labels, optional
         The labels that may occur.
     missing : collection of text or numbers, optional
-        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
-        label is such an answer, too.
+        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
+        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
+        such an answer, too.
     encoding : str
-        How the bytes of a file spell text.
+        The text encoding of a file.
     where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
-        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
-        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
-        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
-        compared as numbers, all else as text; a null and a blank cell never match. A time with a
-        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
+        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
+        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
+        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, others as text; a null and a blank cell never match. A time
+        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC if the column has zones. A warning counts the rows that are
         dropped.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice. It takes up to a quarter of
@@ -258,7 +257,7 @@ def is_lazy(data: Any, reading: Reading) -> bool:
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
-    flags = isinstance(reading.labels, list) or bool(reading.beside)
+    flags = isinstance(reading.labels, list) or bool(reading.further_columns)
     return engine is not None and (engine.name == "Spark" or not flags)
 
 
@@ -273,7 +272,7 @@ def opened(data: Any, *, also: str) -> Any:
 
 
 def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
-    if useless := [name for name in plan.asked if name in {*map(option, options)}]:
+    if useless := [name for name in plan.passed if name in {*map(option, options)}]:
         raise OptionError(f"{' and '.join(useless)} is for {what}, not for this table.")
 
 
@@ -298,13 +297,13 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
     _check_exports(data, reading)
     found = files.find_files(data, encoding=reading.encoding)
     if found is None:
-        if not plan.asked:
+        if not plan.passed:
             table = read_table(data, encoding=reading.encoding)
             return _reduce_in_memory(table, reading, plan)
         raise FileError(
             f"{listing(list(map(str, matching(data))))} is read into memory as a whole; only "
             "Parquet, CSV, TSV and JSON lines are read piece by piece. Drop "
-            f"{', '.join(plan.asked)} or convert it."
+            f"{', '.join(plan.passed)} or convert it."
         )
     with (
         files.connect(plan.memory_limit, plan.temp_directory) as (connection, folder),

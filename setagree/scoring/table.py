@@ -67,14 +67,14 @@ def agreement(
         without loading them, see Notes.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and what goes for them).
+        (``unit``, ``rater`` and their synonyms).
     labels : str or list of str, optional
-        The column of label sets. Where each label has a column of flags, the list of these columns;
+        The column of label sets. If each label has a column of flags, the list of these columns;
         such a table is read in memory. Default: the column with a usual name.
     value : str, optional
-        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
-        category. Numbers that are equal are one value, whatever their type or spelling; codes such
-        as 007 and 7 are read as labels.
+        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
+        categories. Numbers that are equal are one value, whatever their type or spelling; codes
+        such as 007 and 7 are read as labels.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -84,44 +84,43 @@ def agreement(
     level : float
         The confidence level of the intervals that are shown.
     label_sep : str, optional
-        What stands between the labels of a cell. Default: a comma; in an export what its format
-        says.
+        The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
-        What blank text means. Default: missing, with one warning that counts. In the column of text
-        of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes nulls of
-        blanks (``keep_default_na=False`` keeps them); else null is missing. One warning gives both
-        counts.
+        The meaning of blank text. Default: missing, with one warning that counts. In the column of
+        text of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes
+        nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
+        warning gives both counts.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
     missing : collection of text or numbers, optional
-        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
-        label is such an answer, too.
+        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
+        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
+        such an answer, too.
     duplicates : {"error", "first", "last", "union", "repeats"}
-        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
-        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
-        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        The treatment of several annotations of a unit by one rater; `n_repeated` counts those that
+        were dropped or united, and a warning is given if they are most of the table. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones separately, for
         `intra_rater_agreement`.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
     encoding : str
-        How the bytes of a file spell text.
+        The text encoding of a file.
     predictions : bool or list of str
-        Whether the answers of models that an export holds beside those of people (Label Studio's
-        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
-        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and a
-        warning counts them.
+        Whether the answers of models that an export has in addition to those of people (Label
+        Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
+        the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
+        they are omitted, and a warning counts them.
     where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
-        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
-        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces or signs
-        is written in backticks, such a value in quotes. Two numbers, or texts that spell some, are
-        compared as numbers, all else as text; a null and a blank cell never match. A time with a
-        zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC where the column has zones. A warning counts the rows that are
+        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
+        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
+        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
+        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
+        some, are compared as numbers, others as text; a null and a blank cell never match. A time
+        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
+        without one is taken as UTC if the column has zones. A warning counts the rows that are
         dropped.
     cluster, sampling_weight, strata : str, mapping or Series, optional
         The sampling design: a column of the table with one value per unit (or one that the study

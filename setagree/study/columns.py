@@ -112,7 +112,9 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
     """
     columns, flags = reading.columns, reading.labels
-    names = [name for name in names if name not in reading.beside or name in columns.values()]
+    names = [
+        name for name in names if name not in reading.further_columns or name in columns.values()
+    ]
     is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
     if is_usual and all(name is None for name in columns.values()):
         return replace(reading, unit="unit", rater="rater", labels="labels")  # what guessing finds

@@ -59,7 +59,8 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     [Degrees({'joy': 0.8, 'fear': 0.2}), Degrees({})]
     """
     name = str(reading.degree)
-    if name in {reading.unit, reading.rater, reading.answer, *replace(reading, degree=None).beside}:
+    others = replace(reading, degree=None).further_columns
+    if name in {reading.unit, reading.rater, reading.answer, *others}:
         raise OptionError(f"{option('degree', name)} is named for something else, too.")
     frame = as_pandas(data, (reading.unit, reading.rater, reading.answer, name))
     long = from_long(frame, reading.unit, reading.rater, reading.answer)

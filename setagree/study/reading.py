@@ -1,4 +1,4 @@
-"""How annotations are read: said once, checked once, remembered by the study."""
+"""Options for reading annotations: defined once, checked once, kept by the study."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from setagree.wording.label_sets import Label
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
-"""What answers are taken as; a "value" is a number where every one is, else a category."""
+"""The type of answers; a "value" is a number if all answers are, otherwise a category."""
 
 QUEUED = "queued"
 """The column of marks that `next_ratings` writes; a table that has it may need ``queued=``."""
 
+ANSWER_KINDS = ("labels", "number", "category", "value")
 
 _DEFAULT_SYNTAX = LabelSyntax()
 
-ANSWER_KINDS = ("labels", "number", "category", "value")
+_FURTHER_COLUMNS = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
+"""Options for further columns of a table; the last four are columns of rows."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,115 +47,115 @@ class Reading:
     ----------
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and what goes for them).
+        (``unit``, ``rater`` and their synonyms).
     labels : str or list of str, optional
-        The column of label sets. Where each label has a column of flags, the list of these columns;
+        The column of label sets. If each label has a column of flags, the list of these columns;
         such a table is read in memory. Default: the column with a usual name.
     value : str, optional
-        Instead of `labels`, the column of one scalar each: a number where every cell is one, else a
-        category. Numbers that are equal are one value, whatever their type or spelling; codes such
-        as 007 and 7 are read as labels.
+        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
+        categories. Numbers that are equal are one value, whatever their type or spelling; codes
+        such as 007 and 7 are read as labels.
     kind : {"labels", "number", "category", "value"}, optional
-        What the cells are: label sets, numbers, or categories, whose text is kept (007 is not 7);
-        a "value" is a number where every cell is one, else a category. Default: a "value" where
-        `value` names the column, else label sets.
+        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
+        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
+        `value` names the column, otherwise label sets.
     label_sep : str, optional
-        What stands between the labels of a cell. Default: a comma; in an export what its format
-        says.
+        The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
-        What blank text means. Default: missing, with one warning that counts. In the column of text
-        of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes nulls of
-        blanks (``keep_default_na=False`` keeps them); else null is missing. One warning gives both
-        counts.
+        The meaning of blank text. Default: missing, with one warning that counts. In the column of
+        text of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes
+        nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
+        warning gives both counts.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
     missing : collection of text or numbers, optional
-        Answers that mean no annotation, as ``["NA", "n/a"]``, whatever `blank` says. The space
-        around a cell does not count, nor does its case under ``case="lower"``; a list of that one
-        label is such an answer, too.
+        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
+        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
+        such an answer, too.
     duplicates : {"error", "first", "last", "union", "repeats"}
-        What to do where a rater annotated a unit more than once; `n_repeated` counts what was
-        dropped or united, and where that is most of the table, a warning says so. ``"repeats"``
-        takes the first answer, as ``"first"`` does, and keeps the later ones apart, for
+        The treatment of several annotations of a unit by one rater; `n_repeated` counts those that
+        were dropped or united, and a warning is given if they are most of the table. ``"repeats"``
+        takes the first answer, as ``"first"`` does, and keeps the later ones separately, for
         `intra_rater_agreement`.
     order_by : str, optional
         The column with the times of the answers, for the order of several answers of a rater to
         one unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
     encoding : str
-        How the bytes of a file spell text.
+        The text encoding of a file.
     delimiter : str, optional
-        What stands between two columns of a file. Default: what its beginning shows.
+        The delimiter of the columns of a file. Default: detected from its beginning.
     format : str
-        A name that `formats` lists, or "table" for a file that is no export. Default: what the
-        beginning of the file shows; where it could be several, that is an error.
+        A name that `formats` lists, or "table" for a file that is not an export. Default: detected
+        from the beginning of the file; an error if several formats fit.
     question : str, optional
-        Which question, where the export holds answers to several.
+        The question to read, if the export has answers to several.
     roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: who answered what, where the export cannot tell.
+        Columns ``unit`` and ``rater``: the units that each rater answered, if the export does not
+        include this.
     predictions : bool or list of str
-        Whether the answers of models that an export holds beside those of people (Label Studio's
-        predictions, Argilla's suggestions, Labelbox' model runs) are read, or of which models. Each
-        model is a rater; ``is_model`` in `raters_frame` marks it. Default: they are left out, and
-        a warning counts them.
+        Whether the answers of models that an export has in addition to those of people (Label
+        Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
+        the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
+        they are omitted, and a warning counts them.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     raters_in_rows : bool
         Whether each row is a rater and each other column a unit; `rater` may be named, and `unit`
         is the pattern of the columns.
     raters : list of str, optional
-        Of a wide table: the columns of the raters, if not all but the unit's.
+        Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     where : str, optional
-        Which rows of a table count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >, >=,
-        in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``. Conditions
-        are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
+        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
+        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
+        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
         or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
-        some, are compared as numbers, all else as text; a null and a blank cell never match. A
+        some, are compared as numbers, others as text; a null and a blank cell never match. A
         time with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a
-        value without one is taken as UTC where the column has zones. A warning counts the rows that
+        value without one is taken as UTC if the column has zones. A warning counts the rows that
         are dropped.
     source : str, optional
-        Of several files: the name of a new column, which says what file a row comes from.
+        Of several files: the name of a new column with the file of each row.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
     header_row : int, optional
         Of a CSV file or a workbook: the line, or the row of the sheet, with the names of the
-        columns, counted from 1; what stands above it is not read. Default: the first that is not
-        blank; where it looks like a title above the names, that is an error.
+        columns, counted from 1; lines above it are not read. Default: the first that is not blank;
+        an error if it looks like a title above the names.
     sql : str, optional
         Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
         rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
         table.
     unit_columns : list of str, optional
-        Further columns of a table, which say one thing of each unit: the study keeps them
-        (`units_frame`), so that clusters, batches or times are named, not passed again.
+        Further columns of a table with one value per unit: the study keeps them (`units_frame`), so
+        that clusters, batches or times are named, not passed again.
     rater_columns : list of str, optional
-        Further columns of a table, which say one thing of each rater: of models, say, the prompt
-        and the run. The study keeps them (`raters_frame`).
+        Further columns of a table with one value per rater: for models, such as the prompt and the
+        run. The study keeps them (`raters_frame`).
     status : str, optional
-        Of a long table: the column that says of each row whether its annotation was "observed"
-        (which a blank cell means, too), or why it was not: "abstained", "not applicable", "failed
-        to parse", "refused". Such a row is a missing annotation, whatever its answer; the study's
-        `statuses` counts them by rater.
+        Of a long table: the column with the status of each annotation: "observed" (or blank), or
+        the reason why it is missing: "abstained", "not applicable", "failed to parse", "refused".
+        Such a row is a missing annotation, whatever its answer; the study's `statuses` counts them
+        by rater.
     queued : str, optional
-        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were asked
-        for because of the answers before them, as `next_ratings` does. Coefficients leave them out;
-        `consensus` and the next queue use them.
+        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were
+        requested because of the answers before them, as `next_ratings` does. Coefficients omit
+        them; `consensus` and the next queue use them.
     degree : str, optional
         Of a long table with one row for each unit, rater and label: the column with the degree of
         the label, a number from 0 to 1e100, such as a confidence or the votes of several runs.
         The rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
         answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
-        "ruzicka" and "manhattan" compare degrees, and all that looks at labels alone sees which
-        ones were given.
+        "ruzicka" and "manhattan" compare degrees, and others compare the labels alone.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
         cluster are alike, and every interval respects it. See `Annotations.sampled`.
     sampling_weight : str, optional
-        The column that says how many units of the population each stands for; no frequencies.
+        The column with the number of population units that each unit represents; not frequencies.
     strata : str, optional
-        The column with the part of the population that each unit was drawn from on its own.
+        The column with the stratum of each unit: a part of the population that was sampled
+        separately.
 
     Examples
     --------
@@ -201,10 +203,7 @@ class Reading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Return what a function's arguments say about reading; its other ones are left alone.
-
-        `given` is ``locals()`` in the first line of the function.
-        """
+        """Return the reading options among `given`, which is ``locals()`` of a function."""
         return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def __post_init__(self) -> None:
@@ -246,15 +245,14 @@ class Reading:
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""
         names = ("wide", "raters_in_rows", "raters", "question", "delimiter", "predictions")
-        beside = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
-        for name in (*self.columns, *self.drawn, *names, *beside):
-            asked = getattr(self, name)
+        for name in (*self.columns, *self.drawn, *names, *_FURTHER_COLUMNS):
+            value = getattr(self, name)
             try:
-                bool(asked)
+                bool(value)
             except (TypeError, ValueError):
-                none = f"There is no column {shorten(asked)}: " if name in self.columns else ""
+                none = f"There is no column {shorten(value)}: " if name in self.columns else ""
                 raise OptionError(
-                    f"{none}{option(name)} is {a_type(asked)}; give text, a list of texts or a "
+                    f"{none}{option(name)} is {a_type(value)}; give text, a list of texts or a "
                     "flag."
                 ) from None
         if self.format is not Reading.format:
@@ -267,32 +265,21 @@ class Reading:
         odd += ["duplicates"] * (self.duplicates != "error")
         if odd:
             raise OptionError(
-                f"{option(odd[0], getattr(self, odd[0]), limit=80)} means nothing beside "
+                f"{option(odd[0], getattr(self, odd[0]), limit=80)} does not apply with "
                 f"{option('degree')}, where all rows of a unit and a rater are one answer and each "
-                "has one label; drop one of the two."
+                "has one label; omit one of the two."
             )
 
     def _check_layout(self) -> None:
         """Raise an error for options of another layout."""
+        of_rows = _FURTHER_COLUMNS[2:]
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
         if self.raters_in_rows:
-            odd = (
-                "labels",
-                "value",
-                "wide",
-                "raters",
-                "unit_columns",
-                "order_by",
-                "status",
-                "queued",
-                "degree",
-            )
-            odd += (*self.drawn,)
+            odd = ("labels", "value", "wide", "raters", "unit_columns", *of_rows, *self.drawn)
             place, layout = "without", "raters_in_rows"
         elif self.wide:
-            odd = ("rater", "labels", "value", "rater_columns", "order_by")
-            odd += ("status", "queued", "degree")
+            odd = ("rater", "labels", "value", "rater_columns", *of_rows)
             place = "without"
         for name in odd:
             if getattr(self, name):
@@ -300,9 +287,9 @@ class Reading:
 
     @cached_property
     def syntax(self) -> LabelSyntax:
-        """How label cells are read; blank cells are missing unless something else was asked for."""
-        asked = (self.label_sep, self.blank, self.codebook, self.missing)
-        if self.case is Reading.case and all(option is None for option in asked):
+        """Syntax of label cells; blank cells are missing by default."""
+        options = (self.label_sep, self.blank, self.codebook, self.missing)
+        if self.case is Reading.case and all(option is None for option in options):
             return _DEFAULT_SYNTAX  # which was checked once
         label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
@@ -310,12 +297,12 @@ class Reading:
 
     @cached_property
     def condition(self) -> Where | None:
-        """Which rows count; None for all."""
+        """The condition on the rows that count, or None if all count."""
         return None if self.where is None else Where.parse(self.where)
 
     @property
     def answers(self) -> AnswerKind:
-        """What answers are taken as."""
+        """The type of the answers."""
         return self.kind or ("labels" if self.value is None else "value")
 
     @property
@@ -325,77 +312,72 @@ class Reading:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of a long table by role, as far as they are named."""
+        """The columns of a long table by role, or None if they are not named."""
         return {role: getattr(self, role) for role in ("unit", "rater", "labels", "value")}
 
     @property
     def drawn(self) -> dict[str, Any]:
-        """The columns that say how the units were drawn, as far as they are named."""
-        given = {role: getattr(self, role) for role in ("cluster", "sampling_weight", "strata")}
-        return {role: name for role, name in given.items() if name is not None}
+        """The named columns of the sampling design."""
+        roles = ("cluster", "sampling_weight", "strata")
+        return {role: name for role in roles if (name := getattr(self, role)) is not None}
 
     def names_column(self, name: str) -> bool:
         """Return whether an option names a column."""
         answers = self.answer if isinstance(self.answer, list) else [self.answer]
-        return name in {self.unit, self.rater, *answers, *self.beside}
+        return name in {self.unit, self.rater, *answers, *self.further_columns}
 
     @property
     def of_units(self) -> list[str]:
-        """All columns that say one thing of each unit."""
+        """All columns with one value per unit."""
         return [*dict.fromkeys([*(self.unit_columns or ()), *self.drawn.values()])]
 
     @property
-    def beside(self) -> list[str]:
-        """All columns of something else: of units, raters, times, degrees, or a status."""
-        of_rows = filter(None, [self.order_by, self.status, self.queued, self.degree])
-        more = [*(self.rater_columns or ()), *of_rows]
-        return [*dict.fromkeys([*self.of_units, *more])]
+    def further_columns(self) -> list[str]:
+        """All columns other than those of unit, rater and answer."""
+        of_rows = filter(None, [getattr(self, name) for name in _FURTHER_COLUMNS[2:]])
+        return [*dict.fromkeys([*self.of_units, *(self.rater_columns or ()), *of_rows])]
 
     @property
     def is_table(self) -> bool:
-        """Whether something says that a file is a table, not the export of a tool."""
+        """Whether the options mean that a file is a table, not the export of a tool."""
         return self.format == "table" or bool(self._layout)
 
     @property
     def _layout(self) -> list[str]:
-        """The options that are given and that describe the layout of a table."""
+        """The passed options that describe the layout of a table."""
         names = (*self.columns, "wide", "raters", "kind", "raters_in_rows", "sql", "header_row")
         return [option(name) for name in names if getattr(self, name)]
 
     @property
     def column_options(self) -> list[str]:
-        """The options that are given for other columns of a table than that of its files."""
-        names = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
+        """The passed options for columns of a table other than that of its files."""
         of_source = (None, self.source, [self.source])
         return [
             option(name)
-            for name in (*names, *self.drawn, "delimiter")
-            if (asked := getattr(self, name)) and asked not in of_source
+            for name in (*_FURTHER_COLUMNS, *self.drawn, "delimiter")
+            if (value := getattr(self, name)) and value not in of_source
         ]
 
     @property
     def in_memory_only(self) -> list[str]:
-        """The options that are given and that no engine knows, for sentences."""
+        """The passed options that no engine supports, for sentences."""
         names = (
             *("wide", "raters", "kind", "raters_in_rows", "question", "delimiter"),
-            *("source", "sheet", "header_row", "sql", "unit_columns", "rater_columns", "order_by"),
-            *("status", "queued", "degree"),
-            *self.drawn,
+            *("source", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
         )
-        given = [option(name) for name in (*names, "predictions") if getattr(self, name)]
-        given += [option("roster")] * (self.roster is not None)
-        return given + [option("format", self.format)] * (self.format not in ("auto", "table"))
+        passed = [option(name) for name in (*names, "predictions") if getattr(self, name)]
+        passed += [option("roster")] * (self.roster is not None)
+        return passed + [option("format", self.format)] * (self.format not in ("auto", "table"))
 
     @property
-    def asked(self) -> list[str]:
-        """The options that are given, for sentences."""
-        named = []
-        for name, default in _DEFAULTS:
-            asked = getattr(self, name)
-            is_default = isinstance(asked, str | bool) and asked == default
-            if asked is not None and not is_default:
-                named.append(option(name))
-        return named
+    def passed(self) -> list[str]:
+        """The passed options, for sentences."""
+        values = [(name, getattr(self, name), default) for name, default in _DEFAULTS]
+        return [
+            option(name)
+            for name, value, default in values
+            if value is not None and not (isinstance(value, str | bool) and value == default)
+        ]
 
 
 Reading.__init__ = public(Reading.__init__)  # type: ignore[method-assign]
@@ -404,7 +386,7 @@ _DEFAULTS = [(f.name, "," if f.name == "label_sep" else f.default) for f in fiel
 
 
 def as_reading(reading: Reading | None) -> Reading:
-    """Return how something is read: as asked for, or with the usual names of columns."""
+    """Return a `Reading`, by default with the usual names of columns."""
     if isinstance(reading, Reading):
         return reading
     check_type("reading", reading, type(None), "a Reading, such as Reading(unit='doc')")
@@ -412,14 +394,14 @@ def as_reading(reading: Reading | None) -> Reading:
 
 
 def check_encoding(encoding: str) -> None:
-    """Raise `OptionError` unless Python knows the encoding."""
+    """Raise `OptionError` unless Python has the encoding."""
     try:
         "a".encode(encoding)
     except (LookupError, ValueError, TypeError):
         known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
         hint = did_you_mean(str(encoding).replace("_", "-"), known)
-        said = f"{option('encoding', encoding, limit=80)} is not a text encoding"
-        raise OptionError(f"{said}.{hint}") from None
+        name = option("encoding", encoding, limit=80)
+        raise OptionError(f"{name} is not a text encoding.{hint}") from None
 
 
 Path: TypeAlias = str | PathLike[str]
@@ -429,10 +411,7 @@ Note: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """How a table is reduced; see `tally`. `keep_raters` follows from what is to be computed.
-
-    Under `in_memory` nothing is, however large.
-    """
+    """Options for the reduction of a table; see `tally`. Under `in_memory` none is reduced."""
 
     assume_unique: bool = False
     partitioned_by_unit: bool = False
@@ -447,16 +426,16 @@ class Plan:
                 check_type(name, getattr(self, name), bool, "True or False")
 
     @property
-    def asked(self) -> list[str]:
-        """The options that are given, for sentences."""
-        given = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
-        return [option(name) for name in given]
+    def passed(self) -> list[str]:
+        """The passed options, for sentences."""
+        names = [f.name for f in fields(self)[:-2] if getattr(self, f.name) is not f.default]
+        return [option(name) for name in names]
 
 
 def is_files(source: object) -> TypeGuard[Paths]:
-    """Return whether something is the path of a file, or a list of such."""
-    listed = list(source) if isinstance(source, list | tuple) else [source]
-    return all(isinstance(one, str | PathLike) for one in listed)
+    """Return whether a value is the path of a file, or a list of paths."""
+    paths = list(source) if isinstance(source, list | tuple) else [source]
+    return all(isinstance(path, str | PathLike) for path in paths)
 
 
 def no_note(sentence: str) -> None:

@@ -50,7 +50,7 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
     name, table = str(reading.status), numbered(as_pandas(data))
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     others = replace(reading, status=None)
-    if name in {reading.unit, reading.rater, *answers, *others.beside}:
+    if name in {reading.unit, reading.rater, *answers, *others.further_columns}:
         raise OptionError(f"{option('status', name)} is named for something else, too.")
     said = _read(pick_column(table, name), name)
     table, observed = table.drop(columns=[name]), said == STATUSES[0]

@@ -350,6 +350,6 @@ class TestDegrees:
         said = refusal("score", "sure.csv", "--degree", "sure", "--memory-limit", "1GB")
         assert said.startswith("Error: --degree is for files that are read into memory")
         said = refusal("score", "sure.csv", "--degree", "sure", "--duplicates", "first")
-        assert "--duplicates 'first' means nothing beside --degree" in said
+        assert "--duplicates 'first' does not apply with --degree" in said
         said = refusal("score", "sure.csv", "--degree", "sure")
         assert "Row 1, counted from 1 below the header: '-1' in column 'sure' is no degree" in said

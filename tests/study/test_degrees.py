@@ -172,7 +172,7 @@ def test_refused_rows(said):
 )
 def test_options_that_mean_nothing_beside_degrees(options):
     """Rows of a unit and a rater are labels of one answer, so that they cannot be repeats."""
-    with pytest.raises(OptionError, match="means nothing beside degree="):
+    with pytest.raises(OptionError, match="does not apply with degree="):
         read(ROWS, **options)
 
 
