@@ -370,7 +370,7 @@ BUDGET = {
     "files": 1_800,
     "inference": 6_350,
     "large": 4_600,
-    "panels": 4_950,
+    "panels": 4_900,
     "plots": 2_550,
     "reporting": 4_500,
     "scoring": 2_400,

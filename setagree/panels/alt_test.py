@@ -31,7 +31,7 @@ from setagree.errors import (
 from setagree.inference.panel_members import Codes, Flags, case_of, check_least, check_share
 from setagree.large.opening import Data
 from setagree.limits import MAX_PLANNED_UNITS
-from setagree.panels.members import answers_of, models_and_humans, rater_index
+from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -52,7 +52,6 @@ _POORLY = (
     " The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to "
     "them as one of them is."
 )
-_NO_HUMAN = "no human shares enough units with the model"
 _BY_CHANCE = " Agrees with the other humans hardly more than chance: "
 
 
@@ -105,7 +104,8 @@ class AltTest(Result):
             "advantage",
             head="model wins",
             meaning="the share of units on which the model is at least as near to the other humans "
-            "as the human is; its interval is about these raters",
+            "as the human is; its interval is about this human and this model, for units (and "
+            "their other raters) like these",
         ),
         Column(("low", "high"), "interval"),
         Column("human_advantage", head="human wins"),
@@ -137,7 +137,7 @@ class AltTest(Result):
     @property
     def reason(self) -> str | None:
         """Reason for a winning rate of NaN, or None."""
-        return None if len(self.humans) else _NO_HUMAN
+        return None if len(self.humans) else NO_HUMAN
 
     @property
     def verdict(self) -> str:
@@ -163,17 +163,17 @@ class AltTest(Result):
         close to chance.
         """
         by_chance = self.humans[self.humans["agreement"] < _LIKE_CHANCE]["agreement"]
-        said: list[Words] = []
+        words: list[Words] = []
         if len(self.humans) < 3:
-            said.append(" Fewer than three humans could be tested: do not rely on it.")
+            words.append(" Fewer than three humans could be tested: do not rely on it.")
         if self.reference_alpha < _POOR:
-            said.append(_POORLY.format(self.reference_alpha))
+            words.append(_POORLY.format(self.reference_alpha))
         if len(by_chance):
             parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
             more = len(parts) - _NAMED
             shown: list[Sentence] = [*parts[:_NAMED], *([(f"{more:,} more",)] if more > 0 else [])]
-            said += [_BY_CHANCE, *enumeration(shown), "; a win there is weak evidence."]
-        return tuple(said)
+            words += [_BY_CHANCE, *enumeration(shown), "; a win there is weak evidence."]
+        return tuple(words)
 
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
         """Return the power of a test for a model of a given quality.
@@ -332,17 +332,11 @@ class AltTestTable(ResultPerModel[AltTest]):
         ``power`` is that of `AltTest.power`; ``units_for_80`` is the number of units for a power of
         0.8.
         """
-        names = [
-            "model",
-            "distance",
-            "epsilon",
-            "winning_rate",
-            "average_advantage_probability",
-            "passes",
-        ]
-        return pd.DataFrame(
-            {name: [getattr(row, name) for row in self.rows] for name in names}
-        ).assign(
+        names = "model distance epsilon winning_rate average_advantage_probability passes"
+        frame = pd.DataFrame(
+            {name: [getattr(row, name) for row in self.rows] for name in names.split()}
+        )
+        return frame.assign(
             n_humans=[len(row.humans) for row in self.rows],
             n_units=[row.n_units for row in self.rows],
             power=[row.power() for row in self.rows],
@@ -377,7 +371,6 @@ _PARTS = 720_720
 """A multiple of all numbers up to 16: similarities of small sets are multiples of its inverse."""
 
 
-@dataclass(frozen=True, eq=False)
 class Contest:
     """Humans and distances shared by the tests of all models of a study.
 
@@ -385,67 +378,58 @@ class Contest:
     largest possible distance, mean distances are compared, and tie if they differ by rounding only.
     """
 
-    study: Annotations
-    weights: Weights
-    people: Flags
-    min_humans: int
-    bounded: bool = True
-
-    @cached_property
-    def _rows(self) -> Flags:
-        """Flags of the humans' answers to units with enough of them."""
-        study = self.study
-        human = self.people[study.rater_codes]
-        enough = np.bincount(study.unit_codes[human], minlength=study.n_units) >= self.min_humans
-        return np.asarray(human & enough[study.unit_codes])
-
-    @cached_property
-    def _answers(self) -> tuple[Codes, Codes, Codes]:
-        """Unit, rater and value of these answers, sorted by unit and rater."""
-        study, rows = self.study, np.flatnonzero(self._rows)
-        rows = rows[np.lexsort((study.rater_codes[rows], study.unit_codes[rows]))]
-        return study.unit_codes[rows], study.rater_codes[rows], study.value_codes[rows]
-
-    @cached_property
-    def _places(self) -> tuple[Codes, Codes]:
-        """Start of the unit of each of these answers, and its number of answers."""
-        units, _, _ = self._answers
-        sizes = np.bincount(units, minlength=self.study.n_units)
-        return (np.cumsum(sizes) - sizes)[units], sizes[units]
-
-    @cached_property
-    def _to_humans(self) -> Floats:
-        """S(j) of each of these answers."""
-        _, _, values = self._answers
-        return self._mean_nearness(values)
+    def __init__(
+        self,
+        study: Annotations,
+        weights: Weights,
+        people: Flags,
+        min_humans: int,
+        *,
+        bounded: bool = True,
+    ) -> None:
+        self.study, self.weights, self.people, self.bounded = study, weights, people, bounded
+        # The humans' answers to units with enough of them, by unit and human.
+        n_humans = np.bincount(study.unit_codes[people[study.rater_codes]], minlength=study.n_units)
+        rows = people[study.rater_codes] & (n_humans >= min_humans)[study.unit_codes]
+        self.alpha = float("nan")
+        if rows.any():
+            case = Case(Tally.from_annotations(study.take(rows)), weights)
+            self.alpha = estimate(case, Urn("ratings")).estimate
+        order = np.lexsort((study.rater_codes, study.unit_codes, ~rows))[: rows.sum()]
+        self.units, self.humans, self.values = (
+            codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
+        )
+        # The first answer to the unit of each answer, and their number.
+        sizes = np.bincount(self.units, minlength=study.n_units)
+        self.first, self.size = (np.cumsum(sizes) - sizes)[self.units], sizes[self.units]
+        self.to_humans = self._mean_nearness(self.values)
 
     def _mean_nearness(self, answers: Codes) -> Floats:
         """Return the mean similarity of an answer per rating to the other answers to its unit.
 
         Summed human by human, in their order, as in the authors' program.
         """
-        (_, _, values), (start, size) = self._answers, self._places
-        left, out, place = np.arange(len(values)), np.zeros(len(values)), 0
-        while left.size:
-            others = left[start[left] + place != left]
-            out[others] += self._nearness(answers[others], values[start[others] + place])
+        n = len(self.values)
+        at, out, place = np.arange(n), np.zeros(n), 0
+        while at.size:
+            others = at[self.first[at] + place != at]
+            other_values = self.values[self.first[others] + place]
+            out[others] += self._nearness(answers[others], other_values)
             place += 1
-            left = left[place < size[left]]
-        return np.asarray(out / (size - 1))
+            at = at[place < self.size[at]]
+        return np.asarray(out / (self.size - 1))
 
     def _nearness(self, k: Codes, l: Codes) -> Floats:
-        """Return 1 - d if distances are bounded by 1, else -d."""
-        if self.bounded:
-            return _fractions(self.weights.at(k, l))
-        return -self.weights.distance_at(k, l)
+        """Return 1 - d if distances are bounded by 1, else -d.
 
-    @cached_property
-    def alpha(self) -> float:
-        """Krippendorff's alpha of the humans on the units with enough of them."""
-        if not self._rows.any():
-            return float("nan")
-        tally = Tally.from_annotations(self.study.take(self._rows))
-        return estimate(Case(tally, self.weights), Urn("ratings")).estimate
+        A distance is stored as 1 - s, so that 1 - d need not be the double nearest to 1/3:
+        similarities are rounded to the nearest double of fractions with small denominators.
+        """
+        if not self.bounded:
+            return -self.weights.distance_at(k, l)
+        similarity = self.weights.at(k, l)
+        nearest = np.rint(similarity * _PARTS) / _PARTS
+        return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)
 
     @cached_property
     def agreements(self) -> Floats:
@@ -454,10 +438,10 @@ class Contest:
         d_o is the mean distance of the rater's answers to those of the other humans within units,
         d_e that to the answers of the other humans to all units.
         """
-        _, raters, values = self._answers
+        raters, values = self.humans, self.values
         n_raters, K = self.study.n_raters, self.weights.n_values
         n = np.bincount(raters, minlength=n_raters).astype(np.float64)
-        observed = np.bincount(raters, self.bounded - self._to_humans, n_raters)
+        observed = np.bincount(raters, self.bounded - self.to_humans, n_raters)
         totals = np.bincount(values, minlength=K).astype(np.float64)
         to_all = self.weights.distance_dot(totals)[values]
         own = spread_within_groups(raters, values, n_groups=n_raters, weights=self.weights)
@@ -469,24 +453,14 @@ class Contest:
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""
-        units, humans, _ = self._answers
-        answers = answers_of(self.study, model)[units]
+        answers = answers_of(self.study, model)[self.units]
         kept = answers >= 0
         # Comparisons without an answer of the model are dropped, so any value will do.
-        of_model, of_human = self._mean_nearness(np.maximum(answers, 0)), self._to_humans
+        of_model, of_human = self._mean_nearness(np.maximum(answers, 0)), self.to_humans
         # The authors' program compares mean similarities as doubles.
         slack = 0.0 if self.bounded else ROUNDING * np.maximum(np.abs(of_model), np.abs(of_human))
         lead = of_model - of_human
-        return units[kept], humans[kept], (lead >= -slack)[kept], (lead <= slack)[kept]
-
-
-def _fractions(similarity: Floats) -> Floats:
-    """Return similarities rounded to the nearest double of fractions with small denominators.
-
-    A distance is stored as 1 - s, so that 1 - d need not be the double nearest to 1/3.
-    """
-    nearest = np.rint(similarity * _PARTS) / _PARTS
-    return np.where(np.abs(nearest - similarity) <= ROUNDING, nearest, similarity)
+        return self.units[kept], self.humans[kept], (lead >= -slack)[kept], (lead <= slack)[kept]
 
 
 @public
@@ -588,7 +562,7 @@ def alt_test(
             f"With two, nothing is left to call the humans' common view.{also}"
         )
     compared = case_of(study, distance)
-    contest = Contest(study, compared.weights, people, min_humans, compared.bounded)
+    contest = Contest(study, compared.weights, people, min_humans, bounded=compared.bounded)
     tests = [
         _tested(contest, code, compared.name, float(epsilon), float(q), min_units)
         for code in models
@@ -596,7 +570,7 @@ def alt_test(
     undefined = [test.model for test in tests if test.reason is not None]
     if undefined:
         warn(
-            f"alt-test of {listing(undefined)}: undefined (nan), because {_NO_HUMAN}; "
+            f"alt-test of {listing(undefined)}: undefined (nan), because {NO_HUMAN}; "
             f"{option('min_units')} lowers what is enough.",
             UndefinedAgreementWarning,
         )

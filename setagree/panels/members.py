@@ -22,6 +22,8 @@ from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 
+NO_HUMAN = "no human shares enough units with the model"
+
 
 def answers_of(study: Annotations, rater: int) -> Codes:
     """Return the value of a rater's answer to each unit, or -1."""

@@ -28,7 +28,7 @@ from setagree.errors import (
 from setagree.inference.comparison import holm
 from setagree.inference.panel_members import Codes, Flags, check_share
 from setagree.large.opening import Data
-from setagree.panels.members import answers_of, models_and_humans
+from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
@@ -196,7 +196,7 @@ class Replacement(_Changed, Result):
     def reason(self) -> str | None:
         """Reason for a missing test, or None."""
         if not self.defined:
-            return "no human shares enough units with the model"
+            return NO_HUMAN
         untested = [one for one in self.changes if not one.standard_error > 0]
         if self.against == "all" and untested:
             return in_message(("a test is missing in the place of ", *_whose(untested)))
@@ -385,23 +385,19 @@ class ReplacementTable(ResultPerModel[Replacement]):
         """Return the tests, the largest change first, with p corrected by Holm over the models."""
         p = np.array([one.p_value for one in tests])
         tested = np.isfinite(p)
-        adjusted = np.full(len(p), np.nan)
-        adjusted[tested] = holm(p[tested])
-        both = zip(tests, adjusted.tolist(), strict=True)
-        corrected = [replace(one, p_adjusted=each) for one, each in both]
-        return cls(
-            tuple(sorted(corrected, key=lambda one: -np.nan_to_num(one.difference, nan=-9.0)))
-        )
+        p[tested] = holm(p[tested])
+        rows = [replace(one, p_adjusted=each) for one, each in zip(tests, p.tolist(), strict=True)]
+        return cls(tuple(sorted(rows, key=lambda one: -np.nan_to_num(one.difference, nan=-9.0))))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: the mean change, its 90% interval, p, and the decision."""
         names = "model distance margin against reference_alpha difference standard_error low high"
-        columns = [*names.split(), "p_value", "p_adjusted", "passes", "worst"]
-        ends = [dict(zip(("low", "high"), row.interval(), strict=True)) for row in self.rows]
-        rows = [
-            {name: end[name] if name in end else getattr(row, name) for name in columns}
-            for row, end in zip(self.rows, ends, strict=True)
-        ]
+        rows = []
+        for test in self.rows:
+            low, high = test.interval()
+            ends = {"low": low, "high": high}
+            columns = [*names.split(), "p_value", "p_adjusted", "passes", "worst"]
+            rows.append({x: ends[x] if x in ends else getattr(test, x) for x in columns})
         return pd.DataFrame(rows)
 
     def __repr__(self) -> str:
@@ -527,14 +523,11 @@ def noninferiority_test(
     _check_margin(margin, alpha, study.raters[people].tolist())
     tests = []
     for code in models:
-        answers = answers_of(study, code)
-        changes = tuple(
-            _change(whole, study, people, human, answers)
-            for human in np.flatnonzero(people).tolist()
-        )
-        name = study.raters[code]
+        model, answers = study.raters[code], answers_of(study, code)
+        codes = np.flatnonzero(people).tolist()
+        changes = tuple(_change(whole, study, people, human, answers) for human in codes)
         tests.append(
-            Replacement(name, whole.distance, margin, against, changes, alpha, equivalence)
+            Replacement(model, whole.distance, margin, against, changes, alpha, equivalence)
         )
     _warn_few(tests)
     return ReplacementTable.ranked(tests)
@@ -589,23 +582,20 @@ def _change(
 
 def _warn_few(tests: Sequence[Replacement]) -> None:
     """Warn if the test may exceed its level: few shared units, or a margin worth few units."""
-    every = [
-        (f"{one.human} with {test.model}", test, one) for test in tests for one in test.defined
-    ]
-    few = [f"{pair}: {one.n_ratings}" for pair, _, one in every if one.n_ratings < FEW_UNITS]
+    margin, least = tests[0].margin, FEW_LOST[tests[0].against]
+    every = [(f"{one.human} with {test.model}", one) for test in tests for one in test.defined]
+    few = [f"{pair}: {one.n_ratings}" for pair, one in every if one.n_ratings < FEW_UNITS]
+    worth = [(pair, margin / one.one_unit) for pair, one in every]
+    little = [f"{pair}: {units:.1f}" for pair, units in worth if units < least]
     if few:
         warn(
             f"Some humans answered fewer than {FEW_UNITS} units together with the model "
             f"({listing(few)}); the test did not keep its level in simulations there.",
             SetagreeWarning,
         )
-        return
-    worth = [(pair, test.margin / one.one_unit) for pair, test, one in every]
-    least = FEW_LOST[tests[0].against]
-    little = [f"{pair}: {units:.1f}" for pair, units in worth if units < least]
-    if little:
+    elif little:
         warn(
-            f"The margin of {tests[0].margin:g} is worth fewer than {least:g} units in which "
+            f"The margin of {margin:g} is worth fewer than {least:g} units in which "
             f"the model alone is wrong ({listing(little)}): a model that loses the margin passes "
             "too often. More units help, or a larger margin.",
             SetagreeWarning,

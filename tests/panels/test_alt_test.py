@@ -226,7 +226,7 @@ class TestNumbers:
                 return super()._nearness(k, l)
 
         people = np.array([name != "m" for name in study.raters])
-        contest = Counting(study, sa.weights(study, "nominal"), people, 2, 0.0)
+        contest = Counting(study, sa.weights(study, "nominal"), people, 2, bounded=False)
         contest.wins(study.raters.tolist().index("m"))
         # Once for the humans' own answers, once for the model's.
         assert sum(seen) == 2 * (300 * 299 + 2000 * 3 * 2)
