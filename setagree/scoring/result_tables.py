@@ -148,8 +148,8 @@ def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, 
     """Return agreements of units that were drawn in clusters."""
     if rows[0].study is None:
         raise DataError(
-            f"{option('cluster')} requires the identities of the units, which a tally does not "
-            "have: build the study in memory with Annotations.from_long."
+            f"{option('cluster')} requires the identities of the units, which a tally "
+            "lacks: build the study in memory with Annotations.from_long."
         )
     study = rows[0].study.sampled(cluster=cluster)
     clustered = tuple(score_part(row, study) for row in rows)

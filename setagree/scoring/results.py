@@ -64,7 +64,7 @@ table['fleiss_kappa', 'jaccard']."
             raise IndexError(f"row {name} does not exist; the table has {len(rows)} rows, from 0.")
         return int(name) % len(rows)
     names = [(row.coefficient, row.distance) for row in rows]
-    first, *distances = name if isinstance(name, tuple) else (name,)
+    first, *distances = name if isinstance(name, tuple) and name else (name,)
     wholes = [(row.coefficient, *row.definition.short_names) for row in rows]
     parts = [tuple(row.coefficient.split("_")) for row in rows]
     for known in (wholes, parts):

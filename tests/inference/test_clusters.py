@@ -153,7 +153,7 @@ class TestSayingSo:
             lambda: sa.agreement(tally, cluster="doc"),
             lambda: sa.bootstrap(sa.krippendorff_alpha(tally), cluster="doc"),
         ):
-            with pytest.raises(DataError, match="which a tally lacks"):
+            with pytest.raises(DataError, match="requires the identities of the units"):
                 ask()
 
     def test_several_clusters_of_one_unit(self, study):
