@@ -30,14 +30,13 @@ from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import ONE_BY_ONE, UNWEIGHTED, gather, main_findings, sections
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
-from setagree.reporting.sections.base import Column, Findings, Section, Table, cell_text
-from setagree.reporting.sections.registry import ONE_BY_ONE, UNWEIGHTED, main_findings, sections
+from setagree.reporting.sections.base import Findings, Section, Table
 from setagree.study.annotations import Annotations
 from setagree.wording.sentences import Sentence, columns_of, cut, plain
-from setagree.wording.tables import TERMINAL, aligned
+from setagree.wording.tables import TERMINAL, Column, aligned
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
@@ -228,7 +227,7 @@ def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iter
         return  # what it says stands among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
-        yield from _wrapped(section.lead, width)
+        yield from _wrapped(section.lead or (), width)
         return
     n = rows if section.table.is_ranking else len(section.table.rows)
     yield from _table_lines(section.table, n, tables)
@@ -241,7 +240,7 @@ def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
     shown_rows = table.rows[:rows]
     say_cell = _in_full if terminal == _UNLIMITED else _text
     columns = [
-        [column.head, *(cell_text(row[k], column.kind, say_cell) for row in shown_rows)]
+        [column.heading(), *(column.text(row[k], say_cell) for row in shown_rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)

@@ -1,28 +1,70 @@
-"""The results that a report describes, computed once, without words and pictures."""
+"""The topics of a report in their order, their results, and what the report shows of these."""
 
 from __future__ import annotations
 
 import secrets
 import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
-from setagree.checks import Rng, as_generator, check_level, check_resamples
+from setagree.checks import as_generator, check_level, check_resamples
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DegreesWarning, RareAnswersWarning, UndefinedAgreementWarning
+from setagree.errors import (
+    DegreesWarning,
+    RareAnswersWarning,
+    SetagreeError,
+    UndefinedAgreementWarning,
+)
 from setagree.inference.benchmark import benchmark
 from setagree.inference.panel_members import require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
-from setagree.reporting.sections.base import Asked, Findings, Groups, Models, Panels
-from setagree.reporting.sections.models import named_models
-from setagree.reporting.sections.registry import find_all
+from setagree.progress import stages
+from setagree.reporting.headline import headline
+from setagree.reporting.sections import (
+    changes,
+    data,
+    decisions,
+    estimates,
+    groups,
+    labels,
+    models,
+    patterns,
+    raters,
+    units,
+)
+from setagree.reporting.sections.base import Findings, Method, Options, Section, Topic
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
-from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
-from setagree.scoring.table import agreement as score_table
-from setagree.study.annotations import Annotations
+from setagree.scoring.table import agreement
 from setagree.study.rater_columns import marked_models
+from setagree.wording.number_format import rough
+from setagree.wording.sentences import Sentence
+
+TOPICS: tuple[Topic, ...] = (
+    *(data.TOPIC, estimates.CHOICES, decisions.TOPIC, models.TOPIC, models.REPLICATION),
+    *(labels.TOPIC, labels.DEPTHS, labels.CONFUSIONS),
+    *(raters.TOPIC, raters.PAIRS, patterns.TOPIC, raters.MAP),
+    *(units.TOPIC, groups.TOPIC, changes.TOPIC, estimates.CHANCE),
+)
+
+UNWEIGHTED = "are counted over the units of the sample, without their weights."
+"""End of the note of a section that does not take sampling weights into account."""
+
+ONE_BY_ONE = "and treat the units as drawn one by one."
+"""End of the note of a section that ignores clusters, strata or a population size."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence that matters, and the section that has its details."""
+
+    about: str
+    section: str
+    sentence: Sentence
 
 
 def gather(
@@ -31,53 +73,119 @@ def gather(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
-    groups: Groups | None = None,
-    n_resamples: int = 999,
-    model: Models = None,
-    panels: Panels = None,
-    margin: float | None = None,
-    threshold: float | None = None,
-    facets: list[str] | None = None,
-    rng: Rng = None,
+    **options: Any,
 ) -> Findings:
-    """Return all that is found about a study; a million ratings take about a minute.
+    """Return the findings about a study; a million ratings take about a minute.
 
-    The options are those of `report`; a seed is drawn by default. Models are taken out
-    first: only what compares them with the humans sees their answers.
+    The options are those of `report`; without a seed one is drawn. Models are taken out first:
+    only what compares them with the humans sees their answers.
     """
-    reading = None if facets is None else rater_reading(study, facets, model)
+    wanted = Options(**options)
+    reading = None if wanted.facets is None else rater_reading(study, wanted.facets, wanted.model)
     everyone = require_raters(study, "report", reading)
-    if model is None:
+    if wanted.model is None:
         model = marked_models(everyone) or None
     else:
-        everyone, model = with_models(everyone, model, rater_columns=facets)
+        everyone, model = with_models(everyone, wanted.model, rater_columns=wanted.facets)
     check_level(level)
-    check_resamples(n_resamples)
-    seed = secrets.randbits(32) if rng is None else rng
-    asked = Asked(groups, model, panels, n_resamples, seed, margin, threshold, facets)
-    as_generator(asked.rng)  # raises an error for an invalid seed before any work
-    models = named_models(everyone, model)
-    humans = everyone.without_raters(models) if models else everyone
-    main = _headline(humans, coefficient, distance, level)
+    check_resamples(wanted.n_resamples)
+    seed = secrets.randbits(32) if wanted.rng is None else wanted.rng
+    as_generator(seed)  # raises before any work unless it is a seed
+    named = models.named_models(everyone, model)
+    humans = everyone.without_raters(named) if named else everyone
+    listed = None if distance is None else [get_distance(distance)]
+    one = Scorer(humans).distances(get_coefficient(coefficient), listed)[0]
+    main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
+    wanted = replace(wanted, model=model, rng=seed)
     with warnings.catch_warnings():
         # The parts of a study may be undefined without a warning each: the tables show it. Of a
-        # rare answer the headline has warned, of rare labels it has not. What does not look at
-        # degrees has a note in its section.
+        # rare answer the headline has warned, of rare labels it has not. What ignores degrees
+        # says so in its section.
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
         warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
         # The report shows how the units were drawn; these parts of it have no interval.
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
-        f = Findings(humans, main, benchmark(main), level, asked, everyone, models)
-        find_all(f)
+        f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)
+        _compute(f)
     return f
 
 
-def _headline(
-    study: Annotations, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
-) -> Agreement:
-    """Return the coefficient that is explained, with a warning if it is undefined."""
-    scorer = Scorer(study)
-    asked = None if distance is None else [get_distance(distance)]
-    one = scorer.distances(get_coefficient(coefficient), asked)[0]
-    return score_table(study, coefficient=coefficient, distance=one, level=level).rows[0]
+def _compute(f: Findings) -> None:
+    """Fill in the result of each topic, or the reason why there is none."""
+    computed = [(topic, topic.compute) for topic in TOPICS if topic.compute is not None]
+    with stages("looking at", len(computed)) as reached:
+        for topic, compute in computed:
+            reached(topic.id)
+            try:
+                f.results[topic.id] = compute(f)
+            except SetagreeError as error:
+                if not topic.optional:
+                    raise
+                f.absent[topic.id] = str(error)
+
+
+def _with_results(f: Findings) -> Iterator[tuple[Topic, Any]]:
+    """Yield the topics that have a result, or need none, with it."""
+    for topic in TOPICS:
+        result = f.result(topic.id)
+        if result is not None or topic.compute is None:
+            yield topic, result
+
+
+def main_findings(f: Findings) -> list[Finding]:
+    """Return what a person should read first, the costs before the choices."""
+    is_defined = f.main.reason is None
+    first = [] if is_defined else [Finding("No estimate", "data", headline(f))]
+    others = [
+        Finding(topic.about, topic.id, topic.summary(f, result))
+        for topic, result in sorted(_with_results(f), key=lambda pair: pair[0].rank)
+        if topic.summary is not None and (is_defined or topic.without_estimate)
+    ]
+    return [*first, *(finding for finding in others if finding.sentence)]
+
+
+def sections(f: Findings) -> list[Section]:
+    """Return the sections of all topics, in the order of the report.
+
+    Of a sample with weights, clusters, strata or a population size their notes state what ignores
+    these.
+    """
+    return [
+        _completed(f, topic, section) for topic in TOPICS for section in _topic_sections(f, topic)
+    ]
+
+
+def _topic_sections(f: Findings, topic: Topic) -> Iterable[Section]:
+    """Return the sections of a topic, or one with the reason why it could not be computed."""
+    result = f.result(topic.id)
+    if result is not None or topic.compute is None:
+        return topic.sections(f, result)
+    return [Section(lead=(f.absent[topic.id],))] if topic.id in f.absent else []
+
+
+def _completed(f: Findings, topic: Topic, section: Section) -> Section:
+    """Return a section with what its topic gives to all sections."""
+    drawn, lead, added = f.study.sampling, section.lead, ""
+    if f.main.case.is_weighted:
+        if topic.unweighted and section.table:
+            added = f"{topic.unweighted} {UNWEIGHTED}"
+    elif drawn is not None and topic.one_by_one:
+        added = f"{topic.one_by_one} ignore {drawn.said} {ONE_BY_ONE}"
+    if lead is None:
+        lead = topic.summary(f, f.result(topic.id)) if topic.summary else ()
+    lows = []
+    if section.table is not None:
+        places = [
+            k for k, one in enumerate(section.table.columns) if one.kind in {"estimate", "change"}
+        ]
+        lows = [row[k][1] for row in section.table.rows for k in places]
+    note = " ".join(filter(None, [section.note, rough(lows), added]))
+    title, name = section.title or topic.title, section.id or topic.id
+    return replace(section, lead=lead, note=note, title=title, id=name)
+
+
+def methods(f: Findings) -> list[Method]:
+    """Return the sentences that the topics add to the methods paragraph."""
+    added = [topic.method(f, result) for topic, result in _with_results(f) if topic.method]
+    return [one for one in added if one is not None]

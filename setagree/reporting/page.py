@@ -19,6 +19,7 @@ import numpy as np
 from setagree.errors import FileError, MissingDependencyError, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
+from setagree.reporting.findings import main_findings, sections
 from setagree.reporting.headline import (
     caution,
     distance_phrase,
@@ -30,22 +31,11 @@ from setagree.reporting.headline import (
     verdict_sentence,
 )
 from setagree.reporting.methods import Methods, version
-from setagree.reporting.sections.base import (
-    Column,
-    Findings,
-    Picture,
-    Section,
-    Table,
-    cell_text,
-    shown,
-    sorts_as,
-    span,
-)
-from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.sections.base import Findings, Picture, Section, Table
 from setagree.scoring.coefficients import coefficient_name
 from setagree.wording.number_format import interval, is_nothing, number
 from setagree.wording.sentences import Name, Sentence, as_markdown, plain
-from setagree.wording.tables import markdown_table
+from setagree.wording.tables import Column, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,7 +164,7 @@ def _drawn(section: Section, picture: Picture) -> Any:
         picture.draw(ax=ax)
 
     # For screen readers: the kind of picture, and its content.
-    said = f"{section.title}. {plain(section.lead)} The numbers are in the table."
+    said = f"{section.title}. {plain(section.lead or ())} The numbers are in the table."
     broad = inline_svg(draw, description=said, width=_WIDTH, height=picture.height)
     narrow = '<p class="note">This picture needs a wider screen.</p>'
     if picture.columns <= _MOST_NARROW:
@@ -197,10 +187,14 @@ def _table(table: Table) -> dict[str, Any]:
 
 def _cell(value: Any, column: Column, longest: float) -> dict[str, Any]:
     """Return a cell as the page shows it, with a bar where its column has a longest one."""
-    kind = column.kind
     bar = round(75 * float(value) / longest, 1) if longest and not is_nothing(value) else None
-    words = {"said": shown(value, kind), "span": span(value, kind), "sort": sorts_as(value, kind)}
-    return {**words, "bar": bar, "column": column}
+    return {
+        "sentence": column.sentence(value),
+        "interval": column.interval(value),
+        "sort_key": column.sort_key(value),
+        "bar": bar,
+        "column": column,
+    }
 
 
 _COMMANDS = (
@@ -304,9 +298,9 @@ def _markdown_section(section: Section) -> Iterator[str]:
 def table_lines(table: Table) -> Iterator[str]:
     """Return the lines of a table, with its caption before and what is left out after."""
     yield from (f"*{table.caption}*", "")
-    heads = [column.head for column in table.columns]
+    heads = [column.heading() for column in table.columns]
     rows = (
-        [cell_text(value, one.kind, said) for value, one in zip(row, table.columns, strict=True)]
+        [column.text(value, said) for value, column in zip(row, table.columns, strict=True)]
         for row in table.rows
     )
     left = [not column.is_number for column in table.columns]

@@ -15,12 +15,11 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
 from setagree.large.opening import Data
 from setagree.progress import stages
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, methods
 from setagree.reporting.headline import counts_line, quoted_interval
 from setagree.reporting.methods import Methods, methods_of_result
 from setagree.reporting.page import browser, html_report, markdown_report, printed
 from setagree.reporting.sections.base import Findings, Groups, Method, Models, Panels
-from setagree.reporting.sections.registry import methods
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.wording.number_format import interval, level_text
 from setagree.wording.sentences import Name

@@ -18,15 +18,19 @@ import pandas as pd
 
 from setagree.wording.label_sets import Degrees, display_labels, sorted_labels
 from setagree.wording.number_format import (
+    DASH,
     count,
     four,
     four_interval,
+    interval,
     is_nothing,
     level_text,
     number,
     p_four,
+    p_value,
+    share,
 )
-from setagree.wording.sentences import as_markdown, columns_of, cut, visible
+from setagree.wording.sentences import Name, Sentence, as_markdown, columns_of, cut, visible
 
 TERMINAL = 80
 """Number of columns of a terminal of unknown width."""
@@ -41,50 +45,92 @@ _ACROSS = 8
 """Columns of a single row that fit the width of a notebook."""
 
 
-Kind: TypeAlias = Literal[
-    "name", "text", "count", "number", "p", "share", "amount", "interval", "half_width", "yes"
-]
-"""Format of a cell. A name is text from a user, and is cut; a text is from setagree."""
+_Plain: TypeAlias = Literal["name", "text", "count", "number", "signed", "p", "share", "amount"]
+Kind: TypeAlias = Literal[_Plain, "yes", "interval", "half_width", "estimate", "change"]
+"""Format of a cell. A name is text from a user, and is cut; a text is from setagree, in a report
+perhaps a sentence with names in it. An estimate and a change (signed) have their interval."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table that a result prints.
+    """A column of the table that a result prints or a report shows.
 
     Attributes
     ----------
-    source : str, or pair of str
-        The column of `to_frame`, or the two with the ends of an interval.
+    source : str, or tuple of str
+        The column of `to_frame`, or the two with the ends of an interval, or the three with an
+        estimate and its interval.
     kind : str
         How its cells are printed.
     head : str
         Its heading. Default: the name of the source; of an interval, its level.
     meaning : str
         What it is, for the note below the table.
+    is_part : bool
+        Whether its cells are parts of one whole, which a page shows with bars.
     """
 
-    source: str | tuple[str, str]
+    source: str | tuple[str, ...]
     kind: Kind = "number"
     head: str = ""
     meaning: str = ""
+    is_part: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its cells are right-aligned."""
+        return self.kind not in {"name", "text"}
 
     @property
     def first(self) -> str:
         """The column of `to_frame`, or the first of two."""
         return self.source if isinstance(self.source, str) else self.source[0]
 
-    def heading(self, level: float) -> str:
+    def heading(self, level: float = 0.95) -> str:
         """Return the heading in a table of intervals of a level."""
         if self.kind in {"interval", "half_width"} and not self.head:
             return f"{level_text(level)} interval"
         return self.head or self.first.replace("_", " ")
 
+    def values(self, frame: pd.DataFrame) -> list[Any]:
+        """Return the cells of the column, a tuple each if it has several sources."""
+        if isinstance(self.source, tuple):
+            return [*zip(*(frame[name].tolist() for name in self.source), strict=True)]
+        return [*frame[self.source]]
+
     def cells(self, frame: pd.DataFrame) -> list[str]:
         """Return the cells of the column as text."""
-        if isinstance(self.source, tuple):
-            low, high = self.source
-            return [*map(four_interval, frame[low], frame[high])]
-        return ["-" if is_nothing(x) else _CELLS[self.kind](x) for x in frame[self.source]]
+        return ["-" if is_nothing(x) else _CELLS[self.kind](x) for x in self.values(frame)]
+
+    def sentence(self, value: Any) -> Sentence:
+        """Return a cell of a report without its interval, as pieces of a sentence.
+
+        Examples
+        --------
+        >>> Column("alpha", "estimate").sentence((0.25, 0.1, 0.4)), Column("n").sentence(0.5)
+        (('0.250',), ('0.500',))
+        >>> Column("unit", "name").sentence(("a", "b"))
+        (Name(text="('a', 'b')"),)
+        """
+        if self.kind == "name":
+            return (DASH,) if is_nothing(value) else (Name.of(value),)
+        if self.kind == "text":
+            return value if isinstance(value, tuple) else (value,)
+        return (_IN_REPORTS[self.kind](value[0] if self.kind in _TRIPLES else value),)
+
+    def interval(self, value: Any) -> str:
+        """Return the interval of a cell of a report, blank if it has none."""
+        return interval(*value[1:]) if self.kind in _TRIPLES and np.isfinite(value[1]) else ""
+
+    def text(self, value: Any, in_words: Callable[[Sentence], str]) -> str:
+        """Return a cell of a report with its interval."""
+        ends = self.interval(value)
+        return in_words(self.sentence(value)) + (f" ({ends})" if ends else "")
+
+    def sort_key(self, value: Any) -> str:
+        """Return the text of the number that a cell of a report is sorted by, blank if none."""
+        x = value[0] if self.kind in _TRIPLES else value
+        return repr(float(x)) if self.is_number and not is_nothing(x) else ""
 
 
 _CELLS: dict[str, Callable[[Any], str]] = {
@@ -97,7 +143,19 @@ _CELLS: dict[str, Callable[[Any], str]] = {
     "amount": lambda x: f"{x:,.10g}",
     "half_width": lambda x: f"± {four(x)}",
     "yes": lambda x: "yes" if x else "no",
+    "interval": lambda ends: four_interval(*ends),
 }
+_IN_REPORTS: dict[str, Callable[[Any], str]] = {
+    "count": count,
+    "number": number,
+    "estimate": number,
+    "signed": partial(number, signed=True),
+    "change": partial(number, signed=True),
+    "share": share,
+    "p": p_value,
+}
+_TRIPLES = {"estimate", "change"}
+"""Kinds whose cells are a number and the ends of its interval."""
 
 
 def columns_for(frame: pd.DataFrame) -> list[Column]:
@@ -127,7 +185,7 @@ class TextTable:
     def of(cls, frame: pd.DataFrame, columns: Iterable[Column], level: float) -> TextTable:
         """Return the columns that a frame has."""
         kept = {each.heading(level): each for each in columns if each.first in frame}
-        left = {head for head, each in kept.items() if each.kind in {"name", "text"}}
+        left = {head for head, each in kept.items() if not each.is_number}
         return cls({head: each.cells(frame) for head, each in kept.items()}, left)
 
     def has(self, head: str) -> bool:

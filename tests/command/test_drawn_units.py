@@ -13,9 +13,8 @@ pytest.importorskip("typer")
 from cli_support import invoke, ok, refusal, rows
 
 import setagree as sa
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import counts_line
-from setagree.reporting.sections.registry import sections
 
 
 @pytest.fixture(name="study", scope="module")

@@ -16,8 +16,7 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 from typer.testing import CliRunner
 
 from setagree.cli import app as cli
-from setagree.reporting.findings import gather
-from setagree.reporting.sections.registry import main_findings
+from setagree.reporting.findings import gather, main_findings
 from setagree.wording.sentences import Name, columns_of
 
 HOSTILE = "<script>alert(1)</script>"

@@ -12,8 +12,7 @@ from small_studies import annotations, random_rows, sets_of
 import setagree as sa
 from setagree.distances import masi
 from setagree.errors import DataError
-from setagree.reporting.findings import gather
-from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.wording.number_format import number
 from setagree.wording.sentences import plain
 
@@ -218,7 +217,7 @@ class TestWords:
         f = gather(study, groups=groups, n_resamples=19, rng=1)
         section = next(one for one in sections(f) if one.id == "groups")
         assert section.title == "Groups of raters"
-        heads = [column.head for column in section.table.columns]
+        heads = [column.heading() for column in section.table.columns]
         assert "With all other raters" in heads
         assert "Against the rest" not in heads
 

@@ -7,9 +7,8 @@ import pytest
 
 import setagree as sa
 from setagree.errors import OptionError, SetagreeWarning
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections.registry import main_findings, sections
 from setagree.wording.sentences import plain
 
 FEW = {"n_resamples": 19, "rng": 1}

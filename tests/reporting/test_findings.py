@@ -12,14 +12,13 @@ from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.errors import UndefinedAgreementWarning
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import TOPICS, gather, main_findings, sections
 from setagree.reporting.headline import caution, headline, verdict_sentence
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections import chance, changes, confusions, labels, patterns
+from setagree.reporting.sections import changes, estimates, labels
 from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
 from setagree.reporting.sections.raters import pairs_at_chance
-from setagree.reporting.sections.registry import main_findings, sections
 from setagree.wording.number_format import number, p_phrase, share
 from setagree.wording.sentences import plain
 
@@ -33,6 +32,12 @@ def unsure_and_sure():
         rows += [(f"r{g}", unit, true) for g in range(3)]
         rows += [("r3", unit, true + off), ("r4", unit, true + far)]
     return sa.Annotations.from_triples(rows, kind="value")
+
+
+def finding_of(topic, found):
+    """Return the summary of a topic as text."""
+    (one,) = [one for one in TOPICS if one.id == topic]
+    return plain(one.summary(found, found.results[topic]))
 
 
 class TestSentences:
@@ -367,7 +372,7 @@ class TestSentences:
         found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
         worse = found.results["changes"].assign(difference=-0.1)
         found.results["changes"] = worse
-        assert changes.summary(found) == ()
+        assert finding_of("changes", found) == ""
 
     def test_models_that_were_not_tested(self):
         """Too few shared units give no verdict on any model, not a bad one."""
@@ -408,7 +413,7 @@ class TestSentences:
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert full / 24 == pytest.approx(found.results["chance"].p_value)
-        assert plain(chance.summary(found)) == (
+        assert finding_of("chance", found) == (
             "Agreement is not distinguishable from chance: 95% of 6 reshuffled studies have at "
             "most 1.000 (p = 0.333)."
         )
@@ -418,12 +423,14 @@ class TestSentences:
 
         100 units x 3 raters are 300 ratings; 15,000 of them may be reshuffled here: 5 tens and 9.
         """
-        monkeypatch.setattr(chance, "_RESHUFFLED", 15_000)
+        monkeypatch.setattr(estimates, "_RESHUFFLED", 15_000)
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
-        said = plain(chance.summary(found))
+        said = finding_of("chance", found)
         assert "95% of 59 reshuffled studies (not 999, because the study is large) have" in said
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
-        assert "95% of 59 reshuffled studies have" in plain(chance.summary(found))
+        assert "95% of 59 reshuffled studies have" in plain(
+            estimates.chance_summary(found, found.results["chance"])
+        )
 
     def test_intervals_below_minus_one(self):
         """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
@@ -536,15 +543,15 @@ class TestSentences:
             "times the number expected by chance)."
         )
         found.results["confusions"] = frame[:2]
-        assert plain(confusions.summary(found)) == f"The most frequent difference is {swap}"
+        assert finding_of("confusions", found) == f"The most frequent difference is {swap}"
         found.results["confusions"] = frame
-        assert plain(confusions.summary(found)) == (
+        assert finding_of("confusions", found) == (
             f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
             f"about as often as expected by chance). Most pairs beyond chance: "
             f"in 15{base}, “f” is left out (3.0 times the number expected by chance)."
         )
         found.results["confusions"] = frame.assign(expected_pairs=np.nan, lift=np.nan)[:2]
-        assert plain(confusions.summary(found)) == (
+        assert finding_of("confusions", found) == (
             f"In 50{base}, one rater says “a” and the other says “b” instead."
         )
 
@@ -559,13 +566,13 @@ class TestSentences:
         columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
         found.results["confusions"] = pd.DataFrame(rows, columns=columns)
         part = "30% of the pairs that differ"
-        assert plain(confusions.summary(found)) == (
+        assert finding_of("confusions", found) == (
             f"One of the 3 labels most often left out is “a” ({part}, 2.0 times the number "
             f"expected by chance). Most pairs beyond chance, one of 2: in {part}, “b” is left out "
             "(6.0 times the number expected by chance)."
         )
         found.results["confusions"] = found.results["confusions"][1:]
-        assert plain(confusions.summary(found)).startswith(
+        assert finding_of("confusions", found).startswith(
             f"One of 2 with most pairs beyond chance: in {part}, “b” is left out"
         )
 
@@ -710,15 +717,13 @@ class TestStandouts:
     def test_labels_that_are_not_known_are_no_others(self):
         """A label of a wide interval lies between them: not all the other labels are meant."""
         known = [("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.6, 0.5, 0.7, 0.3), ("c", 0.7, 0.6, 0.8, 0.2)]
-        study = SimpleNamespace(kind="labels", values=())
+        found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
         for wide, others in (
             ((), "the other labels 0.600 to 0.700."),
             ((("d", 0.45, -0.1, 0.9, 0.1),), "those with intervals as narrow 0.600 to 0.700."),
         ):
             frame = self.labels(*known, *wide)
-            said = labels.summary(
-                SimpleNamespace(frame=lambda _, found=frame: found, study=study, results={})
-            )
+            said = labels.summary(found, frame)
             assert f"agrees worst: alpha 0.200 (0.100 to 0.300), {others}" in plain(said)
 
     def test_worst_of_labels_in_full_agreement_and_too_few(self):
@@ -756,16 +761,16 @@ class TestStandouts:
         typo["share_of_disagreement"] = [0.27, 0.22, 0.19, 0.16, 0.155, 0.005]
         assert evenly_spread(typo, 2)
         assert not evenly_spread(typo.assign(n_ratings=300), 2)
-        study = SimpleNamespace(kind="labels", values=())
-        said = labels.summary(SimpleNamespace(frame=lambda _: typo, study=study, results={}))
+        found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
+        said = labels.summary(found, typo)
         assert plain(said) == ("The disagreement is spread over 5 of 6 labels, 16% to 27% each.")
 
     def test_disagreement_on_rare_labels_alone_is_not_spread(self):
         """Of a frequent label and two rare ones, which hold half each, the rare ones are named."""
         rows = self.labels(*[(name, 0.5, 0.4, 0.6, 0.5) for name in ("y", "z")], ("x", 1, 1, 1, 0))
         rows["n_ratings"] = [2, 2, 540]
-        study = SimpleNamespace(kind="labels", values=())
-        said = labels.summary(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
+        found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
+        said = labels.summary(found, rows)
         assert "100% of the disagreement is about 2 of 3 labels: “y” (50%)" in plain(said)
 
     def test_ties_that_are_too_many_to_name(self):
@@ -773,10 +778,8 @@ class TestStandouts:
 
         def said(*shares):
             rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
-            study = SimpleNamespace(kind="labels", values=())
-            return plain(
-                labels.summary(SimpleNamespace(frame=lambda _: rows, study=study, results={}))
-            )
+            found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
+            return plain(labels.summary(found, rows))
 
         assert said(*[0.2] * 5, *[0.0] * 5) == (
             "100% of the disagreement is about 5 of 10 labels, 20% each, among them "
@@ -849,7 +852,7 @@ def test_a_change_that_leaves_few_pairable_units_counts_them():
     assert "leave out the rater “r3”" in said
     assert "with 30 pairable units instead of 120" in said
     rows = next(one for one in sections(found) if one.id == "changes").table
-    n = [column.head for column in rows.columns].index("Pairable units")
+    n = [column.heading() for column in rows.columns].index("Pairable units")
     assert 30 in [row[n] for row in rows.rows]
 
 
@@ -876,7 +879,7 @@ def test_full_agreement_is_not_ranked():
     same = sa.Annotations.from_triples([(r, u, "a") for u in range(30) for r in "xyz"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         found = gather(same, n_resamples=19, rng=1)
-    assert plain(patterns.summary(found)) == "The answer is “a” in 90 of 90 ratings (100%)."
+    assert finding_of("patterns", found) == "The answer is “a” in 90 of 90 ratings (100%)."
 
 
 def test_identical_raters_leave_no_camps():

@@ -7,10 +7,9 @@ from pandas.testing import assert_frame_equal
 
 import setagree as sa
 from setagree.errors import DataError
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.reporting.headline import counts_line, headline
 from setagree.reporting.report import methods_of
-from setagree.reporting.sections.registry import main_findings, sections
 from setagree.wording.number_format import number
 from setagree.wording.sentences import plain
 

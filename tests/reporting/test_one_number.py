@@ -8,10 +8,9 @@ import pytest
 from cli_support import ok
 
 import setagree as sa
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.reporting.report import rendered
 from setagree.reporting.sections import changes
-from setagree.reporting.sections.registry import main_findings, sections
 from setagree.wording.number_format import number
 from setagree.wording.sentences import Name, plain
 
@@ -154,7 +153,7 @@ def test_only_the_largest_gain_is_called_that(difference, p, said):
     table.loc[1:, "difference"], table.loc[1:, "p_value"] = difference, p
     table.loc[1:, "estimate"] = f.main.estimate + np.array(difference)
     f.results["changes"] = table
-    sentence = plain(changes.summary(f))
+    sentence = plain(changes.summary(f, table))
     assert said in sentence
     if " if you " in sentence:
         named = re.search(r"label “(.)”", sentence)[1]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import setagree as sa
-from setagree.reporting.findings import gather
-from setagree.reporting.sections.registry import main_findings, sections
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.wording.number_format import share
 from setagree.wording.sentences import plain
 

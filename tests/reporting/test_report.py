@@ -32,17 +32,17 @@ from setagree.errors import (
 )
 from setagree.reporting import page as page_module
 from setagree.reporting import report as report_module
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, main_findings, sections
 from setagree.reporting.headline import counts_line, headline, verdict_sentence
 from setagree.reporting.page import markdown_report
 from setagree.reporting.report import methods_of, report
-from setagree.reporting.sections import chance, data, models, rater_map
-from setagree.reporting.sections.base import Column, shown, sorts_as, span, table_of
+from setagree.reporting.sections import data, estimates, models, raters
+from setagree.reporting.sections.base import table_of
 from setagree.reporting.sections.data import contents
-from setagree.reporting.sections.registry import main_findings, sections
 from setagree.reporting.sections.units import answers
 from setagree.wording.number_format import interval, share
 from setagree.wording.sentences import Name, as_markdown, plain
+from setagree.wording.tables import Column
 
 DATA = os.environ.get("SETAGREE_DATA")
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
@@ -254,8 +254,8 @@ class TestNumbers:
 
     def test_reshuffles_are_fewer_where_the_study_is_large(self, monkeypatch):
         """Ten million ratings are reshuffled at most, and 19 times at least."""
-        assert chance._RESHUFFLED == 10_000_000
-        monkeypatch.setattr(chance, "_RESHUFFLED", 100_000)
+        assert estimates._RESHUFFLED == 10_000_000
+        monkeypatch.setattr(estimates, "_RESHUFFLED", 100_000)
         f = gather(sa.simulate(300, 4, rng=1), n_resamples=999, rng=1)
         assert len(f.results["chance"].distribution) == 89  # 10^5 / 1,200 = 83.3, to the next ..9
         said = {section.id: plain(section.lead) for section in sections(f)}
@@ -294,24 +294,24 @@ class TestTables:
     def test_cells(self):
         """Every kind is shown, sorted and, where it has one, given its interval."""
         cell = (0.25, 0.125, 0.375)
-        assert shown(cell, "estimate") == ("0.250",)
-        assert shown(cell, "change") == ("+0.250",)
-        assert span(cell, "change") == "0.125 to 0.375"
-        assert span((0.25, np.nan, np.nan), "estimate") == ""
-        assert [sorts_as(cell, "estimate"), sorts_as("a", "name"), sorts_as(None, "p")] == [
-            "0.25", "", "",
-        ]  # fmt: skip
-        assert shown(None, "name") == ("–",)
-        assert shown("<b>", "name") == (Name("<b>"),)
-        assert shown("ours", "text") == ("ours",)
+        assert Column("x", "estimate").sentence(cell) == ("0.250",)
+        assert Column("x", "change").sentence(cell) == ("+0.250",)
+        assert Column("x", "change").interval(cell) == "0.125 to 0.375"
+        assert Column("x", "estimate").interval((0.25, np.nan, np.nan)) == ""
+        kinds = {"estimate": cell, "name": "a", "p": None}
+        keys = [Column("x", kind).sort_key(value) for kind, value in kinds.items()]
+        assert keys == ["0.25", "", ""]
+        assert Column("x", "name").sentence(None) == ("–",)
+        assert Column("x", "name").sentence("<b>") == (Name("<b>"),)
+        assert Column("x", "text").sentence("ours") == ("ours",)
 
     def test_silent_columns_are_left_out(self):
         """A column that is absent, all gaps, or a rate that is always 0 is not shown."""
         frame = pd.DataFrame({"a": [1, 2], "b": [np.nan, np.nan], "c_rate": [0.0, 0.0]})
-        columns = [Column(name, "number", name) for name in ("a", "b", "c_rate", "d")]
+        columns = [Column(name) for name in ("a", "b", "c_rate", "d")]
         table = table_of(frame, columns, "caption", limit=1, function="by_rater")
-        assert [column.head for column in table.columns] == ["a"]
-        assert table.rows == ((1,),)
+        assert [column.heading() for column in table.columns] == ["a"]
+        assert table.rows == [(1,)]
         assert table.more == "The first 1 of 2; sa.by_rater returns all."
 
     def test_answers_side_by_side(self):
@@ -345,7 +345,7 @@ class TestTables:
             + [("gpt", 1, "a"), ("gpt", 3, "a"), ("ann", 4, None), ("gpt", 4, None)]
         )
         found = gather(study, model="gpt", n_resamples=19, rng=1)
-        rows = {what: (n, fate) for what, n, fate in data.sections(found)[0].table.rows}
+        rows = {what: (n, fate) for what, n, fate in data.sections(found, None)[0].table.rows}
         assert rows["Units that nobody answered"] == (1, "left out, of the grid below too: 4")
         assert rows["Units that only models rated"] == (1, "left out with them")
 
@@ -525,7 +525,7 @@ class TestMarkdown:
         for section in sections(found):
             assert f"## {section.title}\n" in markdown
             if section.table is not None:
-                head = " | ".join(column.head for column in section.table.columns)
+                head = " | ".join(column.heading() for column in section.table.columns)
                 assert f"| {head} |" in markdown
         for one in main_findings(found):
             assert f"- **{one.about}.** " in markdown
@@ -868,7 +868,7 @@ class TestPanels:
 
     def test_long_work_is_left_out(self, five, monkeypatch):
         """A map that takes long is left out and the report says so; so are humans' scores."""
-        monkeypatch.setattr(rater_map, "_MAP_WORK", 10)
+        monkeypatch.setattr(raters, "_MAP_WORK", 10)
         monkeypatch.setattr(models, "_SCORED", 10)
         f = gather(five, model="r5", n_resamples=19, rng=1)
         section = by_id(f)["map"]
@@ -886,7 +886,7 @@ class TestPanels:
         for asked, n in ((5, 19), (50, 50), (999, 199)):
             assert len(gather(five, n_resamples=asked, rng=1).results["map"].null) == n
         # A reshuffle takes 5^3 + 20 * 600 + 10 * 1200 + 600 * 5 * K steps.
-        monkeypatch.setattr(rater_map, "_MAP_WORK", 50 * (24_125 + 3_000 * five.n_values))
+        monkeypatch.setattr(raters, "_MAP_WORK", 50 * (24_125 + 3_000 * five.n_values))
         assert len(gather(five, n_resamples=999, rng=1).results["map"].null) == 49
 
     def test_no_map(self):
@@ -895,7 +895,7 @@ class TestPanels:
         lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
         f = gather(sa.simulate(30, 4, rng=1), n_resamples=19, rng=1)
         with pytest.raises(DataError, match="no two raters share 1 unit"):
-            rater_map.compute(replace(f, study=lone))
+            raters.compute_map(replace(f, study=lone))
 
     def test_camps_never_contradict_the_pairs(self, five):
         """Rater clusters that agree no more within than across are none, whatever the map says."""
@@ -952,7 +952,6 @@ class TestPanels:
         f = replace(compared, results={**compared.results, "replication": nothing})
         assert "%" not in plain(by_id(f)["replication"].lead)
         assert "percentile" not in methods_of(f).text
-        assert models.ModelFindings().score_table.empty
 
     def test_many_names_are_cut(self):
         """Of a cluster three are named."""
@@ -991,7 +990,7 @@ class TestPanels:
         rng = np.random.default_rng(1)
         rows = numbers(" / ".join(" ".join(map(str, rng.integers(1, 4, 4))) for _ in range(40)))
         f = gather(annotations(rows), model="r3", n_resamples=19, rng=1)
-        heads = [column.head for column in by_id(f)["consensus"].table.columns]
+        heads = [column.heading() for column in by_id(f)["consensus"].table.columns]
         assert "Micro F1" not in heads
         assert "nearest to all of them" in by_id(f)["consensus"].note
 
@@ -1082,8 +1081,8 @@ class TestChangesThatCannotBe:
     def test_they_are_said(self, unfollowed):
         """The table shows a dash and the reason, and the finding counts what could be tried."""
         table = by_id(unfollowed)["changes"].table
-        assert table.columns[-1].head == "Reason"
-        rows = [[plain(shown(x, c.kind)) for x, c in zip(row, table.columns, strict=True)]
+        assert table.columns[-1].heading() == "Reason"
+        rows = [[plain(c.sentence(x)) for x, c in zip(row, table.columns, strict=True)]
                 for row in table.rows]  # fmt: skip
         assert rows[-1][1] == "–"
         assert "has no row for" in rows[-1][-1]
@@ -1111,7 +1110,7 @@ class TestChangesThatCannotBe:
             "above 0."
         )
         table = by_id(f)["groups"].table
-        assert table.columns[-1].head == "Reason"
+        assert table.columns[-1].heading() == "Reason"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
         assert by_id(f)["groups"].note.endswith("from permuting the units between the groups.")
@@ -1123,7 +1122,7 @@ class TestChangesThatCannotBe:
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
     """Where raters make too many pairs, the section says how many and which function compares."""
-    monkeypatch.setattr("setagree.reporting.sections.pairs._PAIRED", 5)
+    monkeypatch.setattr("setagree.reporting.sections.raters._PAIRED", 5)
     f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
     assert "pairs" not in f.results
     (section,) = [one for one in sections(f) if one.id == "pairs"]
@@ -1139,7 +1138,7 @@ def test_a_part_that_fails_says_why(study, monkeypatch):
     def refused(*_, **__):
         raise DataError("too large.")
 
-    monkeypatch.setattr("setagree.reporting.sections.confusions.confusions", refused)
+    monkeypatch.setattr("setagree.reporting.sections.labels.confusions", refused)
     f = gather(study, n_resamples=19, rng=1)
     (section,) = [one for one in sections(f) if one.id == "confusions"]
     assert (section.lead, section.table) == (("too large.",), None)

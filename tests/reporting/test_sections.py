@@ -1,4 +1,4 @@
-"""A section of the report is one file and a line in the registry: everything else knows it then."""
+"""A section of the report is a topic and a line in `TOPICS`; all outputs then show it."""
 
 import dataclasses
 import warnings
@@ -10,23 +10,23 @@ import pytest
 
 import setagree as sa
 from setagree.errors import DataError, RareAnswersWarning
-from setagree.reporting.findings import gather
+from setagree.reporting import findings
+from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import methods_of, report
-from setagree.reporting.sections import registry
-from setagree.reporting.sections.base import Column, Picture, Section, Topic, table_of
-from setagree.reporting.sections.registry import sections
+from setagree.reporting.sections.base import Picture, Section, Topic, table_of
 from setagree.wording.sentences import Name, plain
+from setagree.wording.tables import Column
 
 
 def compute(f):
-    """Find how often each set size occurs, without the study's own counts."""
+    """Count how often each set size occurs, without the study's own counts."""
     sizes = Counter(len(value) for _, _, value in f.study.to_long().to_numpy())
     return pd.DataFrame(sorted(sizes.items()), columns=["size", "n"])
 
 
-def summary(f):
-    """Say which rater the toy likes."""
+def summary(f, _):
+    """Return the rater that the toy likes."""
     return ("The toy likes ", Name.of(f.study.raters[0]), ".")
 
 
@@ -36,20 +36,19 @@ def draw(frame, *, ax):
     ax.set_title("Bars of a toy")
 
 
-def toy_sections(f):
+def show(_, frame):
     """Show the sizes as a table with a picture."""
-    frame = f.results["toy"]
-    columns = [Column("Size", "count", "size"), Column("How often", "count", "n")]
+    columns = [Column("size", "count", "Size"), Column("n", "count", "How often")]
     table = table_of(frame, columns, "Sets by size", limit=40, function="by_size")
-    return [Section("toy", "A toy section", summary(f), table, Picture(partial(draw, frame), 3.0))]
+    return [Section(table, Picture(partial(draw, frame), 3.0))]
 
 
-def method(_):
+def method(*_):
     """Tell the methods paragraph, with a source that no other section cites."""
     return "Sets were counted by size.", ("Dice 1945",)
 
 
-TOY = Topic("toy", toy_sections, compute, about="Toy", summary=summary, method=method)
+TOY = Topic("toy", "A toy section", show, compute, "Toy", summary, method)
 
 
 @pytest.fixture
@@ -60,8 +59,8 @@ def study():
 
 @pytest.fixture
 def _toy(monkeypatch):
-    """Add the toy at the end of the registry."""
-    monkeypatch.setattr(registry, "TOPICS", (*registry.TOPICS, TOY))
+    """Add the toy at the end of the topics."""
+    monkeypatch.setattr(findings, "TOPICS", (*findings.TOPICS, TOY))
 
 
 @pytest.mark.usefixtures("_toy")
@@ -115,18 +114,18 @@ def test_what_cannot_be_found(study, monkeypatch):
         raise DataError("no toys here.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(registry, "TOPICS", (dataclasses.replace(TOY, compute=refused),))
+        patch.setattr(findings, "TOPICS", (dataclasses.replace(TOY, compute=refused),))
         with pytest.raises(DataError, match="no toys here"):
             gather(study, n_resamples=19)
     optional = dataclasses.replace(TOY, compute=refused, optional=True)
-    monkeypatch.setattr(registry, "TOPICS", (optional,))
+    monkeypatch.setattr(findings, "TOPICS", (optional,))
     found = gather(study, n_resamples=19)
     assert (found.results, found.absent) == ({}, {"toy": "no toys here."})
 
 
 def test_names_are_unique():
     """No two topics have one name, which sections and results go by."""
-    names = [topic.id for topic in registry.TOPICS]
+    names = [topic.id for topic in findings.TOPICS]
     assert len(set(names)) == len(names)
 
 
@@ -142,11 +141,11 @@ class TestSampled:
         model, panels = study.raters[-1], {"one": study.raters[:2], "two": study.raters[2:4]}
         options = {"model": model, "panels": panels, "n_resamples": 19, "rng": 1}
         with pytest.warns(sa.SetagreeWarning, match="sampling_weight= is ignored"):
-            shown = registry.sections(gather(weighted, **options))
+            shown = findings.sections(gather(weighted, **options))
         told = {one.id for one in shown if one.note.endswith(self.WITHOUT)}
         plain = {"data", "confusions", "raters", "map", "models", "consensus", "replication"}
         assert told == plain
-        shown = registry.sections(gather(study, n_resamples=19, rng=1))
+        shown = findings.sections(gather(study, n_resamples=19, rng=1))
         assert not [one.id for one in shown if "weights" in one.note]
 
     def test_in_diagnose(self, tmp_path, monkeypatch):
@@ -183,14 +182,14 @@ class TestSampled:
         options = {"n_resamples": 19, "rng": 1}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the map
-            shown = registry.sections(gather(study.sampled(**drawn), **options))
+            shown = findings.sections(gather(study.sampled(**drawn), **options))
         end = f"ignore {said} and treat the units as drawn one by one."
         notes = {one.id: one.note for one in shown}
         assert {name for name, note in notes.items() if note.endswith(end)} == {
             *("confusions", "units", "chance"),
         }
         assert notes["chance"].endswith(f" The reshuffles {end}")
-        plain = registry.sections(gather(study, **options))
+        plain = findings.sections(gather(study, **options))
         assert not [one.id for one in plain if "drawn one by one" in one.note]
 
     def test_what_is_weighted(self):

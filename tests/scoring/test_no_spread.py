@@ -14,9 +14,8 @@ from small_studies import annotations, text
 
 import setagree as sa
 from setagree.errors import DataError
-from setagree.reporting.findings import gather
+from setagree.reporting.findings import gather, main_findings
 from setagree.reporting.headline import headline, verdict_sentence
-from setagree.reporting.sections import chance, changes, groups, raters
 from setagree.wording.sentences import plain
 
 AGREED = "a a / b b"
@@ -30,6 +29,11 @@ both = pytest.mark.parametrize("rows", [AGREED, ALIKE])
 def study(rows):
     """Return the study of rows of answers."""
     return annotations(text(rows))
+
+
+def finding(about, found):
+    """Return the main finding on a subject, blank if there is none."""
+    return "".join(plain(one.sentence) for one in main_findings(found) if one.about == about)
 
 
 def write_csv(rows, path):
@@ -172,7 +176,7 @@ class TestWhatFollows:
         assert frame.loc["sure", "reason"] == "No disagreement was seen in 3 units"
         assert frame.loc["other", columns[2:]].isna().all()
         assert frame["homogeneity_p_value"].isna().all()
-        assert "cannot be tested" in plain(groups.summary(gather(rows, groups=batch, rng=1)))
+        assert "cannot be tested" in finding("Groups", gather(rows, groups=batch, rng=1))
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_pairs_of_raters(self, coefficient):
@@ -194,7 +198,7 @@ class TestWhatFollows:
         top = frame.iloc[0]
         assert top["estimate_without"] == 1
         assert top[["difference_standard_error", "difference_low", "difference_high"]].isna().all()
-        said = plain(raters.summary(gather(rows, coefficient=coefficient, rng=1)))
+        said = finding("Raters", gather(rows, coefficient=coefficient, rng=1))
         assert said.startswith(f"Without “{top['rater']}”, ")
         assert "; what is left has no spread to test that by." in said
 
@@ -206,7 +210,7 @@ class TestWhatFollows:
         assert np.isnan([tried["low"], tried["p_value"], tried["difference_standard_error"]]).all()
         assert tried["reason"] == "No disagreement was seen in 8 units"
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
-        said = plain(changes.summary(gather(rows, rng=1)))
+        said = finding("Change", gather(rows, rng=1))
         assert "there is a gain (no test is possible) if you drop the label “x”: alpha 1" in said
 
     def test_labels(self):
@@ -239,7 +243,7 @@ class TestReport:
         other = gather(study(rows), coefficient="conger_kappa", n_resamples=99, rng=1)
         assert "(95% score interval " in plain(headline(other)).replace("\N{NO-BREAK SPACE}", " ")
         assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
-        assert "It is" not in plain(chance.summary(found))
+        assert "It is" not in finding("Chance", found)
         percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)
         assert verdict_sentence(percent) == f"No verdict. {SAID[rows]}."
 
@@ -334,7 +338,7 @@ class TestBelowChance:
         assert (test.tail("less"), test.p_value) == (0.005, test.tail("greater"))
         assert test.p_value > 0.9
         found = gather(rows, n_resamples=199, rng=1)
-        assert plain(chance.summary(found)).startswith("Agreement is below chance: ")
+        assert finding("Chance", found).startswith("Agreement is below chance: ")
 
     def test_raters_who_agree(self):
         """Raters who agree are more than chance; the two tails overlap in the ties."""

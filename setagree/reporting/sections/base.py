@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,131 +18,8 @@ from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.wording.number_format import (
-    DASH,
-    count,
-    interval,
-    is_nothing,
-    number,
-    p_value,
-    rough,
-    share,
-)
-from setagree.wording.sentences import Name, Sentence
-
-Kind: TypeAlias = Literal[
-    "name", "text", "count", "number", "signed", "share", "p", "estimate", "change"
-]
-"""A name is what a user wrote; a text is ours, perhaps a sentence with names in it; an estimate and
-a change are triples that end with an interval."""
-
-_signed = partial(number, signed=True)
-_WITH_INTERVAL: dict[str, Callable[[Any], str]] = {"estimate": number, "change": _signed}
-_FORMATS: dict[str, Callable[[Any], str]] = {
-    "count": count,
-    "number": number,
-    "signed": _signed,
-    "share": share,
-    "p": p_value,
-}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its heading, and the kind of its cells."""
-
-    head: str
-    kind: Kind
-    source: str | tuple[str, str, str] = ""
-    """The column of the frame that it shows, or three of them: the number and its interval."""
-    is_part: bool = False
-    """Whether its cells are parts of one whole, which the page shows with bars."""
-
-    @property
-    def is_number(self) -> bool:
-        """Whether its cells are aligned to the right."""
-        return self.kind not in {"name", "text"}
-
-
-@dataclass(frozen=True)
-class Table:
-    """Unrounded cells; `more` is a sentence on the rows that are left out."""
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    more: str = ""
-    is_ranking: bool = True
-    """Whether its first rows matter most, so that a terminal shows no more than these."""
-
-    sortable: bool = True
-    """Whether a reader may order it by another column."""
-
-
-def table_of(
-    frame: pd.DataFrame, columns: Sequence[Column], caption: str, *, limit: int, function: str
-) -> Table:
-    """Return the first rows of a frame without the columns that have only gaps or rates of 0."""
-    kept = tuple(column for column in columns if _says_something(frame, column))
-    top = frame.head(limit)
-    cells = [_cells(top, column) for column in kept]
-    more = ""
-    if len(top) < len(frame):
-        more = f"The first {len(top):,} of {len(frame):,}; sa.{function} returns all."
-    return Table(caption, kept, tuple(zip(*cells, strict=True)), more)
-
-
-def _says_something(frame: pd.DataFrame, column: Column) -> bool:
-    """Return whether a column is there and has anything but gaps, or rates that are all 0."""
-    first = column.source if isinstance(column.source, str) else column.source[0]
-    if first not in frame:
-        return False
-    known = frame[first].dropna()
-    return len(known) > 0 and not (first.endswith("_rate") and bool((known == 0).all()))
-
-
-def _cells(frame: pd.DataFrame, column: Column) -> list[Any]:
-    if isinstance(column.source, tuple):
-        return list(zip(*(frame[name].tolist() for name in column.source), strict=True))
-    return list(frame[column.source])
-
-
-def shown(value: Any, kind: Kind) -> Sentence:
-    """Return a cell as pieces of a sentence.
-
-    Examples
-    --------
-    >>> shown((0.25, 0.1, 0.4), "estimate"), shown(0.5, "number"), shown(("a", "b"), "name")
-    (('0.250',), ('0.500',), (Name(text="('a', 'b')"),))
-    """
-    if kind == "name":
-        return (DASH,) if is_nothing(value) else (Name.of(value),)
-    if kind == "text":
-        return (value,) if isinstance(value, str) else cast(Sentence, value)
-    if kind in _WITH_INTERVAL:
-        return (_WITH_INTERVAL[kind](value[0]),)
-    return (_FORMATS[kind](value),)
-
-
-def span(value: Any, kind: Kind) -> str:
-    """Return the interval of a cell, or an empty text."""
-    known = kind in _WITH_INTERVAL and bool(np.isfinite(value[1]))
-    return interval(*value[1:]) if known else ""
-
-
-def cell_text(value: Any, kind: Kind, render: Callable[[Sentence], str]) -> str:
-    """Return a cell with its interval as a text."""
-    ends = span(value, kind)
-    return render(shown(value, kind)) + (f" ({ends})" if ends else "")
-
-
-def sorts_as(value: Any, kind: Kind) -> str:
-    """Return the sort key of a cell: a number as text, or empty to sort by its text."""
-    if kind in {"name", "text"}:
-        return ""
-    x = value[0] if kind in _WITH_INTERVAL else value
-    return "" if is_nothing(x) else repr(float(x))
-
+from setagree.wording.sentences import Sentence
+from setagree.wording.tables import Column
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
 """The group of each unit; or what `by_group` returned."""
@@ -151,7 +28,7 @@ Models: TypeAlias = "Any | list[Any] | None"
 """A rater that is a model, or a list of them."""
 
 Panels: TypeAlias = "Mapping[Any, Sequence[object]] | None"
-"""Two names with their raters, or one name against everybody else."""
+"""Two names with their raters, or one name for a panel that is compared with all others."""
 
 Method: TypeAlias = tuple[str, tuple[str, ...]]
 """A sentence of the methods paragraph, and the sources it cites."""
@@ -166,15 +43,46 @@ MOST_DRAWN = 24
 """Rows of a picture: more do not help on a page that has the table below."""
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What else a report is asked, and how often answers are reshuffled from which seed."""
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells as they are, nothing rounded; `more` states what is left out."""
 
-    groups: Groups | None
-    models: Models
-    panels: Panels
-    n_resamples: int
-    rng: Rng
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[tuple[Any, ...]]
+    more: str = ""
+    is_ranking: bool = True
+    """Whether its first rows matter most, so that a terminal shows no more than these."""
+
+    sortable: bool = True
+    """Whether a reader may order it by another column."""
+
+
+def table_of(
+    frame: pd.DataFrame, columns: Iterable[Column], caption: str, *, limit: int, function: str
+) -> Table:
+    """Return the first rows of a frame, without columns that are missing, empty, or rates of 0."""
+    kept = []
+    for column in columns:
+        values = frame[column.first].dropna() if column.first in frame else ()
+        if len(values) and not (column.first.endswith("_rate") and not any(values)):
+            kept.append(column)
+    top, more = frame.head(limit), ""
+    if len(top) < len(frame):
+        more = f"The first {len(top):,} of {len(frame):,}; sa.{function} returns all."
+    cells = [column.values(top) for column in kept]
+    return Table(caption, kept, [*zip(*cells, strict=True)], more)
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What a report is about besides its headline, as in `report`."""
+
+    groups: Groups | None = None
+    model: Models = None
+    panels: Panels = None
+    n_resamples: int = 999
+    rng: Rng = None
     margin: float | None = None
     threshold: float | None = None
     facets: list[str] | None = None
@@ -182,35 +90,17 @@ class Asked:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """What was found about one study.
+    """The results about one study; where models are named, about its humans alone.
 
-    Attributes
-    ----------
-    study : Annotations
-        What was looked at: where models are named, the answers of the humans alone.
-    main : Agreement
-        The coefficient that is explained.
-    verdict : Benchmark
-        The words it deserves.
-    level : float
-        Of the intervals.
-    asked : Asked
-        What else was asked for.
-    everyone : Annotations
-        The study with the answers of the models.
-    models : list
-        The raters that are models.
-    results : dict
-        What each topic found, by its id; it fills in the order of the report.
-    absent : dict
-        Why a topic found nothing, by its id.
+    `everyone` also has the answers of the `models`. `results` are those of the topics by their
+    ids, and `absent` the reasons of topics without one.
     """
 
     study: Annotations
     main: Agreement
     verdict: Benchmark
     level: float
-    asked: Asked
+    options: Options
     everyone: Annotations
     models: list[Any] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
@@ -222,34 +112,34 @@ class Findings:
     @property
     def seed(self) -> int | None:
         """The seed of the reshuffles, or None if a Generator was passed."""
-        rng = self.asked.rng
+        rng = self.options.rng
         return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
 
     @property
     def n_redraws(self) -> int:
-        """Number of resamples of the units: fewer for many units."""
-        return min(self.asked.n_resamples, max(99, _REDRAWN // self.study.n_units))
+        """Number of resamples of the units: fewer if these are many."""
+        return min(self.options.n_resamples, max(99, _REDRAWN // self.study.n_units))
 
     @property
     def distance(self) -> Distance:
         """The distance of the coefficient that is explained."""
-        assert self.main.case.distance is not None  # noqa: S101 - every scored case has one
+        assert self.main.case.distance is not None  # noqa: S101 - `gather` scores with one
         return self.main.case.distance
 
     @property
     def measure(self) -> dict[str, Any]:
-        """The coefficient and the distance, as the diagnoses take them."""
+        """The coefficient and the distance, as options of the diagnoses."""
         return {"coefficient": self.main.definition, "distance": self.distance}
 
-    def frame(self, name: str) -> pd.DataFrame | None:
-        """Return the frame that a topic found, or None if there is none, or it is empty."""
-        found = self.results.get(name)
-        return found if found is not None and len(found) else None
+    def result(self, topic: str) -> Any:
+        """Return the result of a topic, or None if there is none or it is empty."""
+        result = self.results.get(topic)
+        return None if isinstance(result, Sized) and not len(result) else result
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What draws on axes, how many inches high these are, and how many more on a narrow page.
+    """A function that draws on axes, their height in inches, and more of it on a narrow page.
 
     ``columns`` are those of a matrix, whose names overlap if there are many.
     """
@@ -262,14 +152,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report: its sentences, table and picture."""
+    """A part of the report. Id, title and lead of its topic hold unless others are given."""
 
-    id: str
-    title: str
-    lead: Sentence
     table: Table | None = None
     picture: Picture | None = None
     note: str = ""
+    lead: Sentence | None = None
+    title: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -278,20 +168,21 @@ class Topic:
 
     Attributes
     ----------
-    id : str
-        Its name, and that of its first section.
+    id, title : str
+        Its name, which is that of its first section, and the title of that section.
     sections : callable
-        Takes the findings and returns the sections, possibly none.
+        Takes the findings and the result, and returns the sections.
     compute : callable, optional
-        Takes the findings so far and returns the result, which `Findings.results` keeps.
+        Takes the findings so far and returns the result, which `Findings.results` keeps. If that
+        is None or empty, the topic has no summary, sections or method.
     about, summary : str and callable, optional
-        The subject of its main finding, and the sentence, which may be empty.
+        The subject of its main finding, and the sentence, which is empty if nothing matters.
     method : callable, optional
-        Returns what the methods paragraph says, or None.
+        Returns a sentence of the methods paragraph with its sources, or None.
     optional : bool
-        Whether the report is made without it, with the reason, if it cannot be computed.
+        Whether the report is made without it, and gives the reason, if it cannot be computed.
     without_estimate : bool
-        Whether its main finding is shown if the coefficient is undefined.
+        Whether it has a main finding if the coefficient is undefined.
     rank : int
         Main findings of a higher rank come later: the costs before the choices.
     unweighted : str
@@ -301,47 +192,17 @@ class Topic:
     """
 
     id: str
-    sections: Callable[[Findings], Iterable[Section]]
+    title: str
+    sections: Callable[[Findings, Any], Iterable[Section]]
     compute: Callable[[Findings], Any] | None = None
     about: str = ""
-    summary: Callable[[Findings], Sentence] | None = None
-    method: Callable[[Findings], Method | None] | None = None
+    summary: Callable[[Findings, Any], Sentence] | None = None
+    method: Callable[[Findings, Any], Method | None] | None = None
     optional: bool = False
     without_estimate: bool = False
     rank: int = 0
     unweighted: str = ""
     one_by_one: str = ""
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The parts of a section of a frame, or the reason for a missing frame."""
-
-    id: str
-    title: str
-    caption: str
-    function: str
-    limit: int
-    note: str = ""
-
-    def section(
-        self,
-        f: Findings,
-        frame: pd.DataFrame | None,
-        columns: Sequence[Column],
-        *,
-        lead: Sentence,
-        picture: Picture | None = None,
-    ) -> list[Section]:
-        """Return the section, if there is one."""
-        if frame is None or not len(frame):
-            why = f.absent.get(self.id)
-            return [] if why is None else [Section(self.id, self.title, (why,))]
-        table = table_of(frame, columns, self.caption, limit=self.limit, function=self.function)
-        triples = [column.source for column in table.columns if isinstance(column.source, tuple)]
-        lows = [frame[low].head(self.limit).min() for _, low, _ in triples]
-        note = f"{self.note} {rough(lows)}".strip()
-        return [Section(self.id, self.title, lead, table, picture, note)]
 
 
 def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) -> Picture:
@@ -350,13 +211,13 @@ def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) 
     return Picture(drawn, rows_height(min(len(frame), MOST_DRAWN)))
 
 
-def with_sentences(frame: pd.DataFrame, said: Sequence[Sentence]) -> pd.DataFrame:
-    """Return a frame with a column of sentences in its first rows."""
-    column = as_objects([*said, *[()] * (len(frame) - len(said))])
-    return frame.assign(said=pd.Series(column, index=frame.index))
+def with_sentences(frame: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return a frame with a column `sentence`, which its first rows have."""
+    column = as_objects([*sentences, *[()] * (len(frame) - len(sentences))])
+    return frame.assign(sentence=pd.Series(column, index=frame.index))
 
 
 def estimate_column(f: Findings) -> Column:
     """Return the column of the coefficient that is explained, under its name."""
     head = coefficient_name(f.main.definition, [f.main.distance])
-    return Column(head, "estimate", ("estimate", "low", "high"))
+    return Column(("estimate", "low", "high"), "estimate", head)

@@ -1,4 +1,4 @@
-"""What a change of labels or raters would bring."""
+"""Effects of changes of labels or raters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     SURE,
-    Column,
     Findings,
-    Listing,
     Section,
     Topic,
     estimate_column,
+    table_of,
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
@@ -29,6 +28,7 @@ from setagree.reporting.sections.raters import holm_scope, raised_without
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import number, p_phrase
 from setagree.wording.sentences import Name, Sentence, capitalised
+from setagree.wording.tables import Column
 
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
@@ -38,7 +38,7 @@ _MANY = 0.8
 
 _NAMING = ("coefficient", "distance")
 _CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": "drop rater"}
-"""What `what_if` calls them."""
+"""Actions in the results of `what_if`, by its options."""
 
 _VERBS = {
     "as it is": "as it is",
@@ -59,7 +59,7 @@ def compute(f: Findings) -> pd.DataFrame:
     chosen = [] if has_pattern(f, "copies") else chosen
     wanted: dict[str, Any] = {"drop_raters": chosen}
     if f.study.kind != "number":
-        if not have_degrees(f.study.values):  # merged labels have no degree
+        if not have_degrees(f.study.values):  # a merged label has no degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
         # Without one label, more answers are empty or the one answer: they agree by that alone.
         if not has_pattern(f, "empty", "answer", "rater"):
@@ -71,18 +71,17 @@ def compute(f: Findings) -> pd.DataFrame:
 
 
 def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row with the reason for a change that cannot be made, and the other rows."""
-    asked = {**f.measure, "level": f.level}
-    rows = what_if(f.study, drop_raters=[], **asked).to_dict("records")
+    """Return the effects of changes of which one cannot be made: its row has the reason."""
+    measure = {**f.measure, "level": f.level}
+    rows = what_if(f.study, drop_raters=[], **measure).to_dict("records")
     for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
-        one: dict[str, Any] = {kind: [each], **asked}
+        one: dict[str, Any] = {kind: [each], **measure}
         try:
             rows += what_if(f.study, **one).iloc[1:].to_dict("records")
         except SetagreeError as error:
-            what = " + ".join(map(str, each)) if kind == "merge" else str(each)
-            gone: dict[Hashable, Any] = {"action": _CHANGES[kind], "target": what}
-            gone |= {"difference": np.nan, "reason": str(error.__cause__ or error)}
-            rows.append(gone)
+            target = " + ".join(map(str, each)) if kind == "merge" else str(each)
+            row: dict[Hashable, Any] = {"action": _CHANGES[kind], "target": target}
+            rows.append(row | {"difference": np.nan, "reason": str(error.__cause__ or error)})
     frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
     frame = frame.assign(**corrected(frame["p_value"]))
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
@@ -90,7 +89,7 @@ def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:
-    """Return the pairs of labels that are often confused, and more often than other labels."""
+    """Return the pairs of labels that replace one another often, and more so than others do."""
     if confusions is None:
         return []
     instead = confusions[confusions["kind"] == "instead"]
@@ -107,10 +106,10 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
     return list(costly["label"].iloc[:MOST_TRIED])
 
 
-def summary(f: Findings) -> Sentence:
-    """Return the change that gains most, and that of labels which gains most.
+def summary(f: Findings, _: pd.DataFrame) -> Sentence:
+    """Return sentences on the largest gain by the changes tried, and by those of labels.
 
-    A gain that a test shows is called the largest of all only if no other gain is larger.
+    A significant gain is called the largest of all only if no other gain is larger.
     """
     changes = with_holm(f)
     tried = changes[(changes["action"] != "as it is") & changes["estimate"].notna()]
@@ -122,14 +121,17 @@ def summary(f: Findings) -> Sentence:
     best_of = f"Of the {n:,} changes tried, " if n > 1 else "Only one change was tried: "
     largest_if = "the gain is largest" if n > 1 else "there is a gain"
     if len(unsure) and unsure["difference"].iloc[0] == largest > 0:
-        said = f"{largest_if} (no test is possible) if you "
-        return (*_gain(f, unsure.iloc[0], f"{best_of}{said}"), ".")
+        untested = f"{best_of}{largest_if} (no test is possible) if you "
+        return (*_gain(f, unsure.iloc[0], untested), ".")
     if len(unsure) == len(tried) > 0:
         return ()
     of_labels = tried["action"] != "drop rater"
     if not len(sure):
-        tested = int((of_labels & tried["p_holm"].notna()).sum())
-        return _no_gain(tested, f.main.definition.short)
+        n, word = int((of_labels & tried["p_holm"].notna()).sum()), f.main.definition.short
+        one = f"The one change of labels that was tried does not raise {word} significantly."
+        test = "significantly (Holm over all of them)"
+        many = f"None of {n:,} changes of labels that were tried raises {word} {test}."
+        return (many if n > 1 else one,) if n else ()
     first = f"{best_of}{largest_if} if you "
     if sure["difference"].iloc[0] != largest:
         n_sure = f"{len(sure):,} gains hold after correction; the largest of these is reached"
@@ -147,16 +149,16 @@ def summary(f: Findings) -> Sentence:
 
 
 def with_holm(f: Findings) -> pd.DataFrame:
-    """Return the changes with p corrected by Holm, and over how many, `n_tests`, it is.
+    """Return the changes with p corrected by Holm, and the number of its tests.
 
-    Over the changes of labels; of a rater over all raters, as the test of all of them chose whose
-    removal is tried.
+    The tests are those of changes of labels; for a rater those of all raters, because these tests
+    chose whose removal is tried.
     """
     changes: pd.DataFrame = f.results["changes"]
     of_rater = (changes["action"] == _CHANGES["drop_raters"]).to_numpy()
     p = holm(np.where(of_rater, np.nan, changes["p_value"].to_numpy(dtype=float)))
     n_tests = np.full(len(p), int((~np.isnan(p)).sum()))
-    raters = f.frame("raters")
+    raters = f.result("raters")
     if raters is not None:
         known = dict(zip(map(str, raters["rater"]), raters["p_holm"], strict=True))
         p[of_rater] = [known.get(str(who), np.nan) for who in changes["target"][of_rater]]
@@ -164,8 +166,8 @@ def with_holm(f: Findings) -> pd.DataFrame:
     return changes.assign(p_holm=p, n_tests=n_tests)
 
 
-def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
-    """Return the effect of a change, after its description."""
+def _gain(f: Findings, change: pd.Series[Any], start: str) -> Sentence:
+    """Return the gain by a change as the rest of a sentence, after its start."""
     word, now = f.main.definition.short, number(f.main.estimate)
     gain = f": {word} {number(change['estimate'])} instead of {now}"
     over = counted(change["n_tests"], "rater")
@@ -174,75 +176,62 @@ def _gain(f: Findings, change: pd.Series[Any], said: str) -> Sentence:
     p = change["p_holm"]
     test = "" if np.isnan(p) else f"; {p_phrase(p)}, Holm over {over}"
     end = f"{gain} ({number(change['difference'], signed=True)}{test})"
-    return (said, *change_words(change["action"], change["target"]), end, _fewer(f, change))
-
-
-def _fewer(f: Findings, change: pd.Series[Any]) -> str:
-    """Return the number of units that keep two ratings, if clearly fewer do."""
     n, before = int(change["n_pairable_units"]), f.main.n_pairable_units
-    return "" if n > _MANY * before else f", with {n:,} pairable units instead of {before:,}"
+    fewer = "" if n > _MANY * before else f", with {n:,} pairable units instead of {before:,}"
+    return (start, *change_words(change["action"], change["target"]), end, fewer)
 
 
-def _no_gain(n: int, word: str) -> Sentence:
-    """Return that no change of labels helps, where any was tried."""
-    if n > 1:
-        test = "significantly (Holm over all of them)"
-        return (f"None of {n:,} changes of labels that were tried raises {word} {test}.",)
-    one = f"The one change of labels that was tried does not raise {word} significantly."
-    return (one,) if n else ()
+def change_words(action: str, target: object) -> Sentence:
+    """Return a change as an imperative."""
+    verb = _VERBS[action]
+    return (verb, Name.of(target)) if verb.endswith(" ") else (verb,)
 
 
-def change_words(change: str, what: object) -> Sentence:
-    """Return a change as what to do."""
-    verb = _VERBS[change]
-    return (verb, Name.of(what)) if verb.endswith(" ") else (verb,)
-
-
-def sections(f: Findings) -> list[Section]:
-    """Return the effect of each change."""
-    if len(f.results["changes"]) < 2:
+def sections(f: Findings, changes: pd.DataFrame) -> list[Section]:
+    """Return the table of changes with their effects."""
+    if len(changes) < 2:
         return []
-    frame = with_holm(f)
+    frame, raters = with_holm(f), f.result("raters")
     does = [change_words(*row) for row in zip(frame["action"], frame["target"], strict=True)]
     frame = with_sentences(frame, [(capitalised(verb), *rest) for verb, *rest in does])
     columns = [
-        Column("Change", "text", "said"),
+        Column("sentence", "text", "Change"),
         estimate_column(f),
-        Column("Difference", "signed", "difference"),
-        Column("p, Holm", "p", "p_holm"),
-        Column("Pairable units", "count", "n_pairable_units"),
-        Column("Ratings", "count", "n_ratings"),
-        Column("Distinct answers", "count", "n_values"),
-        Column("Reason", "name", "reason"),
+        Column("difference", "signed", "Difference"),
+        Column("p_holm", "p", "p, Holm"),
+        Column("n_pairable_units", "count", "Pairable units"),
+        Column("n_ratings", "count", "Ratings"),
+        Column("n_values", "count", "Distinct answers"),
+        Column("reason", "name", "Reason"),
     ]
     note = (
         "These changes were chosen after looking at the data, so that their gain is somewhat "
         "overstated; and a label system that is easier to agree on is not always the one you need. "
-        f"p is corrected{_families(frame, f)}. Pairable units have two ratings or more."
+        f"p is corrected{_families(frame, raters)}. Pairable units have two ratings or more."
     )
-    if _scored_anew(frame, f.frame("raters")):
+    if _differs_from_raters(frame, raters):
         note += (
             " Where a rater is left out, the list of values and whatever the distance takes from "
             "the data are computed again here; the table of raters keeps those of the whole study."
         )
     caption = "The coefficient after each change"
-    listing = Listing("changes", "Effects of possible changes", caption, "what_if", 20, note)
-    return listing.section(f, frame, columns, lead=summary(f))
+    table = table_of(frame, columns, caption, limit=20, function="what_if")
+    return [Section(table, note=note)]
 
 
-def _families(changes: pd.DataFrame, f: Findings) -> str:
-    """Return the family in which each p of the table is corrected: raters or labels."""
-    of_rater, said = changes["action"] == _CHANGES["drop_raters"], []
+def _families(changes: pd.DataFrame, raters: pd.DataFrame | None) -> str:
+    """Return the families of tests over which p is corrected: of changes of labels, of raters."""
+    of_rater, parts = changes["action"] == _CHANGES["drop_raters"], []
     if n := int(changes["n_tests"][~of_rater].max()):
-        said.append(f"for a change of labels, Holm over the {n:,} of this table")
+        parts.append(f"for a change of labels, Holm over the {n:,} of this table")
     if of_rater.any():
-        over = holm_scope(f.frame("raters"))
-        said.append(f"for a rater, {over}, which is the p of the table of raters")
-    return f": {'; '.join(said)}" if said else ""
+        over = holm_scope(raters)
+        parts.append(f"for a rater, {over}, which is the p of the table of raters")
+    return f": {'; '.join(parts)}" if parts else ""
 
 
-def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
-    """Return whether a rater's leaving gives another number here than in the table of raters."""
+def _differs_from_raters(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
+    """Return whether the estimate without a rater differs from that in the table of raters."""
     dropped = changes[changes["action"] == "drop rater"].set_index("target")["estimate"]
     if raters is None or not len(dropped):
         return False
@@ -251,4 +240,6 @@ def _scored_anew(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
     return bool(((dropped - there).abs() > ROUNDING).any())
 
 
-TOPIC = Topic("changes", sections, compute, about="Change", summary=summary)
+TOPIC = Topic(
+    "changes", "Effects of possible changes", sections, compute, about="Change", summary=summary
+)

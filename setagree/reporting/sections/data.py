@@ -9,16 +9,17 @@ from typing import TypeAlias
 import numpy as np
 
 from setagree.errors import counted, listing
-from setagree.reporting.sections.base import Column, Findings, Section, Table, Topic
+from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.wording.label_sets import Degrees
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Sentence
+from setagree.wording.tables import Column
 
 Counted: TypeAlias = tuple[str, float, str]
-"""What, how many, and what became of it."""
+"""What is counted, how often it occurs, and how it is treated."""
 
 _NAMED = 5
 """Raters whose statuses are named."""
@@ -31,37 +32,33 @@ _KEPT = {
 }
 
 
-def summary(f: Findings) -> Sentence:
+def summary(f: Findings, _: None) -> Sentence:
     """Return a sentence on the number of units with one rating."""
     lone = f.main.n_units - f.main.n_pairable_units
     if not lone:
         return ()
     part = share(lone / f.main.n_units)
     have = "has" if lone == 1 else "have"
-    said = f"{counted(lone, 'unit')} ({part}) {have} a single rating and can show no agreement."
-    return (said,)
+    single = f"{counted(lone, 'unit')} ({part}) {have} a single rating"
+    return (f"{single} and can show no agreement.",)
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the counts, and what was left out with the reasons."""
-    columns = (
-        Column("What", "text"),
-        Column("Number", "count"),
-        Column("Details", "text"),
-    )
+def sections(f: Findings, _: None) -> list[Section]:
+    """Return the counts of the study, and of what was left out, with the reasons."""
+    columns = [Column("What", "text"), Column("Number", "count"), Column("Details", "text")]
     # What only models rated has a row of its own.
     study = replace(f.study, unanswered=f.everyone.unanswered)
-    whole = contents(study, f.main, people="Humans" if f.models else "Raters")
-    rows = (*whole, *_statuses(f.everyone), *_models(f))
+    counts = contents(study, f.main, people="Humans" if f.models else "Raters")
+    rows = [*counts, *_statuses(f.everyone), *_models(f)]
     caption = "Contents of the study, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
         caption += f"; of the table only the rows with {f.study.reading.where} were read"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
-    return [Section("data", "Data used and left out", (), table)]
+    return [Section(table, lead=())]
 
 
 def _statuses(study: Annotations) -> Iterator[Counted]:
-    """Yield how many annotations were not observed and why, with the raters who have most."""
+    """Yield the number of ratings that are missing with a status, with the raters who have most."""
     if study.unobserved is None:
         return
     for status, counts in study.statuses.iloc[:, 1:].items():
@@ -73,7 +70,7 @@ def _statuses(study: Annotations) -> Iterator[Counted]:
 
 
 def _models(f: Findings) -> Iterator[Counted]:
-    """Yield how many models there are, and what of the study only these answered."""
+    """Yield the number of models, of their ratings, and of units that only they answered."""
     if not f.models:
         return
     yield "Models", len(f.models), "left out of all numbers but those of their own sections"
@@ -84,7 +81,7 @@ def _models(f: Findings) -> Iterator[Counted]:
 
 
 def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> Iterator[Counted]:
-    """Yield what the study holds and what was left out of the coefficient."""
+    """Yield the contents of the study and what the coefficient leaves out."""
     yield "Units", study.n_units, _spread(study.unit_codes, study.n_units, "rating")
     lone = main.n_units - main.n_pairable_units
     if lone:
@@ -117,7 +114,7 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
 
 
 def _spread(codes: Codes, n: int, noun: str) -> str:
-    """Return the number of ratings, or of rated units, of each."""
+    """Return the range and the median of the number of ratings, or of rated units."""
     each = np.bincount(codes, minlength=n)
     low, high = int(each.min()), int(each.max())
     if low == high:
@@ -141,5 +138,11 @@ def _label_counts(study: Annotations) -> Iterator[Counted]:
 
 
 TOPIC = Topic(
-    "data", sections, about="Left out", summary=summary, rank=2, unweighted="Ratings and labels"
+    "data",
+    "Data used and left out",
+    sections,
+    about="Left out",
+    summary=summary,
+    rank=2,
+    unweighted="Ratings and labels",
 )

@@ -1,4 +1,4 @@
-"""Decisions: answers to further questions, each in a sentence or two."""
+"""Decisions: further questions to a report, each answered in a sentence or two."""
 
 from __future__ import annotations
 
@@ -14,18 +14,11 @@ from setagree.panels.facets import ALL, FacetAgreement, facet_agreement
 from setagree.panels.noninferiority import OUTCOMES, noninferiority_test
 from setagree.plots.base import rows_height
 from setagree.plots.panels import facets as draw_facets
-from setagree.reporting.sections.base import (
-    Column,
-    Findings,
-    Method,
-    Picture,
-    Section,
-    Table,
-    Topic,
-)
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic
 from setagree.scoring.coefficients import distance_name
 from setagree.study.labels import is_missing
 from setagree.wording.sentences import Name, Sentence, Words, named
+from setagree.wording.tables import Column
 
 _ROWS = 40
 """Rows of the table of facets."""
@@ -33,17 +26,7 @@ _ROWS = 40
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A question and its answer.
-
-    Attributes
-    ----------
-    question : tuple
-        What was asked, the names that a user wrote apart.
-    answer : tuple
-        The verdict in pieces, the names that a user wrote apart.
-    result : object
-        The result behind it, or None if the data do not allow an answer.
-    """
+    """A question, its answer, and the result behind it: None if the data allow no answer."""
 
     question: Sentence
     answer: Sentence
@@ -51,49 +34,49 @@ class Decided:
 
 
 def compute(f: Findings) -> list[Decided]:
-    """Return the answers to the questions that were asked."""
-    asked = f.asked
-    if asked.margin is not None and not f.models:
+    """Return the questions with their answers."""
+    margin, threshold, facets = f.options.margin, f.options.threshold, f.options.facets
+    if margin is not None and not f.models:
         raise OptionError(f"{option('margin')} is for models; name them: {option('model')}.")
-    found: list[Decided] = []
-    if asked.threshold is not None:
-        test = at_least(f.main, asked.threshold, level=f.level)
-        question = f"Is {f.main.definition.short} at least {asked.threshold:g}?"
-        found.append(Decided((question,), (test.verdict,), test))
-    if asked.margin is not None:
-        found += _in_the_place_of_humans(f, asked.margin)
-    if asked.facets is not None:
-        given: dict[str, Any] = {"facets": asked.facets, "model": _all_models(f, asked.facets)}
+    decided: list[Decided] = []
+    if threshold is not None:
+        test = at_least(f.main, threshold, level=f.level)
+        question = f"Is {f.main.definition.short} at least {threshold:g}?"
+        decided.append(Decided((question,), (test.verdict,), test))
+    if margin is not None:
+        decided += _in_the_place_of_humans(f, margin)
+    if facets is not None:
+        options: dict[str, Any] = {"facets": facets, "model": _all_models(f, facets)}
         question = "Do models agree with themselves?"
-        found.append(_answered(question, f, facet_agreement, f.everyone, given))
+        decided.append(_answered(question, f, facet_agreement, f.everyone, options))
     if f.study.repeats is not None:
         question = "Do raters agree with themselves?"
-        found.append(_answered(question, f, intra_rater_agreement, f.study, {}))
-    return found
+        decided.append(_answered(question, f, intra_rater_agreement, f.study, {}))
+    return decided
 
 
 def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
-    """Yield what each model in the place of a human costs."""
-    asked = f" in the place of a human lower agreement by {margin:g} or more?"
+    """Yield the answer on each model in the place of a human."""
+    question = f" in the place of a human lower agreement by {margin:g} or more?"
     try:
         tests = noninferiority_test(f.everyone, model=f.models, margin=margin, distance=f.distance)
     except DataError as error:
-        yield Decided((f"Does a model{asked}",), (f"No verdict: {error}",), None)
+        yield Decided((f"Does a model{question}",), (f"No verdict: {error}",), None)
         return
     for test in tests:
-        yield Decided(("Does ", Name.of(test.model), asked), test.verdict_words, test)
+        yield Decided(("Does ", Name.of(test.model), question), test.verdict_words, test)
 
 
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
-    """Return the models, including unnamed raters that their facets identify as models.
+    """Return the models, with those that were not named but have facets as models do.
 
     Warns
     -----
     SetagreeWarning
         Some were not named, and count as people in the rest of the report.
     """
-    known = f.study.raters_frame.reindex(columns=[*facets])
-    has_facets = (~known.map(is_missing)).any(axis=1).to_numpy(dtype=bool)
+    columns = f.study.raters_frame.reindex(columns=[*facets])
+    has_facets = (~columns.map(is_missing)).any(axis=1).to_numpy(dtype=bool)
     if not has_facets.any() or has_facets.all():
         return f.models or None
     others = f.study.raters[has_facets].tolist()
@@ -107,67 +90,57 @@ def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
 
 
 def _answered(
-    question: str, f: Findings, function: Callable[..., Any], study: Any, given: dict[str, Any]
+    question: str, f: Findings, function: Callable[..., Any], study: Any, options: dict[str, Any]
 ) -> Decided:
-    """Return the verdict of a function, or why there is none."""
+    """Return the verdict of a function, or the reason why there is none."""
     try:
-        found = function(study, distance=f.distance, level=f.level, **given)
+        result = function(study, distance=f.distance, level=f.level, **options)
     except DataError as error:
         return Decided((question,), (f"No verdict: {error}",), None)
-    is_of_facets = isinstance(found, FacetAgreement)
-    return Decided((question,), found.verdict_words if is_of_facets else (found.verdict,), found)
+    is_of_facets = isinstance(result, FacetAgreement)
+    return Decided((question,), result.verdict_words if is_of_facets else (result.verdict,), result)
 
 
-def summary(f: Findings) -> Sentence:
+def _margin_tests(decided: list[Decided]) -> list[Any]:
+    """Return the tests of models in the place of a human."""
+    return [one.result for one in decided if hasattr(one.result, "margin")]
+
+
+def summary(_: Findings, decided: list[Decided]) -> Sentence:
     """Return the first verdict, and that on models in the place of a human if one was requested."""
-    found: list[Decided] = f.results["decisions"]
-    tests = [one.result for one in found if hasattr(one.result, "margin")]
-    begins_with_models = bool(tests) and found[0].result is tests[0]
+    tests = _margin_tests(decided)
+    begins_with_models = bool(tests) and decided[0].result is tests[0]
     if not tests or (begins_with_models and len(tests) == 1):
-        return found[0].answer if found else ()
-    return _costs(tests) if begins_with_models else (*found[0].answer, " ", *_costs(tests))
-
-
-def _costs(tests: Sequence[Any]) -> Sentence:
-    """Return a sentence on models that lower agreement by less than the margin."""
-    said: list[Words] = []
+        return decided[0].answer
+    costs: list[Words] = [] if begins_with_models else [*decided[0].answer]
     for outcome, verbs in OUTCOMES.items():
         models = [test.model for test in tests if test.outcome == outcome]
         if models:
-            shown = verbs[len(models) > 1].format(f"{tests[0].margin:g}")
-            said += [" " if said else "", *named(models), f" in the place of a human {shown}."]
-    return tuple(piece for piece in said if piece)
+            verb = verbs[len(models) > 1].format(f"{tests[0].margin:g}")
+            costs += [" "] if costs else []
+            costs += [*named(models), f" in the place of a human {verb}."]
+    return tuple(costs)
 
 
-def sections(f: Findings) -> list[Section]:
+def sections(_: Findings, decided: list[Decided]) -> list[Section]:
     """Return the questions with their answers, and the table of facets."""
-    found: list[Decided] = f.results["decisions"]
-    if not found:
-        return []
-    rows = tuple((one.question, one.answer) for one in found)
     columns = (Column("Question", "text"), Column("Answer", "text"))
+    rows = [(one.question, one.answer) for one in decided]
     table = Table("What was asked", columns, rows, is_ranking=False, sortable=False)
-    sections = [Section("decisions", "Decisions", (), table, None, _note(found))]
-    return sections + [
-        _facets(one.result) for one in found if isinstance(one.result, FacetAgreement)
-    ]
-
-
-def _note(found: list[Decided]) -> str:
-    """Return the note on the sentences."""
-    if not any(hasattr(one.result, "margin") for one in found):
-        return ""
-    return (
+    note = (
         "The alt-test asks how often a model is the nearer one; by how much agreement changes is "
         "asked here. p is corrected by Holm for several models."
     )
+    facets = [one.result for one in decided if isinstance(one.result, FacetAgreement)]
+    first = Section(table, note=note if _margin_tests(decided) else "", lead=())
+    return [first, *map(_facets_section, facets)]
 
 
-def _facets(found: FacetAgreement) -> Section:
+def _facets_section(found: FacetAgreement) -> Section:
     """Return the agreement of models with themselves, with one another and with people."""
     frame = found.to_frame()
     top = frame.head(_ROWS)
-    rows = tuple(
+    rows = [
         (
             (row.pairs,) if row.who == ALL else ("… ", Name.of(row.who)),
             (row.estimate, row.low, row.high),
@@ -175,7 +148,7 @@ def _facets(found: FacetAgreement) -> Section:
             row.n_units,
         )
         for row in top.itertuples()
-    )
+    ]
     columns = (
         Column("Pairs of", "text"),
         Column("Agreement", "estimate"),
@@ -191,24 +164,25 @@ def _facets(found: FacetAgreement) -> Section:
         f"({distance_name(found.distance)}). At most: the mean of what both sides agree with "
         "themselves."
     )
-    return Section("facets", "Agreement of models with themselves", (), table, picture, note)
+    title = "Agreement of models with themselves"
+    return Section(table, picture, note, (), title, "facets")
 
 
-def method(f: Findings) -> Method | None:
-    """Return a sentence on the test of models in the place of humans, with the sources."""
-    tests = [one.result for one in f.results["decisions"] if hasattr(one.result, "margin")]
-    if not tests:
+def method(_: Findings, decided: list[Decided]) -> Method | None:
+    """Return a sentence on the test of models in the place of humans, with the source."""
+    if not (tests := _margin_tests(decided)):
         return None
-    said = (
+    sentence = (
         "By how much agreement changes where a model answers in the place of a human was tested "
         f"for non-inferiority with a margin of {tests[0].margin:g}, by t with the correction for "
         "skewness of Hall (1992)."
     )
-    return said, ("Hall 1992",)
+    return sentence, ("Hall 1992",)
 
 
 TOPIC = Topic(
     "decisions",
+    "Decisions",
     sections,
     compute,
     about="Decisions",

@@ -1,4 +1,4 @@
-"""Groups of units, and whether they differ."""
+"""Groups of units or of raters, and whether they differ."""
 
 from __future__ import annotations
 
@@ -8,44 +8,50 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.by_group import by_group
-from setagree.errors import DataError, option
+from setagree.errors import DataError, counted, option
 from setagree.inference.comparison import holm
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     SURE,
-    Column,
     Findings,
-    Listing,
     Section,
     Topic,
     estimate_column,
     list_picture,
+    table_of,
 )
-from setagree.reporting.sections.rater_groups import rater_group_words
-from setagree.wording.number_format import number, p_phrase
+from setagree.wording.number_format import interval, level_text, number, p_phrase
 from setagree.wording.sentences import Name, Sentence, enumeration
+from setagree.wording.tables import Column
 
 _ENOUGH_UNITS = 10
 """Units that a group must have to be named as the highest or lowest."""
 
 _NAMED_GROUPS = 3
-"""Groups that are named as standing out."""
+"""Groups that are named as standing out, and groups of raters that are named."""
 
 
 def compute(f: Findings) -> pd.DataFrame | None:
-    """Return the agreement of each group, where groups are given."""
-    groups = f.asked.groups
+    """Return the agreement of each group, or None if no groups are given."""
+    groups = f.options.groups
     if groups is None:
         return None
     if not isinstance(groups, pd.DataFrame):
-        drawing: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.asked.rng}
-        return by_group(f.study, groups, **f.measure, level=f.level, **drawing)
+        resampling: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.options.rng}
+        return by_group(f.study, groups, **f.measure, level=f.level, **resampling)
     if not {"group", "estimate"} <= set(groups.columns):
         raise DataError(
             "groups is a DataFrame and not what by_group returned; pass that, or a Series or dict "
             "of unit to group."
         )
-    _check_measure(groups, {"coefficient": f.main.coefficient, "distance": f.main.distance})
+    for name in ("coefficient", "distance"):
+        one = getattr(f.main, name)
+        others = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
+        if others:
+            raise DataError(
+                f"the groups were scored with {option(name, others[0])} and the report is about "
+                f"{one!r}; give both the same, or pass the group of each unit."
+            )
     if f.models and groups.get("n_ratings", pd.Series([0])).sum() > f.study.n_ratings:
         raise DataError(
             "the groups count more answers than the humans gave, those of models among them; pass "
@@ -54,32 +60,20 @@ def compute(f: Findings) -> pd.DataFrame | None:
     return groups
 
 
-def _check_measure(groups: pd.DataFrame, wanted: dict[str, Any]) -> None:
-    """Raise `DataError` where the groups were scored by something that the report does not show."""
-    for name, one in wanted.items():
-        other = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
-        if other:
-            raise DataError(
-                f"the groups were scored with {option(name, other[0])} and the report is about "
-                f"{one!r}; give both the same, or pass the group of each unit."
-            )
-
-
-def summary(f: Findings) -> Sentence:
-    """Return a sentence on whether the groups differ, and on the outlying or extreme ones."""
-    groups = f.frame("groups")
-    if groups is None:
-        return ()
+def summary(f: Findings, groups: pd.DataFrame) -> Sentence:
+    """Return whether the groups differ, and which stand out or are the ends."""
     compares = _compares(groups)
     if compares == "raters":
-        return rater_group_words(groups, f.level)
-    said = _of_units(groups)
+        return _of_raters(groups, f.level)
+    sentences = _of_units(groups)
+    if "raters" not in compares:
+        return sentences
     apart = " Each group has raters of its own, so that the data cannot show whether the units or "
-    return (*said, f"{apart}the raters make a difference.") if "raters" in compares else said
+    return (*sentences, f"{apart}the raters make a difference.")
 
 
 def _compares(groups: pd.DataFrame) -> str:
-    """Return the noun for the members of the groups."""
+    """Return the kind of members that the groups have."""
     return str(groups["compares"].iloc[0]) if "compares" in groups else "units"
 
 
@@ -90,9 +84,9 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
         return ("Fewer than two groups can be scored.",)
     p = float(known["homogeneity_p_value"].iloc[0])
     if np.isnan(p):
-        why = known["no_test"].iloc[0] if "no_test" in known else None
-        said = f"Whether the {len(known):,} groups differ cannot be tested"
-        return (f"{said}: {why}." if isinstance(why, str) else f"{said}.",)
+        reason = known["no_test"].iloc[0] if "no_test" in known else None
+        because = f": {reason}" if isinstance(reason, str) else ""
+        return (f"Whether the {len(known):,} groups differ cannot be tested{because}.",)
     if not p < SURE:
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
         return (f"The test does not show that the groups differ ({test}).",)
@@ -109,7 +103,7 @@ def _of_units(groups: pd.DataFrame) -> Sentence:
 
 
 def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
-    """Return a sentence on the groups that differ from the rest, and on the range of the others."""
+    """Return a sentence on the groups that stand out, and on the range of the others."""
     parts = []
     for row in apart.to_dict("records"):
         difference = number(row["difference"], signed=True)
@@ -135,34 +129,74 @@ def groups_apart(groups: pd.DataFrame) -> pd.DataFrame:
     return apart.iloc[order[: int((far > far.max(initial=0.0) / 2).sum())]]
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the groups, the lowest first."""
-    frame = f.frame("groups")
-    if frame is None:
-        return []
+def _of_raters(groups: pd.DataFrame, level: float) -> Sentence:
+    """Return a sentence on the agreement within and between groups of raters."""
+    inside: list[Sentence] = [
+        (Name.of(name), f" ({'undefined' if pd.isna(x) else number(x)})")
+        for name, x in groups[["group", "estimate"]].head(_NAMED_GROUPS).itertuples(index=False)
+    ]
+    if (n := len(groups) - _NAMED_GROUPS) > 0:
+        inside.append((counted(n, "other group"),))
+    first = ("These are groups of raters. Agreement inside ", *enumeration(inside), "; ")
+    return (*first, *_between(groups, level), _rater_test(groups))
+
+
+def _between(groups: pd.DataFrame, level: float) -> Sentence:
+    """Return sentences on the agreement between and within groups of raters."""
+    known = groups[groups["between"].notna()].sort_values("between", kind="stable")
+    if not len(known):
+        return ("between groups it is undefined, as they share too few units.",)
+    low = known.iloc[0].to_dict()
+    sure = f", {level_text(level)} interval " if pd.notna(low["between_low"]) else ""
+    ends = interval(low["between_low"], low["between_high"]) if sure else ""
+    value = f"{number(low['between'])} (kappa_x{sure}{ends})."
+    lowest: Sentence = (f"between the two {value}",)
+    if len(groups) > 2:
+        lowest = ("it is lowest between ", Name.of(low["group"]), f" and all others, {value}")
+    if not low["normalised_high"] < 1:
+        return (
+            *lowest,
+            " The units do not show that raters agree less between groups than inside.",
+        )
+    ends = interval(low["normalised_low"], low["normalised_high"])
+    less = " These raters agree less between groups than inside them: divided by the root of both "
+    return (*lowest, f"{less}agreements inside it is {number(low['normalised'])} ({ends}).")
+
+
+def _rater_test(groups: pd.DataFrame) -> str:
+    """Return the result of the permutation test, or why it is not possible."""
+    row = groups.iloc[0]
+    p = row["permutation_p_value"]
+    if pd.isna(p):
+        return f" Whether other raters would differ as much cannot be tested: {row['no_test']}."
+    than = "differ more than" if p < SURE else "are not distinguishable from"
+    return f" The groups {than} groups of raters formed at random ({p_phrase(p)})."
+
+
+def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
+    """Return the table of groups, the lowest first."""
     of_raters = _compares(frame) == "raters"
-    beside, note = _OF_RATERS if of_raters else _OF_UNITS
+    others, note = _OF_RATERS if of_raters else _OF_UNITS
     columns = [
-        Column("Group", "name", "group"),
+        Column("group", "name", "Group"),
         estimate_column(f),
-        *beside,
-        Column("Units", "count", "n_units"),
-        Column("Raters", "count", "n_raters"),
-        Column("Ratings", "count", "n_ratings"),
-        Column("Reason", "name", "reason"),
+        *others,
+        Column("n_units", "count", "Units"),
+        Column("n_raters", "count", "Raters"),
+        Column("n_ratings", "count", "Ratings"),
+        Column("reason", "name", "Reason"),
     ]
     if not of_raters:
         note += f"{_PERMUTED if 'permutation' in [*frame.get('tested_by', ())] else ''}."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
-    title = "Groups of raters" if of_raters else "Groups"
     caption = "Agreement by group, the lowest first"
-    listing = Listing("groups", title, caption, "by_group", 60, note)
-    return listing.section(f, ordered, columns, lead=summary(f), picture=picture)
+    table = table_of(ordered, columns, caption, limit=60, function="by_group")
+    return [Section(table, picture, note, title="Groups of raters" if of_raters else "")]
 
 
 _OF_UNITS = (
-    [Column("Against the rest", "signed", "difference"), Column("p", "p", "difference_p_value")],
+    [Column("difference", "signed", "Against the rest"), Column("difference_p_value", "p", "p")],
     (
         "Against the rest: the difference from the estimate of all other groups together. The "
         "interval of a group with fewer than about 20 units is rough. p is not corrected for the "
@@ -174,7 +208,7 @@ _PERMUTED = (
     "groups"
 )
 _OF_RATERS = (
-    [Column("With all other raters", "estimate", ("between", "between_low", "between_high"))],
+    [Column(("between", "between_low", "between_high"), "estimate", "With all other raters")],
     (
         "With all other raters: cross-replication kappa_x on the units of both, its interval from "
         "resampled units; it is 1 if all answers are the same and 0 if agreement is as expected by "
@@ -182,4 +216,4 @@ _OF_RATERS = (
     ),
 )
 
-TOPIC = Topic("groups", sections, compute, about="Groups", summary=summary)
+TOPIC = Topic("groups", "Groups", sections, compute, about="Groups", summary=summary)

@@ -1,7 +1,8 @@
-"""Labels: which of them cost the agreement."""
+"""Labels: which of them cost the agreement, which are confused, and the depths of a hierarchy."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,29 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.coefficients.chance import Floats
+from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import by_label, rare_labels, rare_labels_clause
 from setagree.diagnosis.common import score_whole
+from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions, exceed_chance, has_enough_pairs
 from setagree.plots import diagnosis
-from setagree.reporting.sections.base import Column, Findings, Listing, Section, Topic, list_picture
+from setagree.reporting.sections.base import (
+    Findings,
+    Picture,
+    Section,
+    Topic,
+    estimate_column,
+    list_picture,
+    table_of,
+    with_sentences,
+)
 from setagree.reporting.sections.patterns import has_pattern
 from setagree.study.codes import have_degrees
-from setagree.wording.number_format import interval, number, share
+from setagree.wording.number_format import interval, is_nothing, number, share
 from setagree.wording.sentences import Name, Sentence, enumeration, named
+from setagree.wording.tables import Column
 
 _KNOWN = 0.4
-"""The width of the interval beyond which a label's alpha is not known well enough to compare."""
+"""The width of the interval beyond which a label's alpha is too uncertain to compare."""
 
 _APART = 0.05
 """By how much less alpha of the worst label must be than that of the next one."""
@@ -33,20 +46,24 @@ _MOST_NAMED = 3
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
-
 _RARE = 0.1
 """Share of the mean number of ratings of a label below which a label is rare."""
 
+_MOST_CONFUSIONS = 15
+"""Rows of the table of confusions."""
+
+_BELOW_CHANCE = 0.95
+"""Times chance below which the most frequent confusion is not reported."""
+
 
 def compute(f: Findings) -> pd.DataFrame | None:
-    """Return the agreement about each label; numbers have none."""
+    """Return the agreement on each label, or None for numbers."""
     return None if f.study.kind == "number" else by_label(f.study, level=f.level)
 
 
-def summary(f: Findings) -> Sentence:
+def summary(f: Findings, labels: pd.DataFrame) -> Sentence:
     """Return sentences on the worst label and on the labels behind half of the disagreement."""
-    labels = f.frame("labels")
-    if labels is None or len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
+    if len(labels) < 3 or not labels["share_of_disagreement"].iloc[0] > 0:
         return ()
     if has_pattern(f, "empty", "rater"):  # shares of labels follow from that pattern
         return _worst(labels)
@@ -57,19 +74,18 @@ def summary(f: Findings) -> Sentence:
 
 
 def _worst(labels: pd.DataFrame) -> Sentence:
-    """Return a sentence on the label that clearly agrees worst, if any."""
-    found = worst_label(labels)
-    if found is None:
+    """Return a sentence on the label with the lowest alpha, if it is clearly the lowest."""
+    if (pair := worst_label(labels)) is None:
         return ()
-    worst, others = found
+    worst, others = pair
     ends = interval(worst["low"], worst["high"])
     low, high = number(others["alpha"].min()), number(others["alpha"].max())
     rest = low if low == high else f"{low} to {high}"
     which = (
         "the other labels" if len(others) + 1 == len(labels) else "those with intervals as narrow"
     )
-    said = f" agrees worst: alpha {number(worst['alpha'])} ({ends}), {which} {rest}."
-    return (Name.of(worst["label"]), said)
+    alpha = number(worst["alpha"])
+    return (Name.of(worst["label"]), f" agrees worst: alpha {alpha} ({ends}), {which} {rest}.")
 
 
 def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | None:
@@ -94,10 +110,7 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return a sentence on the at most three labels behind half of the disagreement, if any.
-
-    Labels with equal shares are counted together, so that none is left out for its place.
-    """
+    """Return a sentence on the labels that hold half of the disagreement, at most three."""
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
     n = _untied(shares, min(int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1, _MOST_NAMED))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
@@ -106,23 +119,21 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
-    said = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}"
+    part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}"
     names = [Name.of(label) for label in labels["label"].iloc[: min(n, _MOST_NAMED)]]
     if n == 1:
-        return (f"{said}: ", *names, ".")
+        return (f"{part}: ", *names, ".")
     if n > _MOST_NAMED:
-        among = f"{said}, {share(shares[0])} each, among them "
+        among = f"{part}, {share(shares[0])} each, among them "
         return (among, *enumeration([(name,) for name in names]), ".")
-    parts = [(name, f" ({share(part)})") for name, part in zip(names, shares, strict=False)]
-    return (f"{said}: ", *enumeration(parts), ".")
+    parts = [(name, f" ({share(x)})") for name, x in zip(names, shares, strict=False)]
+    return (f"{part}: ", *enumeration(parts), ".")
 
 
 def _untied(shares: Floats, n: int) -> int:
-    """Return the number of labels to count if the last of ``n`` may tie with those after it.
-
-    Shares tie if they are printed alike. All that tie are counted; or only those before the tie if
-    there are any and all would be too many to name.
-    """
+    """Return the number of labels to count if the last of ``n`` may tie with those after it."""
+    # Shares tie if they are printed alike. All that tie are counted; or only those before the tie
+    # if there are any and all would be too many to name.
     tied = np.flatnonzero([share(one) == share(shares[n - 1]) for one in shares])
     before, to = int(tied[0]), int(tied[-1]) + 1
     return before if to > _MOST_NAMED and before else to
@@ -140,22 +151,22 @@ def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
 
 
 def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return the labels that are not rare."""
+    """Return whether each label is not rare."""
     n = labels["n_ratings"]
     return (n >= _RARE * n.mean()).to_numpy(dtype=bool)
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the labels, the costliest first."""
+def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
+    """Return the table of labels, the costliest first."""
     columns = [
-        Column("Label", "name", "label"),
-        Column("Share of disagreement", "share", "share_of_disagreement", is_part=True),
-        Column("Alpha", "estimate", ("alpha", "low", "high")),
-        Column("Ratings with it", "count", "n_ratings"),
-        Column("Prevalence", "share", "prevalence"),
-        Column("AC1", "number", "ac1"),
-        Column("Agree on yes", "share", "positive_agreement"),
-        Column("Agree on no", "share", "negative_agreement"),
+        Column("label", "name", "Label"),
+        Column("share_of_disagreement", "share", "Share of disagreement", is_part=True),
+        Column(("alpha", "low", "high"), "estimate", "Alpha"),
+        Column("n_ratings", "count", "Ratings with it"),
+        Column("prevalence", "share", "Prevalence"),
+        Column("ac1", "number", "AC1"),
+        Column("positive_agreement", "share", "Agree on yes"),
+        Column("negative_agreement", "share", "Agree on no"),
     ]
     # Another coefficient may count units, and so clusters, that alpha does not.
     alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
@@ -169,13 +180,171 @@ def sections(f: Findings) -> list[Section]:
         f"alpha is the {kind} interval{over}{narrow}; there is none (too few to say) if fewer than "
         "3 units hold the label, or fewer than 3 have a rating without it."
     )
-    frame = f.frame("labels")
-    picture = None if frame is None else list_picture(f, diagnosis.labels, frame)
-    lead = summary(f)
-    if frame is not None and (rare := rare_labels(f.main.tally, frame)):
+    lead = summary(f, frame)
+    if rare := rare_labels(f.main.tally, frame):
         lead = (*lead, *([" "] if lead else []), *named(rare), f" {rare_labels_clause(rare)}")
-    listing = Listing("labels", "Labels", "Labels, the costliest first", "by_label", 40, note)
-    return listing.section(f, frame, columns, lead=lead, picture=picture)
+    caption = "Labels, the costliest first"
+    table = table_of(frame, columns, caption, limit=40, function="by_label")
+    return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
 
-TOPIC = Topic("labels", sections, compute, about="Labels", summary=summary, optional=True)
+_DEPTHS_NOTE = (
+    "At a depth every label below it is replaced by the one above it there; a root has depth 1. "
+    "Inside a branch: the share of the disagreement, all or nothing, that is then gone. A higher "
+    "coefficient at a smaller depth does not mean a better codebook: its labels distinguish less."
+)
+
+
+def compute_depths(f: Findings) -> pd.DataFrame | None:
+    """Return the agreement at each depth if the distance has a hierarchy of at least two."""
+    tree: Any = getattr(f.distance, "hierarchy", None)
+    if tree is None:
+        return None
+    frame = by_depth(f.study, parents=tree, **f.measure, level=f.level)
+    return frame if len(frame) > 1 else None
+
+
+def depths_summary(_: Findings, frame: pd.DataFrame) -> Sentence:
+    """Return a sentence on the share of disagreement inside the smallest branches."""
+    inside, depth = frame["inside"].iloc[-2], frame["depth"].iloc[-2]
+    if not inside > 0:
+        return ()
+    change = f"it is gone where labels are replaced by those above them, at depth {depth}"
+    return (f"{share(inside)} of the disagreement (all or nothing) is inside branches: {change}.",)
+
+
+def depths_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
+    """Return the table of depths, the roots first."""
+    columns = [
+        Column("depth", "count", "Depth"),
+        Column("n_labels", "count", "Labels"),
+        Column("inside", "share", "Inside a branch"),
+        estimate_column(f),
+    ]
+    caption = "Depths of the hierarchy, the roots first"
+    table = table_of(frame, columns, caption, limit=15, function="by_depth")
+    return [Section(table, note=_DEPTHS_NOTE)]
+
+
+def compute_confusions(f: Findings) -> pd.DataFrame | None:
+    """Return the confusions of labels, or None for numbers."""
+    return None if f.study.kind == "number" else confusions(f.study)
+
+
+def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
+    """Return sentences on the labels confused or left out more often than by chance."""
+    known = frame[has_enough_pairs(frame)]
+    if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
+        known = known[known["kind"] != "left out"]
+    kinds = [rows for _, rows in known.groupby("kind", sort=False)]
+    parts = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
+    return (*parts[0], " ", *parts[1]) if len(parts) == 2 else parts[0] if parts else ()
+
+
+def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
+    """Return the most frequent confusion of a kind, and the one with most pairs beyond chance."""
+    above = rows[exceed_chance(rows)]
+    if not len(above):
+        return ()
+    excess = (above["n_pairs"] - above["expected_pairs"]).sort_values(
+        ascending=False, kind="stable"
+    )
+    most, top = rows.iloc[0], above.loc[excess.index[0]]
+    n_tied = int(np.isclose(excess, excess.iloc[0]).sum())
+    one, ratio = Name.of(top["label"]), _versus_chance(top["lift"], " ({})")
+    case: Sentence = (" one rater says ", one, " and the other says ", Name.of(top["other"]))
+    case = (*case, f" instead{ratio}.")
+    if top["kind"] == "left out":
+        case = (" ", one, f" is left out{ratio}.")
+    part = f"n {share(top['share'])} of the pairs that differ,"
+    if most.name == top.name or most["lift"] < _BELOW_CHANCE:
+        tied = f"One of {n_tied:,} with most pairs beyond chance: i" if n_tied > 1 else "I"
+        return (f"{tied}{part}", *case)
+    tied = f", one of {n_tied:,}" if n_tied > 1 else ""
+    return (*_most_frequent(rows, alone=alone), f" Most pairs beyond chance{tied}: i{part}", *case)
+
+
+def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
+    """Return the most frequent confusion of a kind as a plain fact."""
+    most = rows.iloc[0]
+    n = int((rows["n_pairs"] == most["n_pairs"]).sum())
+    base = f"{share(most['share'])} of the pairs that differ"
+    part = f" ({base}{_versus_chance(most['lift'], ', {}')})."
+    if most["kind"] == "left out":
+        one = f"One of the {n:,} labels" if n > 1 else "The label"
+        return (f"{one} most often left out is ", Name.of(most["label"]), part)
+    what = "difference" if alone else "swap"
+    one = f"One of the {n:,} most frequent {what}s" if n > 1 else f"The most frequent {what}"
+    return (f"{one} is ", Name.of(most["label"]), " against ", Name.of(most["other"]), part)
+
+
+def _versus_chance(lift: float, around: str) -> str:
+    """Return the ratio to chance within other words, or a blank if it is undefined."""
+    if is_nothing(lift):
+        return ""
+    times = f"{lift:.1f} times the number expected by chance"
+    return around.format(
+        "about as often as expected by chance" if f"{lift:.1f}" == "1.0" else times
+    )
+
+
+def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
+    """Return the table of confused labels, the most frequent first."""
+    picture = None
+    if f.main.reason is None:
+        n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
+        height = 2.4 + n * min(0.45, 7 / n)
+        picture = Picture(partial(diagnosis.confusions, frame), height, columns=n + 1)
+    top = frame.head(_MOST_CONFUSIONS)
+    sentences: list[Sentence] = [
+        (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
+        for label, other, kind in zip(top["label"], top["other"], top["kind"], strict=True)
+    ]
+    frame = with_sentences(frame, sentences)
+    columns = [
+        Column("sentence", "text", "Confusion"),
+        Column("n_pairs", "count", "Pairs"),
+        Column("share", "share", "Share of differing pairs", is_part=True),
+        Column("expected_pairs", "count", "Expected"),
+        Column("lift", "number", "Ratio to expected"),
+        Column("relation", "name", "Relation"),
+    ]
+    note = (
+        "The counts are of pairs of ratings of one unit. ↔: one rater has only the first label, "
+        "the other only the second. Left out: one has the label, the other has nothing that the "
+        "first lacks. A pair can count in several rows. Expected: the number if the pairs that "
+        "differ were pairs of answers drawn at random. The main findings name those "
+        "with most pairs beyond chance (pairs less expected pairs), if there are at least "
+        f"{ENOUGH_PAIRS} observed and {ENOUGH_PAIRS} expected pairs."
+    )
+    if have_degrees(f.study.values):
+        note += (
+            " Degrees do not count: a pair of answers with the same labels in other degrees "
+            "differs and is in no row."
+        )
+    caption = "Confused labels, the most frequent first"
+    table = table_of(frame, columns, caption, limit=_MOST_CONFUSIONS, function="confusions")
+    return [Section(table, picture, note)]
+
+
+TOPIC = Topic("labels", "Labels", sections, compute, about="Labels", summary=summary, optional=True)
+DEPTHS = Topic(
+    "depths",
+    "Depths of the hierarchy",
+    depths_sections,
+    compute_depths,
+    about="Depth",
+    summary=depths_summary,
+    optional=True,
+)
+CONFUSIONS = Topic(
+    "confusions",
+    "Confusions",
+    confusions_sections,
+    compute_confusions,
+    about="Confusion",
+    summary=confusions_summary,
+    optional=True,
+    unweighted="Pairs",
+    one_by_one="The pairs",
+)

@@ -1,16 +1,18 @@
-"""Models compared with humans: replacement, and agreement with the humans' consensus."""
+"""Models compared with humans and with their consensus, and two panels with each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.common import score_whole
 from setagree.errors import OptionError, counted
+from setagree.inference.cross_replication import CrossReplication, cross_replication
 from setagree.inference.panel_members import rater_codes
 from setagree.panels.alt_test import AltTest, alt_test
 from setagree.panels.references import ConsensusScores, score_against_consensus
@@ -18,7 +20,6 @@ from setagree.plots.base import rows_height
 from setagree.plots.panels import advantage
 from setagree.reporting.sections.base import (
     MOST_DRAWN,
-    Column,
     Findings,
     Method,
     Models,
@@ -32,8 +33,9 @@ from setagree.scoring.coefficients import distance_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
-from setagree.wording.number_format import number, share
+from setagree.wording.number_format import interval, level_text, number, share
 from setagree.wording.sentences import Name, Sentence, named
+from setagree.wording.tables import Column
 
 MOST_ROWS = 40
 """Rows of a table; the functions that are named below it return them all."""
@@ -45,7 +47,7 @@ _PEOPLE = 20
 """People who are named."""
 
 _SCORED = 2_000_000
-"""Number of ratings up to which the humans are scored as the models are."""
+"""Ratings that are read to score the humans along with the models."""
 
 _EPSILONS = (0.1, 0.15, 0.2)
 _ADVICE = (
@@ -61,61 +63,49 @@ _AGREED = {
 
 @dataclass(frozen=True, eq=False)
 class ModelFindings:
-    """What was found about models.
+    """Models in the order of their alt-tests, with scores against the humans' consensus.
 
-    Attributes
-    ----------
-    models : list
-        Who is a model, in the order of the tests.
-    tests : tuple of AltTest
-        The alt-test of each model, the one with the largest advantage first.
-    scores : ConsensusScores or None
-        The models, and the humans if that is fast, against the humans' consensus.
-    why : str
-        The reason for missing tests.
-    together : Agreement or None
-        The coefficient of the report where each model counts as one more rater.
+    `reason` is that for no tests; `together` is the coefficient of the report with each model as
+    one more rater.
     """
 
-    models: list[Any] = field(default_factory=list)
-    tests: tuple[AltTest, ...] = ()
-    scores: ConsensusScores | None = None
-    why: str = ""
-    together: Agreement | None = None
+    models: list[Any]
+    tests: tuple[AltTest, ...]
+    scores: ConsensusScores
+    reason: str
+    together: Agreement
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
         """The scores with a column `rater`, and whether each is a model; the models first."""
-        if self.scores is None:
-            return pd.DataFrame()
         frame = self.scores.table
         n = len(self.models)
         who = ["model"] * n + ["human"] * (len(frame) - n)
         return frame.reset_index().assign(who=who)
 
 
-def named_models(study: Annotations, asked: Models) -> list[Any]:
-    """Return the raters that are models, as the study calls them."""
-    if asked is None:
+def named_models(study: Annotations, names: Models) -> list[Any]:
+    """Return the raters that are models, by their names in the study."""
+    if names is None:
         return []
-    named_ = asked if isinstance(asked, list) else [asked]
-    models: list[Any] = study.raters[rater_codes(study, named_, "model")].tolist()
+    codes = rater_codes(study, names if isinstance(names, list) else [names], "model")
+    models: list[Any] = study.raters[codes].tolist()
     if len(models) == study.n_raters:
         raise OptionError("every rater is a model, so that nobody is left to compare with.")
     return models
 
 
-def compute(f: Findings) -> ModelFindings:
-    """Return the test of each model, and how near it comes to the humans' consensus."""
+def compute(f: Findings) -> ModelFindings | None:
+    """Return the test of each model and its scores, or None if there is no model."""
     study, models, n_humans = f.everyone, f.models, f.study.n_raters
     if not models:
-        return ModelFindings()
+        return None
     together = score_whole(study, f.main.definition, f.distance, f.level)
     if n_humans < 3:
         verb = "is" if n_humans == 1 else "are"
         n = f"{verb} only {counted(n_humans, 'human')}"
-        why = f"The alt-test needs three humans or more; apart from the models there {n}."
-        return ModelFindings(models, (), _scores(study, models), why, together)
+        reason = f"The alt-test needs three humans or more; apart from the models there {n}."
+        return ModelFindings(models, (), _scores(study, models), reason, together)
     tests = alt_test(study, model=models, distance=f.distance).rows
     models = [test.model for test in tests]
     return ModelFindings(models, tests, _scores(study, models), "", together)
@@ -129,12 +119,11 @@ def _scores(study: Annotations, models: list[Any]) -> ConsensusScores:
     return score_against_consensus(study, raters=scored, panel=humans)
 
 
-def summary(f: Findings) -> Sentence:
-    """Return sentences on the models that may replace a human, those that may not, and the best."""
-    found: ModelFindings = f.results["models"]
+def summary(_: Findings, found: ModelFindings) -> Sentence:
+    """Return sentences on the models that may replace a human, and on the best one."""
     tests = found.tests
     if not tests:
-        return (found.why,) if found.why else ()
+        return (found.reason,)
     if len(tests) == 1:
         return model_verdict(tests[0])
     judged = [test for test in tests if test.reason is None]
@@ -146,18 +135,18 @@ def summary(f: Findings) -> Sentence:
     passing = [test.model for test in judged if test.passes]
     failing = [test.model for test in judged if not test.passes]
     untested = [test.model for test in tests if test.reason is not None]
-    said: Sentence = (f"{len(passing):,} of {n} may replace a human: ", *named(passing))
+    words: Sentence = (f"{len(passing):,} of {n} may replace a human: ", *named(passing))
     if not passing:
-        said = (f"None of {n} may replace a human: ", *named(failing))
+        words = (f"None of {n} may replace a human: ", *named(failing))
     elif failing:
-        said = (*said, "; ", *named(failing), " may not")
+        words = (*words, "; ", *named(failing), " may not")
     if untested:
-        said = (*said, "; no verdict on ", *named(untested))
-    return (*said, ". The best, ", Name.of(judged[0].model), ", ", *_standing(judged[0]))
+        words = (*words, "; no verdict on ", *named(untested))
+    return (*words, ". The best, ", Name.of(judged[0].model), ", ", *_standing(judged[0]))
 
 
 def model_verdict(test: AltTest) -> Sentence:
-    """Return the verdict on one model, and how near it comes to the humans."""
+    """Return the verdict on one model, and its standing."""
     who = Name.of(test.model)
     if test.reason is not None:
         return ("No verdict on ", who, f": {test.reason}.")
@@ -166,44 +155,36 @@ def model_verdict(test: AltTest) -> Sentence:
 
 
 def _standing(test: AltTest) -> Sentence:
-    """Return over how many humans a model wins, and how near it comes to them."""
+    """Return the number of humans over whom a model wins, and its advantage."""
     near = share(test.average_advantage_probability)
-    said = (
+    advantage = (
         f"{test.wins}. In {near} of the units, on average, it is at least as near to the other "
         "humans as the human is."
     )
-    return (said, *test.reservations)
+    return (advantage, *test.reservations)
 
 
-def sections(f: Findings) -> Iterator[Section]:
-    """Yield what is asked about models: their tests, and how near they come to the consensus."""
-    found: ModelFindings = f.results["models"]
-    tests = found.tests
-    if not found.models:
-        return
-    title, people = "May a model replace a human?", _people(f)
+def sections(f: Findings, found: ModelFindings) -> Iterator[Section]:
+    """Yield the tests of the models, and their agreement with the consensus."""
+    tests, together = found.tests, _together(f, found)
+    names = named(f.study.raters.tolist(), limit=_PEOPLE)
+    people = (" Treated as people: ", *names, " (all who were not named as models).")
+    lead = (*summary(f, found), *people)
     if not tests:
-        yield Section("models", title, (*summary(f), *people), None, None, _beside(f, found))
+        yield Section(note=together, lead=lead)
     elif len(tests) == 1:
-        first = _test_section(tests[0], "models", title, _beside(f, found))
-        yield replace(first, lead=(*first.lead, *people))
+        yield replace(_test_section(tests[0], together), lead=lead)
     else:
-        note = f"{_ADVICE} {_beside(f, found)}"
-        yield Section("models", title, (*summary(f), *people), _ranking(tests), None, note)
+        yield Section(_ranking(tests), None, f"{_ADVICE} {together}", lead)
         for place, test in enumerate(tests[:MOST_MODELS], start=1):
-            yield _test_section(test, f"model-{place}", f"Model {place} compared with each human")
+            title = f"Model {place} compared with each human"
+            yield replace(_test_section(test), title=title, id=f"model-{place}")
     yield _consensus_section(f, found)
 
 
-def _people(f: Findings) -> Sentence:
-    """Return the people: everybody who was not called a model."""
-    people = named(f.study.raters.tolist(), limit=_PEOPLE)
-    return (" Treated as people: ", *people, " (all who were not named as models).")
-
-
-def _beside(f: Findings, found: ModelFindings) -> str:
+def _together(f: Findings, found: ModelFindings) -> str:
     """Return the coefficient of the humans, and the one with the models among the raters."""
-    both = [one for one in (f.main, found.together) if one is not None]
+    both = (f.main, found.together)
     alone, together = (number(x.estimate) if x.reason is None else "undefined" for x in both)
     n = len(found.models)
     more = "the model as one more rater" if n == 1 else f"the {n:,} models as further raters"
@@ -230,25 +211,27 @@ def _ranking(tests: tuple[AltTest, ...]) -> Table:
         Column("Humans", "count"),
         Column("Units", "count"),
     )
-    return Table("Models, the largest average advantage first", columns, tuple(rows))
+    return Table("Models, the largest average advantage first", columns, rows)
 
 
-def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Section:
-    """Return the humans that a model is compared with; `beside` ends the note of the first."""
+def _test_section(test: AltTest, together: str = "") -> Section:
+    """Return the humans that a model is compared with; `together` ends the note of an only one."""
+    n, skipped = len(test.skipped), ""
+    if n:
+        skipped = f"Left out for fewer than 30 shared units: {counted(n, 'human')}."
     if test.reason is not None:
-        note = f"{_skipped(test)} {beside}".strip()
-        return Section(id_, title, model_verdict(test), None, None, note)
+        return Section(note=f"{skipped} {together}".strip(), lead=model_verdict(test))
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
     frame["wins"] = ["yes" if won else "no" for won in frame["rejected"]]
     columns = [
-        Column("Human", "name", "human"),
-        Column("Model at least as near", "estimate", ("advantage", "low", "high")),
-        Column("Human at least as near", "number", "human_advantage"),
-        Column("Human minus model", "signed", "difference"),
-        Column("Human with the others", "signed", "agreement"),
-        Column("p, corrected", "p", "p_adjusted"),
-        Column("Model wins", "text", "wins"),
-        Column("Units", "count", "n_units"),
+        Column("human", "name", "Human"),
+        Column(("advantage", "low", "high"), "estimate", "Model at least as near"),
+        Column("human_advantage", "number", "Human at least as near"),
+        Column("difference", "signed", "Human minus model"),
+        Column("agreement", "signed", "Human with the others"),
+        Column("p_adjusted", "p", "p, corrected"),
+        Column("wins", "text", "Model wins"),
+        Column("n_units", "count", "Units"),
     ]
     caption = "Model and human, each compared with the other humans, the best human first"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="alt_test")
@@ -256,39 +239,33 @@ def _test_section(test: AltTest, id_: str, title: str, beside: str = "") -> Sect
         "At least as near: the share of the units where the answer is at least as near to the "
         f"other humans ({distance_name(test.distance)}); ties count for both. The model wins if it "
         f"is rejected that the human is better by {test.epsilon:g} or more (t-test; p corrected by "
-        f"Benjamini and Yekutieli). {_skipped(test)}"
+        f"Benjamini and Yekutieli). {skipped}"
     )
-    if id_ == "models":
+    if together:
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
-        said = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
-        note = f"{note} Winning rate {said}. {_ADVICE} {beside}"
+        listed = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
+        note = f"{note} Winning rate {listed}. {_ADVICE} {together}"
     height = rows_height(len(test.humans) + 2) + 0.2 * len(test.reservations)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
-    return Section(id_, title, model_verdict(test), table, picture, " ".join(note.split()))
-
-
-def _skipped(test: AltTest) -> str:
-    n = len(test.skipped)
-    return f"Left out for fewer than 30 shared units: {counted(n, 'human')}." if n else ""
+    return Section(table, picture, " ".join(note.split()), model_verdict(test))
 
 
 def _consensus_section(f: Findings, found: ModelFindings) -> Section:
     """Return models and humans against the agreed answer of the humans."""
     frame, labels = found.score_table, f.study.kind == "labels"
     columns = [
-        Column("Rater", "name", "rater"),
-        Column("Who", "text", "who"),
-        Column("Same answer", "share", "exact"),
-        *([Column("Jaccard", "number", "jaccard")] if labels else []),
-        *([Column("Micro F1", "number", "micro_f1")] if labels else []),
-        Column("Macro F1", "number", "macro_f1"),
-        Column("Units", "count", "n_units"),
-        Column("Without agreed answer", "count", "n_left_out"),
+        Column("rater", "name", "Rater"),
+        Column("who", "text", "Who"),
+        Column("exact", "share", "Same answer"),
+        *([Column("jaccard", "number", "Jaccard")] if labels else []),
+        *([Column("micro_f1", "number", "Micro F1")] if labels else []),
+        Column("macro_f1", "number", "Macro F1"),
+        Column("n_units", "count", "Units"),
+        Column("n_left_out", "count", "Without agreed answer"),
     ]
     caption = "Models, then humans, against the agreed answer of the humans"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="score_against_consensus")
-    assert found.scores is not None  # noqa: S101 - who has models has their scores
     note = (
         f"The agreed answer is {_AGREED[found.scores.method]}. A human never counts in the "
         "consensus that he or she is compared with, which has one vote fewer than that for models: "
@@ -297,38 +274,39 @@ def _consensus_section(f: Findings, found: ModelFindings) -> Section:
     if have_degrees(f.study.values):
         note += " Jaccard and F1 look at which labels were given, not at their degrees."
     title = "Agreement with the consensus of the humans"
-    return Section("consensus", title, consensus_words(found.score_table), table, None, note)
+    return Section(table, None, note, consensus_words(frame), title, "consensus")
 
 
 def consensus_words(frame: pd.DataFrame) -> Sentence:
-    """Return the rates at which the best model and the humans give the humans' agreed answer."""
+    """Return the shares of units where the best model, and humans, give the agreed answer."""
     top = frame.iloc[0]
     if not top["n_units"]:
         return ("No unit has both an answer of the model and an agreed answer of the humans.",)
-    said = (
+    exact = (
         f" gives exactly the agreed answer of the humans in {share(top['exact'])} of "
         f"{counted(int(top['n_units']), 'unit')}"
     )
     humans = frame.loc[frame["who"] == "human", "exact"].dropna()
     if not len(humans):
-        return (Name.of(top["rater"]), f"{said}.")
+        return (Name.of(top["rater"]), f"{exact}.")
     low, high = share(humans.min()), share(humans.max())
     span = f"{low} to {high}" if low != high else low
-    return (Name.of(top["rater"]), f"{said}; the humans, each against the others alone, in {span}.")
+    return (
+        Name.of(top["rater"]),
+        f"{exact}; the humans, each against the others alone, in {span}.",
+    )
 
 
-def method(f: Findings) -> Method | None:
-    """Return a sentence on the models and their test against humans, with the sources."""
-    if not f.models:
-        return None
+def method(f: Findings, found: ModelFindings) -> Method:
+    """Return sentences on the models and on their test against humans, with the sources."""
     n = len(f.models)
-    beside = (
+    models = (
         f"The raters are human; {counted(n, 'model')} that answered, too, "
         f"{'is' if n == 1 else 'are'} left out of these numbers."
     )
-    tests = [test for test in f.results["models"].tests if test.reason is None]
+    tests = [test for test in found.tests if test.reason is None]
     if not tests:
-        return beside, ()
+        return models, ()
     one = tests[0]
     who = "The model" if len(tests) == 1 else "The models, by their advantage,"
     rates = "; ".join(
@@ -337,17 +315,92 @@ def method(f: Findings) -> Method | None:
         f"{number(test.average_advantage_probability)})"
         for test in tests
     )
-    said = (
-        f"{beside} Whether a model may replace a human was decided by the alternative annotator "
+    sentences = (
+        f"{models} Whether a model may replace a human was decided by the alternative annotator "
         f"test (Calderon et al., 2025) with the {distance_name(one.distance)} distance, epsilon "
         f"{one.epsilon:g} and a false discovery rate of {one.q:g} (Benjamini & Yekutieli, 2001). "
         f"{who} {rates}."
     )
-    return said, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
+    return sentences, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
+
+
+def compute_replication(f: Findings) -> CrossReplication | None:
+    """Return the agreement between two panels, or None if no panels are given."""
+    panels = f.options.panels
+    if panels is None:
+        return None
+    # Models are left out unless they are members of a panel.
+    listed = panels.values() if isinstance(panels, Mapping) else ()
+    members = [rater for panel in listed if isinstance(panel, Collection) for rater in panel]
+    others = [model for model in f.models if model not in members]
+    study = f.everyone.without_raters(others) if others else f.everyone
+    resampling: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.options.rng}
+    return cross_replication(study, panels=panels, distance=f.distance, **resampling)
+
+
+def replication_summary(f: Findings, found: CrossReplication) -> Sentence:
+    """Return a sentence on the agreement between two panels."""
+    first, second = map(Name.of, found.panels)
+    if found.reason is not None:
+        return ("Agreement between ", first, " and ", second, f" is undefined: {found.reason}.")
+    low, high = found.interval(f.level)
+    sure = f" ({level_text(f.level)} interval {interval(low, high)})" if np.isfinite(low) else ""
+    estimate = f" agree with each other at kappa_x {number(found.estimate)}{sure}"
+    if found.normalised_reason is not None:
+        return (first, " and ", second, f"{estimate}.")
+    normalised = f"; {number(found.normalised)} if each panel agreed with itself fully."
+    return (first, " and ", second, estimate, normalised)
+
+
+def replication_sections(f: Findings, found: CrossReplication) -> list[Section]:
+    """Return the table of agreement between two panels and inside each."""
+    first, second = map(Name.of, found.panels)
+    between = (found.estimate, *found.interval(f.level))
+    normalised = (found.normalised, *found.normalised_interval(f.level))
+    inside = [(alpha, np.nan, np.nan) for alpha in found.alphas]
+    rows: list[tuple[Any, ...]] = [
+        (("Between ", first, " and ", second), between, None),
+        ("Normalised by the agreement inside each", normalised, None),
+        (("Alpha inside ", first), inside[0], found.n_ratings[0]),
+        (("Alpha inside ", second), inside[1], found.n_ratings[1]),
+    ]
+    columns = [Column("What", "text"), Column("Estimate", "estimate"), Column("Ratings", "count")]
+    level = level_text(f.level)
+    caption = f"Agreement between two panels and inside each, with {level} intervals"
+    table = Table(caption, columns, rows, is_ranking=False)
+    note = (
+        f"kappa_x is 1 if every answer of one panel equals that of the other, and 0 if they "
+        f"agree as expected by chance ({distance_name(found.distance)}; "
+        f"{counted(found.n_units, 'unit')} with both panels). Divided by the root of both alphas "
+        "it is the agreement of the panels if each agreed fully with itself. Intervals: "
+        f"{len(found.distribution):,} resamples of the units."
+    )
+    if found.normalised_reason is not None and found.reason is None:
+        note += " The normalised value is undefined if a panel has no alpha above 0."
+    return [Section(table, note=note)]
+
+
+def replication_method(f: Findings, found: CrossReplication) -> Method | None:
+    """Return a sentence on the comparison of two panels, with the source."""
+    if found.reason is not None:
+        return None
+    low, high = found.interval(f.level)
+    ends = ""
+    if np.isfinite(low):
+        n = f"{len(found.distribution):,} resamples of the units"
+        ends = f", {level_text(f.level)} percentile interval of {n} {interval(low, high)}"
+    normal = "" if np.isnan(found.normalised) else f"; normalised {number(found.normalised)}"
+    sentence = (
+        "Two panels were compared by cross-replication reliability (Wong et al., 2021) on "
+        f"{counted(found.n_units, 'unit')} that both rated: kappa_x = "
+        f"{number(found.estimate)}{ends}{normal}."
+    )
+    return sentence, ("Wong et al. 2021",)
 
 
 TOPIC = Topic(
     "models",
+    "May a model replace a human?",
     sections,
     compute,
     about="Models",
@@ -355,4 +408,15 @@ TOPIC = Topic(
     method=method,
     without_estimate=True,
     unweighted="Comparisons with models",
+)
+REPLICATION = Topic(
+    "replication",
+    "Agreement between the panels",
+    replication_sections,
+    compute_replication,
+    about="Panels",
+    summary=replication_summary,
+    method=replication_method,
+    without_estimate=True,
+    unweighted="Both panels",
 )

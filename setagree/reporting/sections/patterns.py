@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted
-from setagree.reporting.sections.base import Column, Findings, Section, Table, Topic
+from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Name, Sentence, Words
+from setagree.wording.tables import Column
 
 # The limits are far from what clean studies have, so that a pattern is a plain fact and no test is
 # needed: with 10 differences expected, none of them happens by chance in 1 of 22,000 cases.
@@ -35,24 +36,10 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern.
+    """A pattern in words, with how often it occurs of how many, and the rate of the others."""
 
-    Attributes
-    ----------
-    kind : {"empty", "answer", "rater", "copies"}
-        The kind of pattern.
-    what : tuple
-        The pattern in words.
-    n, total : int
-        How often it occurs, of how many.
-    noun : str
-        What is counted.
-    compared : str
-        The rate among the others; blank if there is nothing to compare with.
-    """
-
-    kind: str
-    what: Sentence
+    kind: Literal["empty", "answer", "rater", "copies"]
+    words: Sentence
     n: int
     total: int
     noun: str
@@ -62,7 +49,7 @@ class Pattern:
     def sentence(self) -> Sentence:
         """The pattern as a sentence, with its counts."""
         part = f" in {self.n:,} of {counted(self.total, self.noun)} ({share(self.n / self.total)})"
-        return (*self.what, f"{part}{self.compared}.")
+        return (*self.words, f"{part}{self.compared}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +66,10 @@ class Counts:
     def of(cls, study: Annotations) -> Counts:
         """Return the counts of a study."""
         cells = study.unit_codes.astype(np.int64) * study.n_values + study.value_codes
-        found, n = np.unique(cells, return_counts=True)
+        cells, n = np.unique(cells, return_counts=True)
         ratings = np.bincount(study.unit_codes, minlength=study.n_units).astype(np.int64)
         pairs, same = (int((x * (x - 1) // 2).sum()) for x in (ratings, n.astype(np.int64)))
-        unit, value = (one.astype(np.intp) for one in np.divmod(found, study.n_values))
+        unit, value = (one.astype(np.intp) for one in np.divmod(cells, study.n_values))
         return cls(unit, value, n, pairs, same)
 
 
@@ -99,21 +86,18 @@ def compute(f: Findings) -> list[Pattern]:
 
 def has_pattern(f: Findings, *kinds: str) -> bool:
     """Return whether there is a pattern of one of these kinds."""
-    return any(one.kind in kinds for one in f.results.get("patterns") or ())
+    return any(one.kind in kinds for one in f.result("patterns") or ())
 
 
 def are_copies_few(f: Findings) -> bool:
-    """Return whether raters with identical answers are known, and no more than the other raters.
-
-    Where they are more, the others are the ones who stand out.
-    """
-    pairs = [one for one in f.results.get("patterns") or () if one.kind == "copies"]
-    raters = {piece for one in pairs for piece in one.what if isinstance(piece, Name)}
+    """Return whether some raters gave identical answers, and no more of them than of the others."""
+    pairs = [one for one in f.result("patterns") or () if one.kind == "copies"]
+    raters = {piece for one in pairs for piece in one.words if isinstance(piece, Name)}
     return 0 < len(pairs) < _NAMED and 2 * len(raters) <= f.study.n_raters
 
 
 def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
-    """Yield how many of the pairs that differ have one empty set."""
+    """Yield the pattern of pairs that differ by an empty set."""
     if study.kind != "labels":
         return
     is_empty = np.array([not one for one in study.values])[counts.value]
@@ -127,7 +111,7 @@ def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
 
 
 def _one_answer(study: Annotations) -> Iterator[Pattern]:
-    """Yield the answer, or else the label, that most ratings have."""
+    """Yield the pattern of the answer, or else the label, that most ratings have."""
     N, given = study.n_ratings, np.bincount(study.value_codes, minlength=study.n_values)
     if N < _ENOUGH:
         return
@@ -162,9 +146,9 @@ def _constant_raters(study: Annotations) -> Iterator[Pattern]:
     total = ratings[rater]
     others = (given[value] - n) / np.maximum(study.n_ratings - total, 1)
     expected = total * (1 - others)
-    found = (total >= _ENOUGH) & (n >= _ALWAYS * total) & (total < study.n_ratings)
-    found &= (expected >= _EXPECTED) & (_EXPECTED * (total - n) <= expected)
-    for k in sorted(np.flatnonzero(found).tolist(), key=lambda k: -int(total[k])):
+    is_constant = (total >= _ENOUGH) & (n >= _ALWAYS * total) & (total < study.n_ratings)
+    is_constant &= (expected >= _EXPECTED) & (_EXPECTED * (total - n) <= expected)
+    for k in sorted(np.flatnonzero(is_constant).tolist(), key=lambda k: -int(total[k])):
         who = Name.of(study.raters[rater[k]])
         what = (who, " gave ", _answer(study.values[value[k]]))
         rest = f", the other raters in {share(others[k])} of theirs"
@@ -173,7 +157,7 @@ def _constant_raters(study: Annotations) -> Iterator[Pattern]:
 
 def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
     """Yield the pairs of raters who gave identical answers where other pairs did not."""
-    pairs, study = f.frame("pairs"), f.study
+    pairs, study = f.result("pairs"), f.study
     if pairs is None:
         return
     alike = pairs[(pairs["mean_distance"] < 1e-12) & (pairs["n_shared_units"] >= _ENOUGH)]
@@ -198,31 +182,34 @@ def _answers_of(study: Annotations, rater: int) -> dict[int, int]:
     return dict(zip(study.unit_codes[rows].tolist(), study.value_codes[rows].tolist(), strict=True))
 
 
-def summary(f: Findings) -> Sentence:
+def summary(_: Findings, patterns: list[Pattern]) -> Sentence:
     """Return the patterns as sentences."""
-    found: list[Pattern] = f.results["patterns"]
-    pieces = [piece for one in found for piece in (" ", *one.sentence)]
+    pieces = [piece for one in patterns for piece in (" ", *one.sentence)]
     return tuple(pieces[1:])
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the patterns with their counts."""
-    found: list[Pattern] = f.results["patterns"]
-    if not found:
-        return []
-    columns = (
+def sections(_: Findings, patterns: list[Pattern]) -> list[Section]:
+    """Return the table of patterns with their counts."""
+    columns = [
         Column("Pattern", "text"),
         Column("Number", "count"),
         Column("Of", "count"),
         Column("Counted", "text"),
         Column("Share", "share", is_part=True),
-    )
-    rows = tuple((one.what, one.n, one.total, f"{one.noun}s", one.n / one.total) for one in found)
+    ]
+    rows = [(one.words, one.n, one.total, f"{one.noun}s", one.n / one.total) for one in patterns]
     caption = "Patterns that dominate the answers"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
-    return [Section("patterns", "Patterns of answers", (), table)]
+    return [Section(table, lead=())]
 
 
 TOPIC = Topic(
-    "patterns", sections, compute, about="Pattern", summary=summary, rank=-1, unweighted="Patterns"
+    "patterns",
+    "Patterns of answers",
+    sections,
+    compute,
+    about="Pattern",
+    summary=summary,
+    rank=-1,
+    unweighted="Patterns",
 )

@@ -1,27 +1,35 @@
-"""Raters: who lowers the agreement, and the most unusual habit of that one."""
+"""Raters: who costs the agreement, who agrees with whom, and whether they form clusters."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import by_rater
-from setagree.errors import counted
+from setagree.errors import DataError, counted
+from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
+from setagree.plots import panels as pictures
+from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
     SURE,
-    Column,
     Findings,
-    Listing,
+    Method,
+    Picture,
     Section,
     Topic,
+    estimate_column,
     list_picture,
+    table_of,
 )
-from setagree.reporting.sections.patterns import has_pattern
+from setagree.reporting.sections.patterns import are_copies_few, has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.sentences import Name, Sentence
+from setagree.wording.tables import Column
 
 _LOW = 0.25
 """What the middle interval of a rater who agrees with no other rater stays below."""
@@ -32,54 +40,61 @@ _OFTEN = 0.05
 _MUCH = 0.1
 """Smallest rise of the coefficient by a removal that counts as a possible cause."""
 
+ENOUGH_SHARED = 10
+"""Units that two raters must share to be listed, where any two do."""
+
+_MANY_PAIRS = 10
+"""Pairs of raters from which their middle 80% is given; of fewer, the whole range."""
+
+_PAIRED = 400_000
+"""Pairs of raters beyond which they are not compared one by one."""
+
+_MAP_WORK = 1_000_000_000
+"""Steps of the map's reshuffles, some 5 ns each."""
+
+_RESHUFFLES = (199, 99, 49, 19)
+"""Numbers of reshuffles for the map; 19 are the least that can give p = 0.05."""
+
 
 def compute(f: Findings) -> pd.DataFrame:
-    """Return the effect of each rater on the agreement."""
+    """Return the change of the coefficient without each rater, and the rater's habits."""
     return by_rater(f.study, **f.measure, level=f.level)
 
 
-def summary(f: Findings) -> Sentence:
+def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
-    raters = f.frame("raters")
-    if raters is None or len(raters) < 3 or raters["difference"].isna().all():
+    if len(raters) < 3 or not _has_changes(f, raters):
         return ()
-    if not f.main.observed_disagreement > 0:
-        return ()
-    word = f.main.definition.short
-    found = raised_without(f)
-    first = raters.iloc[0]
-    twins = ""
+    costly, top, more = raised_without(f), raters.iloc[0], ""
+    word, over = f.main.definition.short, holm_scope(raters)
+    has_intervals = bool(raters["difference_low"].notna().any())
+    if top["difference"] > 0 and np.isnan(top["difference_low"]) and has_intervals:
+        # The other raters agree fully, so that the estimate without this one has no spread.
+        test, end = "", "; what is left has no spread to test that by"
+    elif not len(costly):
+        return _no_gain(raters, word)
+    else:
+        # Who would raise it most need not be one of whom the test shows it.
+        top, n, end = costly.iloc[0], len(costly), ""
+        ends = interval(top["difference_low"], top["difference_high"])
+        test = f", {ends}; {p_phrase(top['p_holm'])}, {over}"
+        if n > 1:
+            more = f" There are {count(n)} raters whose removal raises {word} (p < 0.05, {over})."
     if has_pattern(f, "copies"):
-        twins = " Raters with identical answers count here as if they had rated independently."
-    if (
-        first["difference"] > 0
-        and np.isnan(first["difference_low"])
-        and raters["difference_low"].notna().any()
-    ):
-        # What is left agrees so that it has no spread.
-        change = f"{number(first['estimate_without'])} ({number(first['difference'], signed=True)})"
-        said = f", {word} would be {change}; what is left has no spread to test that by."
-        habit = _with_nobody(f, first["rater"]) or _habit(first)
-        return ("Without ", Name.of(first["rater"]), said, *habit, twins)
-    if not len(found):
-        return _nobody_found(raters, word)
-    # Who would raise it most need not be one of whom the test shows it.
-    top, n, over = found.iloc[0], len(found), holm_scope(raters)
-    more = ""
-    if n > 1:
-        more = f" There are {count(n)} raters whose removal raises {word} (p < 0.05, {over})."
-    gain = (
-        f"{number(top['difference'], signed=True)}, "
-        f"{interval(top['difference_low'], top['difference_high'])}; "
-        f"{p_phrase(top['p_holm'])}, {over}"
-    )
-    change = f", {word} would be {number(top['estimate_without'])} ({gain})"
+        more += " Raters with identical answers count here as if they had rated independently."
+    gain = f"{number(top['difference'], signed=True)}{test}"
+    change = f", {word} would be {number(top['estimate_without'])} ({gain}){end}."
     habit = _with_nobody(f, top["rater"]) or _habit(top)
-    return ("Without ", Name.of(top["rater"]), f"{change}.", *habit, more, twins)
+    return ("Without ", Name.of(top["rater"]), change, *habit, more)
+
+
+def _has_changes(f: Findings, raters: pd.DataFrame) -> bool:
+    """Return whether raters disagree, and the coefficient without one of them is defined."""
+    return bool(f.main.observed_disagreement > 0 and raters["difference"].notna().any())
 
 
 def raised_without(f: Findings) -> pd.DataFrame:
-    """Return the raters whose removal raises the coefficient, as the corrected test has it."""
+    """Return the raters whose removal raises the coefficient by the corrected test."""
     raters: pd.DataFrame | None = f.results.get("raters")
     if raters is None:
         return pd.DataFrame()
@@ -87,7 +102,7 @@ def raised_without(f: Findings) -> pd.DataFrame:
 
 
 def holm_scope(raters: pd.DataFrame | None) -> str:
-    """Return over how many raters p is corrected, and of how many where not all were tested."""
+    """Return the number of raters over which p is corrected, and of all if some have no test."""
     if raters is None or not len(raters):
         return "Holm over all raters"
     n = int(raters["n_tests"].iloc[0])
@@ -95,29 +110,30 @@ def holm_scope(raters: pd.DataFrame | None) -> str:
     return f"Holm over {some}{counted(len(raters), 'rater')}"
 
 
-def _nobody_found(raters: pd.DataFrame, word: str) -> Sentence:
-    """Return the change by the removal of a rater, if the test finds no rise."""
+def _no_gain(raters: pd.DataFrame, word: str) -> Sentence:
+    """Return a sentence on the largest change by the removal of a rater, if none is a gain."""
     n, changes = int(raters["difference"].notna().sum()), f"changes {word} by "
     changes += number(raters["difference"].abs().max()) + (" at most" if n > 1 else "")
     whom = f"any one of the {len(raters):,}"
     if n < len(raters):
         one = "the only one" if n == 1 else f"any one of {n:,}"
         whom = f"{one} of the {len(raters):,} without whom {word} is defined"
-    said = f"leaving out {whom} {changes}"
     if raters["difference_low"].isna().all():
-        return (
-            f"{said[0].upper()}{said[1:]}; it is not tested, as its standard error is not known.",
-        )
+        untested = "it is not tested, as its standard error is not known"
+        return (f"Leaving out {whom} {changes}; {untested}.",)
+    change = f"leaving out {whom} {changes}"
     none = f"no removal raises it significantly (t-tests, {holm_scope(raters)})"
     if (most := raters["difference_high"].max()) >= _MUCH:
         few = "These data do not show whether a single rater explains it"
-        return (f"{few}: {said}, and {none}, but the intervals reach {number(most, signed=True)}.",)
-    return (f"No single rater explains it: {said}, and {none}.",)
+        return (
+            f"{few}: {change}, and {none}, but the intervals reach {number(most, signed=True)}.",
+        )
+    return (f"No single rater explains it: {change}, and {none}.",)
 
 
 def _with_nobody(f: Findings, rater: object) -> Sentence:
-    """Return a sentence on a rater whose agreement with every other rater is low."""
-    pairs = pairs_at_chance(f.frame("pairs"), rater)
+    """Return a sentence on a rater who agrees with no other rater, if all pairs show that."""
+    pairs = pairs_at_chance(f.result("pairs"), rater)
     if pairs is None:
         return ()
     ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
@@ -126,11 +142,9 @@ def _with_nobody(f: Findings, rater: object) -> Sentence:
 
 
 def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
-    """Return a rater's pairs, if that rater alone agrees with no other rater.
-
-    None of the intervals lies above 0, the middle one ends low, and below where the middle one of
-    the others begins.
-    """
+    """Return a rater's pairs, if that rater alone agrees with no other rater."""
+    # None of the intervals lies above 0, and the median of their upper ends is low, and below the
+    # median of the lower ends of all other pairs.
     if pairs is None:
         return None
     known = pairs[pairs["high"].notna()]
@@ -158,20 +172,20 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
     return (" ", who, " uses ", Name.of(rater[f"{which}_label"]), often)
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the raters, those whose removal helps most first."""
-    word, raters = f.main.definition.short, f.frame("raters")
+def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
+    """Return the table of raters, those whose removal helps most first."""
+    word, has_changes = f.main.definition.short, _has_changes(f, raters)
     columns = [
-        Column("Rater", "name", "rater"),
-        Column("Change", "change", ("difference", "difference_low", "difference_high")),
-        Column("p, Holm", "p", "p_holm"),
-        Column("Ratings", "count", "n_ratings"),
-        Column("Mean distance", "number", "mean_distance"),
-        Column("Labels", "number", "mean_set_size"),
-        Column("vs. others", "signed", "set_size_bias"),
-        Column("Empty", "share", "empty_rate"),
-        Column("Overuses", "name", "overused_label"),
-        Column("Underuses", "name", "underused_label"),
+        Column("rater", "name", "Rater"),
+        Column(("difference", "difference_low", "difference_high"), "change", "Change"),
+        Column("p_holm", "p", "p, Holm"),
+        Column("n_ratings", "count", "Ratings"),
+        Column("mean_distance", "number", "Mean distance"),
+        Column("mean_set_size", "number", "Labels"),
+        Column("set_size_bias", "signed", "vs. others"),
+        Column("empty_rate", "share", "Empty"),
+        Column("overused_label", "name", "Overuses"),
+        Column("underused_label", "name", "Underuses"),
     ]
     over = f.main.drawn and f" ({f.main.drawn})"
     changes = (
@@ -179,37 +193,190 @@ def sections(f: Findings) -> list[Section]:
         f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
         f"({holm_scope(raters)}). "
     )
-    is_known = (
-        raters is not None
-        and f.main.observed_disagreement > 0
-        and bool(raters["difference"].notna().any())
-    )
     note = (
-        f"{changes if is_known else ''}Mean distance: to the answers of the others. Labels: per "
+        f"{changes if has_changes else ''}Mean distance: to the answers of the others. Labels: per "
         "unit, and more (+) or fewer (−) than the others give. Overuses and underuses: the label "
         "that the rater gives more or less often than the others, by "
         f"{100 * _OFTEN:.0f} of 100 units or more. A rater who disagrees with the others need not "
         "be the one who is wrong."
     )
-    if raters is not None:
-        raters = raters.assign(
-            overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
-            underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
+    raters = raters.assign(
+        overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
+        underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
+    )
+    caption = f"Raters, by how much {word} rises without them" if has_changes else "Raters"
+    picture = list_picture(f, diagnosis.raters, raters) if f.main.reason is None else None
+    return [
+        Section(table_of(raters, columns, caption, limit=20, function="by_rater"), picture, note)
+    ]
+
+
+def compute_pairs(f: Findings) -> pd.DataFrame | None:
+    """Return the pairs of at least three raters, unless there are too many to compare."""
+    n = f.study.n_raters
+    if n < 3:
+        return None
+    n_pairs = n * (n - 1) // 2
+    if n_pairs > _PAIRED:
+        raise DataError(
+            f"{n:,} raters make {n_pairs:,} pairs, which are not compared here; sa.by_pair does it."
         )
-    caption = f"Raters, by how much {word} rises without them" if is_known else "Raters"
-    picture = None
-    if raters is not None and f.main.reason is None:
-        picture = list_picture(f, diagnosis.raters, raters)
-    listing = Listing("raters", "Raters", caption, "by_rater", 20, note)
-    return listing.section(f, raters, columns, lead=summary(f), picture=picture)
+    return by_pair(f.study, **f.measure, level=f.level)
+
+
+def pairs_sections(f: Findings, pairs: pd.DataFrame) -> list[Section]:
+    """Return the table of pairs of raters, the lowest agreement first."""
+    n, frame = f.study.n_raters, pairs[pairs["estimate"].notna()]
+    if not len(frame):
+        return []
+    picture, note = None, ""
+    if f.main.reason is None:
+        picture = Picture(partial(diagnosis.pairs, pairs), cells_height(n), columns=n)
+    order = {"estimate": True, "n_shared_units": False}
+    frame = frame.sort_values([*order], ascending=[*order.values()], kind="stable")
+    enough = frame[frame["n_shared_units"] >= ENOUGH_SHARED]
+    if 0 < len(enough) < len(frame):
+        note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer are not informative."
+        frame = enough
+    columns = [
+        Column("rater_a", "name", "Rater"),
+        Column("rater_b", "name", "and rater"),
+        estimate_column(f),
+        Column("n_shared_units", "count", "Shared units"),
+        Column("mean_distance", "number", "Mean distance"),
+    ]
+    caption = "Pairs of raters, the lowest agreement first"
+    table = table_of(frame, columns, caption, limit=15, function="by_pair")
+    return [Section(table, picture, note, _pairs_lead(frame, len(pairs)))]
+
+
+def _pairs_lead(pairs: pd.DataFrame, n_pairs: int) -> Sentence:
+    """Return a sentence on the agreement of the pairs of raters that are listed."""
+    if not (pairs["n_shared_units"] >= ENOUGH_SHARED).any():
+        return (f"No two raters share {ENOUGH_SHARED} units or more: a pair alone shows little.",)
+    estimates, n = pairs["estimate"], len(pairs)
+    part = f" (of {n_pairs:,} that share units)" if n < n_pairs else ""
+    if n == 1:
+        one = f"One pair of raters{part} has an agreement of its own"
+        return (f"{one}: {number(estimates.iloc[0])}.",)
+    median = f"The median agreement of {n:,} pairs of raters{part} is {number(estimates.median())}"
+    if n < _MANY_PAIRS:
+        return (f"{median}, from {number(estimates.min())} to {number(estimates.max())}.",)
+    tenth, last = estimates.quantile(0.1), estimates.quantile(0.9)
+    inside = f"{int(estimates.between(tenth, last).sum()):,} of them"
+    return (f"{median}; {inside} lie between {number(tenth)} and {number(last)}.",)
+
+
+def compute_map(f: Findings) -> RaterMap | None:
+    """Return the map of at least four raters if the coefficient is defined."""
+    study = f.study
+    if study.n_raters < 4 or f.main.reason is not None:
+        return None
+    ratings = np.bincount(study.unit_codes).astype(np.int64)
+    pairs = int((ratings * (ratings - 1) // 2).sum())
+    chance = 600 * study.n_raters * study.n_values
+    work = study.n_raters**3 + 20 * study.n_ratings + 10 * pairs + chance
+    n = next((n for n in _RESHUFFLES if n * work <= _MAP_WORK), 0)
+    if not n:
+        raise DataError(
+            f"{counted(study.n_raters, 'rater')} with {counted(study.n_ratings, 'rating')} are "
+            "not mapped here, because that takes long; sa.rater_map does it."
+        )
+    n = min(n, max(f.options.n_resamples, _RESHUFFLES[-1]))
+    return rater_map(study, distance=f.distance, n_resamples=n, rng=f.options.rng)
+
+
+def map_summary(f: Findings, placed: RaterMap) -> Sentence:
+    """Return a sentence on significant clusters of raters, or on raters who differ."""
+    return () if not placed.p_value <= SURE or are_copies_few(f) else _map_lead(f, placed)
+
+
+def _map_lead(f: Findings, placed: RaterMap) -> Sentence:
+    """Return whether the raters form clusters, with the mean agreement of pairs within and between.
+
+    Rater clusters are reported only if pairs agree more within them than between them.
+    """
+    words, pairs = placed.cluster_words, f.result("pairs")
+    if pairs is None or not placed.p_value <= SURE or len(placed.rater_clusters) < 2:
+        return words
+    cluster = placed.table["cluster"]
+    known = pairs[pairs["estimate"].notna()]
+    one, two = (cluster.loc[known[name]].to_numpy() for name in ("rater_a", "rater_b"))
+    both, same = (one > 0) & (two > 0), one == two
+    estimates = known["estimate"].to_numpy(dtype=float)
+    within, between = estimates[both & same], estimates[both & ~same]
+    if not (len(within) and len(between)):
+        return words
+    word = f.main.definition.short
+    inside, across = number(within.mean()), number(between.mean())
+    if within.mean() <= between.mean():
+        means = f"the mean {word} of two raters is {inside} within and {across} between clusters"
+        return (f"No clusters: {means}.",)
+    other = f"two raters of different clusters {across}"
+    return (*words, f" Two raters of the same cluster have {word} {inside} on average, {other}.")
+
+
+def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
+    """Return the map of the raters."""
+    frame: pd.DataFrame = placed.table.reset_index()
+    frame = frame.sort_values(["cluster", "silhouette"], ascending=[True, False], kind="stable")
+    columns = [
+        Column("rater", "name", "Rater"),
+        Column("cluster", "count", "Cluster"),
+        Column("silhouette", "signed", "Silhouette"),
+        Column("mean_distance", "number", "Distance to others"),
+        Column("n_ratings", "count", "Ratings"),
+    ]
+    table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
+    note = (
+        "The closer two raters are, the more they agree beyond chance: how far apart they are is "
+        "the mean distance of their answers divided by the one expected by chance for the two. "
+        "Silhouette: how much closer a rater is to their own cluster than to the next one (at "
+        "most 1)."
+    )
+    if len(placed.null):
+        note += (
+            f" Whether clusters are more than noise was tested with {len(placed.null):,} "
+            "reshuffles of the answers inside units; raters of unequal care can make p small "
+            "without any clusters."
+        )
+    picture = Picture(partial(pictures.rater_map, placed), 5.6)
+    return [Section(table, picture, note, _map_lead(f, placed))]
+
+
+def map_method(_: Findings, placed: RaterMap) -> Method | None:
+    """Return a sentence on the mapping of raters, with the sources."""
+    if np.isnan(placed.p_value):
+        return None
+    sentence = (
+        "Raters were mapped by classical scaling (Torgerson, 1952) of their disagreement over what "
+        "expected by chance, and clustered by average linkage, cut at the highest mean silhouette "
+        "(Rousseeuw, 1987) is largest; "
+        f"the silhouette of {number(placed.silhouette)} was compared with "
+        f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(placed.p_value)})."
+    )
+    return sentence, ("Torgerson 1952", "Rousseeuw 1987")
 
 
 TOPIC = Topic(
     "raters",
+    "Raters",
     sections,
     compute,
     about="Raters",
     summary=summary,
     optional=True,
     unweighted="Mean distances, labels and habits",
+)
+PAIRS = Topic("pairs", "Pairs of raters", pairs_sections, compute_pairs, optional=True)
+MAP = Topic(
+    "map",
+    "Raters on a map",
+    map_sections,
+    compute_map,
+    about="Rater clusters",
+    summary=map_summary,
+    method=map_method,
+    optional=True,
+    unweighted="Distances",
 )

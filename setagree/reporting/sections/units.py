@@ -14,17 +14,17 @@ from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     MOST_DRAWN,
-    Column,
     Findings,
-    Listing,
     Picture,
     Section,
     Topic,
+    table_of,
     with_sentences,
 )
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import count, share
 from setagree.wording.sentences import Name, Sentence, Words, enumeration
+from setagree.wording.tables import Column
 
 MOST_ROWS = 12
 
@@ -32,7 +32,7 @@ _NAMED_UNITS = 5
 """Units that are named as the first to adjudicate."""
 
 NAMED_RATINGS = 6
-"""Number of ratings of a unit up to which answers are listed with their raters."""
+"""Ratings of a unit up to which the raters of each answer are named."""
 
 MOST_ANSWERS = 8
 """Distinct answers to a unit that are shown side by side."""
@@ -43,11 +43,8 @@ def compute(f: Findings) -> pd.DataFrame:
     return by_unit(f.study, **f.measure)
 
 
-def summary(f: Findings) -> Sentence:
-    """Return in how few units half of the disagreement lies, and which hold most of it."""
-    units = f.frame("units")
-    if units is None:
-        return ()
+def summary(_: Findings, units: pd.DataFrame) -> Sentence:
+    """Return sentences on the fewest units with half of the disagreement, and on the first ones."""
     if not units["disagreement"].iloc[0] > 0:
         return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
     costly = diagnosis.costliest_first(units)
@@ -55,12 +52,15 @@ def summary(f: Findings) -> Sentence:
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
-    said = f"{lies} in {part}{perfect}."
-    return (f"{said} To adjudicate first: ", *_first(costly[costly["disagreement"] > 0]), ".")
+    return (
+        f"{lies} in {part}{perfect}. To adjudicate first: ",
+        *_first(costly[costly["disagreement"] > 0]),
+        ".",
+    )
 
 
 def _first(costly: pd.DataFrame) -> Sentence:
-    """Return the units that cost most, and the number of ties if more than are named."""
+    """Return the units that cost most, and the number of ties if not all are named."""
     names = enumeration([(Name.of(unit),) for unit in costly["unit"].iloc[:_NAMED_UNITS]])
     worst = costly[["share_of_disagreement", "disagreement"]].to_numpy(dtype=float)
     n_tied = int(np.isclose(worst, worst[0], rtol=1e-9, atol=0).all(axis=1).sum())
@@ -68,42 +68,37 @@ def _first(costly: pd.DataFrame) -> Sentence:
     return (tied, *names) if n_tied > _NAMED_UNITS else names
 
 
-def sections(f: Findings) -> list[Section]:
-    """Return the units to adjudicate, the worst first, with their answers side by side."""
-    frame, picture = f.frame("units"), None
-    if frame is not None:
-        if f.main.reason is None:
-            picture = Picture(partial(diagnosis.units, frame, limit=MOST_DRAWN), 3.6)
-        frame = diagnosis.costliest_first(frame)
-        frame = frame[frame["disagreement"] > 0] if (frame["disagreement"] > 0).any() else None
-    if frame is not None:
-        worst = list(frame["unit"].iloc[:MOST_ROWS])
-        frame = with_sentences(frame, answers(f.study, worst))
+def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
+    """Return the table of units to adjudicate, the worst first, with their answers."""
+    frame, picture = diagnosis.costliest_first(units), None
+    frame = frame[frame["disagreement"] > 0]
+    if not len(frame):
+        return []
+    if f.main.reason is None:
+        picture = Picture(partial(diagnosis.units, units, limit=MOST_DRAWN), 3.6)
+    frame = with_sentences(frame, answers(f.study, list(frame["unit"].iloc[:MOST_ROWS])))
     columns = [
-        Column("Unit", "name", "unit"),
-        Column("Answers", "text", "said"),
-        Column("Share of all", "share", "share_of_disagreement", is_part=True),
-        Column("Disagreement", "number", "disagreement"),
-        Column("Ratings", "count", "n_ratings"),
+        Column("unit", "name", "Unit"),
+        Column("sentence", "text", "Answers"),
+        Column("share_of_disagreement", "share", "Share of all", is_part=True),
+        Column("disagreement", "number", "Disagreement"),
+        Column("n_ratings", "count", "Ratings"),
     ]
     note = (
         "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
         "account for more of the disagreement."
     )
     caption = "Units to adjudicate, those that cost most first"
-    listing = Listing("units", "Units to adjudicate", caption, "by_unit", MOST_ROWS, note)
-    return listing.section(f, frame, columns, lead=summary(f), picture=picture)
+    table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
+    return [Section(table, picture, note)]
 
 
 def answers(study: Annotations, units: Sequence[Any]) -> list[Sentence]:
-    """Return the answers to some units side by side: who gave each, or how many where many did.
-
-    One pass over the ratings, whatever the number of units that are asked for.
-    """
-    asked = dict.fromkeys(units)
-    place = {code: unit for code, unit in enumerate(study.units) if unit in asked}
+    """Return the answers to some units side by side, with their raters or the number of these."""
+    wanted = dict.fromkeys(units)
+    place = {code: unit for code, unit in enumerate(study.units) if unit in wanted}
     rows = np.flatnonzero(np.isin(study.unit_codes, list(place)))
-    given: dict[Any, dict[int, list[Any]]] = {unit: {} for unit in asked}
+    given: dict[Any, dict[int, list[Any]]] = {unit: {} for unit in wanted}
     for row in rows.tolist():
         of_unit = given[place[int(study.unit_codes[row])]]
         raters = of_unit.setdefault(int(study.value_codes[row]), [])
@@ -126,6 +121,7 @@ def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
 
 TOPIC = Topic(
     "units",
+    "Units to adjudicate",
     sections,
     compute,
     about="Units",

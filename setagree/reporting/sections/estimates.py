@@ -1,4 +1,4 @@
-"""Whether another coefficient or distance leads to another conclusion."""
+"""Other coefficients and distances, and the estimates of reshuffled answers."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ import numpy as np
 import pandas as pd
 
 from setagree.distances import get_distance
+from setagree.errors import counted
+from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.plots.base import rows_height
-from setagree.plots.inference import forest
-from setagree.reporting.sections.base import (
-    Column,
-    Findings,
-    Method,
-    Picture,
-    Section,
-    Table,
-    Topic,
-)
+from setagree.plots.inference import forest, null
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic
 from setagree.scoring.coefficients import CoefficientLike, coefficient_name, distance_name
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
 from setagree.scoring.table_notes import drawn_of
 from setagree.study.codes import have_degrees
-from setagree.wording.number_format import level_text, number, rough
+from setagree.wording.number_format import level_text, number, p_phrase
 from setagree.wording.sentences import Sentence, enumeration, plain
+from setagree.wording.tables import Column
 
 PANEL_COEFFICIENTS = (
     "krippendorff_alpha",
@@ -43,9 +38,12 @@ PANEL_DISTANCES = {
 }
 """Distances that the headline is compared with."""
 
+_RESHUFFLED = 10_000_000
+"""Ratings that are reshuffled in all, which takes a few seconds."""
 
-def compute(f: Findings) -> AgreementTable:
-    """Return the headline among its relatives."""
+
+def compute_choices(f: Findings) -> AgreementTable:
+    """Return the estimates by several coefficients and distances, the headline among them."""
     two = f.study.n_raters == 2
     names: list[CoefficientLike] = [
         _OF_TWO.get(name, name) if two else name for name in PANEL_COEFFICIENTS
@@ -57,13 +55,10 @@ def compute(f: Findings) -> AgreementTable:
     return agreement(f.study, coefficient=names, distance=[f.distance, *others], level=f.level)
 
 
-def summary(f: Findings) -> Sentence:
+def choices_summary(f: Findings, table: AgreementTable) -> Sentence:
     """Return a sentence on the dependence of the estimate on the distance."""
-    same = [
-        row
-        for row in f.results["choices"]
-        if row.coefficient == f.main.coefficient and row.reason is None
-    ]
+    coefficient = f.main.coefficient
+    same = [row for row in table if row.coefficient == coefficient and row.reason is None]
     if len(same) < 2:
         return ()
     ends = [min(same, key=float), max(same, key=float)]
@@ -80,20 +75,18 @@ def summary(f: Findings) -> Sentence:
     )
 
 
-def sections(f: Findings) -> list[Section]:
+def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
     """Return the coefficients under several distances."""
-    table: AgreementTable = f.results["choices"]
-    found = {row.coefficient: row.definition for row in table}
+    coefficients = {row.coefficient: row.definition for row in table}
     distances = list(dict.fromkeys(row.distance for row in table))
-    heads = [Column(coefficient_name(c, distances), "estimate") for c in found.values()]
-    of_distances = [[table[name, distance] for name in found] for distance in distances]
-    rows = tuple(
-        (distance_name(of[0].distance), *((row.estimate, *row.interval(f.level)) for row in of))
-        for of in of_distances
-    )
+    heads = [Column(coefficient_name(c, distances), "estimate") for c in coefficients.values()]
+    rows = []
+    for distance in distances:
+        same = [table[name, distance] for name in coefficients]
+        cells = [(row.estimate, *row.interval(f.level)) for row in same]
+        rows.append((distance_name(distance), *cells))
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
-    columns = (Column("Distance", "text"), *heads)
-    shown = Table(caption, columns, rows, is_ranking=False)
+    shown = Table(caption, [Column("Distance", "text"), *heads], rows, is_ranking=False)
     names = [coefficient_name(row.definition, distances) for row in table]
     over = f.main.drawn and f"Of the units: {drawn_of(table.rows, names)}. "
     kind = "Intervals are t intervals; the headline has the score interval. "
@@ -102,23 +95,18 @@ def sections(f: Findings) -> list[Section]:
         "agreement expected by chance. Percent agreement is not corrected for chance and is shown "
         "for comparison. "
         f"{over}{kind if f.main.best_method == 'score' else ''}"
-        f"{rough(row.interval(f.level)[0] for row in table)}"
     ).strip()
-    title = "Other coefficients and distances"
     # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
     frame: pd.DataFrame = table.to_frame()
-    same = frame["coefficient"] == f.main.coefficient
+    is_same = frame["coefficient"] == f.main.coefficient
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
-    nearest = frame[same | others]
+    nearest = frame[is_same | others]
     picture = Picture(partial(forest, nearest, level=f.level), rows_height(len(nearest)))
-    return [Section("choices", title, summary(f), shown, picture, note)]
+    return [Section(shown, picture, note)]
 
 
-def method(f: Findings) -> Method | None:
+def choices_method(f: Findings, table: AgreementTable) -> Method:
     """Return a sentence on the other coefficients and distances, with their sources."""
-    table: AgreementTable | None = f.results.get("choices")
-    if table is None:
-        return None
     sources: list[str] = []
 
     def named(name: str, source: str | None) -> Sentence:
@@ -137,4 +125,61 @@ def method(f: Findings) -> Method | None:
     return plain((*said, ".")), tuple(sources)
 
 
-TOPIC = Topic("choices", sections, compute, about="Choice", summary=summary, method=method, rank=1)
+def compute_chance(f: Findings) -> PermutationTest:
+    """Return the test against chance, with fewer reshuffles where they take long.
+
+    19 are the least that can give p = 0.05.
+    """
+    tens = _RESHUFFLED // f.study.n_ratings // 10
+    n = min(f.options.n_resamples, max(19, 10 * tens + 9))
+    return permutation_test(f.main, n_resamples=n, rng=f.options.rng)
+
+
+def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
+    """Return whether agreement is above chance, from the reshuffles."""
+    p = test.p_value
+    if np.isnan(p):
+        return ()
+    often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
+    if not test.exact and len(test.distribution) < f.options.n_resamples:
+        often += f" (not {f.options.n_resamples:,}, because the study is large)"
+    stay = f"95% of {often} have at most {number(test.quantile(0.95))} ({p_phrase(p)})"
+    if test.versus_chance == "below chance":
+        lower = p_phrase(test.tail("less"))
+        return (f"Agreement is below chance: few or none of {often} are as low ({lower}).",)
+    more = test.versus_chance == "above chance"
+    said = "Agreement is above chance" if more else "Agreement is not distinguishable from chance"
+    return (f"{said}: {stay}.",)
+
+
+def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
+    """Return the picture of the estimates of reshuffled answers."""
+    if np.isnan(test.p_value):
+        return []
+    seed = "" if f.seed is None else f" (seed {f.seed})"
+    note = f"All answers were reshuffled over all raters and units{test.over}{seed}."
+    if test.exact:
+        note = f"These are all arrangements of the answers over raters and units{test.over}."
+    return [Section(None, Picture(partial(null, test), 3.4), note)]
+
+
+CHOICES = Topic(
+    "choices",
+    "Other coefficients and distances",
+    choices_sections,
+    compute_choices,
+    about="Choice",
+    summary=choices_summary,
+    method=choices_method,
+    rank=1,
+)
+CHANCE = Topic(
+    "chance",
+    "Agreement expected by chance",
+    chance_sections,
+    compute_chance,
+    about="Chance",
+    summary=chance_summary,
+    rank=1,
+    one_by_one="The reshuffles",
+)
