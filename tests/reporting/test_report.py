@@ -966,7 +966,7 @@ class TestPanels:
         f = gather(sa.Annotations.from_triples(rows), panels={"one": ["y"]}, n_resamples=19, rng=1)
         said = plain(by_id(f)["replication"].lead)
         assert said.startswith("“one” and “others” agree with each other at kappa_x 0.000")
-        assert "There is no normalised value" in by_id(f)["replication"].note
+        assert "The normalised value is undefined if" in by_id(f)["replication"].note
         rows = [("w", 0, "a"), ("x", 0, "b"), *((r, u, "a") for r in "yz" for u in (1, 2))]
         panels = {"one": ["w"], "two": ["x"]}
         f = gather(sa.Annotations.from_triples(rows), panels=panels, n_resamples=19, rng=1)
