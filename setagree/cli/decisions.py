@@ -171,6 +171,7 @@ def accept(
     rejectable_rate: options.RejectableRate,
     producer_risk: options.ProducerRisk = 0.05,
     consumer_risk: options.ConsumerRisk = 0.1,
+    lot: options.Lot = None,
     checked: options.Checked = None,
     errors: options.Errors = None,
     delivery: Delivery,
@@ -182,6 +183,7 @@ def accept(
         rejectable_rate=rejectable_rate,
         producer_risk=producer_risk,
         consumer_risk=consumer_risk,
+        lot=lot,
     )
     if checked is None and errors is None:
         deliver(plan.to_frame(), wrapped(str(plan)))

@@ -25,7 +25,7 @@ _SAME = (
     "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least blank "
     "budget case cluster codebook coefficient consumer_risk degree delimiter design distance "
     "duplicates encoding epsilon facets format goal half_width header_row humans interval "
-    "interval_method kind label_sep label_weights labels level looks margin max_units "
+    "interval_method kind label_sep label_weights labels level looks lot margin max_units "
     "memory_limit method min_units missing model order_by over partitioned_by_unit pool "
     "population_size power predictions producer_risk q question queued rater raters "
     "raters_in_rows rejectable_rate roster sampling_weight scheme sheet source sql status strata "
@@ -207,6 +207,7 @@ ProducerRisk = Annotated[
     float, option(ACCEPT, "P", "To refuse the acceptable one (default: 0.05).")
 ]
 ConsumerRisk = Annotated[float, option(ACCEPT, "P", "To accept the other one (default: 0.1).")]
+Lot = Annotated[int | None, option(ACCEPT, "N", "Answers in the delivery, if they are few.")]
 Checked = Annotated[int | None, option(ACCEPT, "N", "Answers that were checked.")]
 Errors = Annotated[int | None, option(ACCEPT, "N", "Errors that were found.")]
 Margin = Annotated[

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +34,8 @@ class AcceptancePlan(Result):
         Error rates that should be accepted (`acceptable_rate`) and refused (`rejectable_rate`).
     producer_risk, consumer_risk : float
         Largest probabilities of refusing the acceptable rate and of accepting the other.
+    lot : int or None
+        Answers in the delivery; None if it is large compared with the answers to check.
     """
 
     n: int
@@ -38,15 +44,23 @@ class AcceptancePlan(Result):
     rejectable_rate: float
     producer_risk: float
     consumer_risk: float
+    lot: int | None = None
 
     def accepts(self, error_rate: float) -> float:
-        """Return the probability of accepting a delivery with a true error rate: P(X <= c)."""
-        return float(_accepted(self.n, self.c, error_rate))
+        """Return the probability of accepting a delivery with a true error rate: P(X <= c).
+
+        With `lot`, the number of wrong answers is rounded down for a rate of at most
+        `acceptable_rate`, and up for others.
+        """
+        if self.lot is None:
+            return _accepted(self.n, self.c, error_rate)
+        n_wrong = _n_wrong(self.lot, error_rate, up=error_rate > self.acceptable_rate)
+        return _accepted_of_lot(self.n, self.c, n_wrong, self.lot)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the plan as one row."""
         return self._one_row(
-            "n c acceptable_rate rejectable_rate accepts_acceptable accepts_rejectable",
+            "n c lot acceptable_rate rejectable_rate accepts_acceptable accepts_rejectable",
             accepts_acceptable=self.accepts(self.acceptable_rate),
             accepts_rejectable=self.accepts(self.rejectable_rate),
         )
@@ -55,8 +69,9 @@ class AcceptancePlan(Result):
         return f"<AcceptancePlan: {self}>"
 
     def __str__(self) -> str:
+        of_lot = "answers" if self.lot is None else f"of the {self.lot:,} answers,"
         return (
-            f"Check {self.n:,} answers drawn at random; accept with at most "
+            f"Check {self.n:,} {of_lot} drawn at random; accept with at most "
             f"{counted(self.c, 'error')}. An error rate of {self.acceptable_rate:g} is then "
             f"accepted with probability {four(self.accepts(self.acceptable_rate))}, one of "
             f"{self.rejectable_rate:g} with {four(self.accepts(self.rejectable_rate))}."
@@ -86,12 +101,19 @@ class AcceptanceTest(Result):
 
     @property
     def upper_bound(self) -> float:
-        """One-sided 95% upper bound of the error rate (Clopper and Pearson 1934)."""
+        """One-sided 95% upper bound of the error rate (Clopper and Pearson 1934).
+
+        With `lot`, the largest rate in the delivery with P(X <= n_errors) above 0.05.
+        """
         from scipy.special import betaincinv
 
-        if self.n_errors == self.n_checked:
-            return 1.0
-        return float(betaincinv(self.n_errors + 1, self.n_checked - self.n_errors, 0.95))
+        n, k, lot = self.n_checked, self.n_errors, self.plan.lot
+        if lot is not None:
+            # P(X <= k) falls as the number of wrong answers in the delivery rises.
+            more = range(k + 1, lot - (n - k) + 1)
+            likely = _first(more, lambda wrong: _accepted_of_lot(n, k, wrong, lot) <= 0.05) - 1
+            return likely / lot
+        return 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.95))
 
     @property
     def verdict(self) -> str:
@@ -124,12 +146,14 @@ def acceptance_plan(
     rejectable_rate: float,
     producer_risk: float = 0.05,
     consumer_risk: float = 0.1,
+    lot: int | None = None,
 ) -> AcceptancePlan:
     """Return the number of answers of a delivery to check and the number of errors to allow.
 
     The plan has the smallest n, and for it the smallest c, with P(X <= c | acceptable_rate) >= 1 -
-    `producer_risk` and P(X <= c | rejectable_rate) <= `consumer_risk`. X is binomial: the errors
-    among n answers drawn at random.
+    `producer_risk` and P(X <= c | rejectable_rate) <= `consumer_risk`. X is the number of errors
+    among n answers drawn at random: binomial, or hypergeometric if the size of the delivery is
+    given, which needs fewer answers.
 
     Parameters
     ----------
@@ -141,6 +165,10 @@ def acceptance_plan(
         Largest probability of refusing a delivery with the acceptable rate.
     consumer_risk : float
         Largest probability of accepting a delivery with the rejectable rate.
+    lot : int, optional
+        Number of answers in the delivery. The risks then hold for deliveries with at most
+        `acceptable_rate`, or at least `rejectable_rate`, wrong answers among them. Default: the
+        delivery is large compared with the answers to check.
 
     Returns
     -------
@@ -149,8 +177,8 @@ def acceptance_plan(
     Raises
     ------
     OptionError
-        A rate or a risk is out of its range, or `acceptable_rate` and `rejectable_rate` are so
-        close that a million answers cannot distinguish them.
+        A rate, a risk or `lot` is out of its range, or `acceptable_rate` and `rejectable_rate` are
+        so close that a million answers cannot distinguish them.
 
     References
     ----------
@@ -162,6 +190,9 @@ def acceptance_plan(
     >>> plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     >>> plan.n, plan.c
     (65, 3)
+    >>> plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10, lot=100)
+    >>> plan.n, plan.c
+    (44, 2)
     """
     risks = {"producer_risk": producer_risk, "consumer_risk": consumer_risk}
     for name, one in {
@@ -178,22 +209,25 @@ def acceptance_plan(
             f"{option('acceptable_rate', acceptable_rate)} must be below "
             f"{option('rejectable_rate', rejectable_rate)}: they are rates of errors."
         )
-    most = (
-        bisect_right(
-            range(MAX_CHECKED),
-            consumer_risk,
-            key=lambda c: _accepted(MAX_CHECKED, c, rejectable_rate),
-        )
-        - 1
-    )
-    # If a million answers cannot distinguish the rates, skip the search over smaller numbers.
-    if _accepted(MAX_CHECKED, most, acceptable_rate) >= 1 - producer_risk:
+    if lot is not None:
+        check_least("lot", lot, 1)
+    largest = MAX_CHECKED if lot is None else int(lot)
+    good = _acceptance(acceptable_rate, lot, up=False)
+    bad = _acceptance(rejectable_rate, lot, up=True)
+    # If the largest number cannot distinguish the rates, skip the search over smaller numbers.
+    most = _first(range(largest + 1), lambda c: bad(largest, c) > consumer_risk) - 1
+    if good(largest, most) >= 1 - producer_risk:
         n = 0
+
+        def refused_often(n: int, c: int) -> bool:
+            return bad(n, c) <= consumer_risk
+
         for c in range(most + 1):
-            n = _fewest(c, rejectable_rate, consumer_risk, more_than=n)
-            if _accepted(n, c, acceptable_rate) >= 1 - producer_risk:
+            # The smallest n with P(X <= c | rejectable_rate) <= consumer_risk rises with c.
+            n = _first(range(n + 1, largest + 1), partial(refused_often, c=c))
+            if good(n, c) >= 1 - producer_risk:
                 return AcceptancePlan(
-                    n, c, acceptable_rate, rejectable_rate, producer_risk, consumer_risk
+                    n, c, acceptable_rate, rejectable_rate, producer_risk, consumer_risk, lot
                 )
     raise OptionError(
         f"{option('acceptable_rate', acceptable_rate)} and "
@@ -244,23 +278,41 @@ is 0.094 or less.'
     return AcceptanceTest(plan, int(n_checked), int(n_errors))
 
 
-def _accepted(n: int | np.integer, c: int, rate: float) -> float:
+def _acceptance(rate: float, lot: int | None, *, up: bool) -> Callable[[int, int], float]:
+    """Return P(X <= c) as a function of n and c, for deliveries with this rate of errors."""
+    if lot is None:
+        return lambda n, c: _accepted(n, c, rate)
+    n_wrong = _n_wrong(lot, rate, up=up)
+    return lambda n, c: _accepted_of_lot(n, c, n_wrong, lot)
+
+
+def _first(numbers: range, holds: Callable[[int], bool]) -> int:
+    """Return the first number for which a condition holds that holds for all later ones."""
+    return numbers.start + bisect_left(numbers, 1, key=holds)
+
+
+def _n_wrong(lot: int, rate: float, *, up: bool) -> int:
+    """Return the number of wrong answers of a delivery with this rate, rounded up or down."""
+    # 0.29 * 100 is 28.999999999999996.
+    return (ceil if up else floor)(round(lot * rate, 9))
+
+
+def _accepted(n: int, c: int, rate: float) -> float:
     """Return P(X <= c) for a binomial X with n trials and this rate."""
     from scipy.special import bdtr
 
     return float(bdtr(c, n, rate))
 
 
-def _fewest(c: int, rejectable_rate: float, risk: float, *, more_than: int) -> int:
-    """Return the smallest n > more_than with P(X <= c | rejectable_rate) <= risk."""
-    low, step = more_than, 1
-    while _accepted(low + step, c, rejectable_rate) > risk:
-        low, step = low + step, 2 * step
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _accepted(middle, c, rejectable_rate) > risk:
-            low = middle
-        else:
-            high = middle
-    return high
+def _accepted_of_lot(n: int, c: int, n_wrong: int, lot: int) -> float:
+    """Return P(X <= c) for a hypergeometric X: wrong answers among n of a delivery."""
+    from scipy.special import gammaln
+
+    def log_choose(n: Any, k: Any) -> Any:
+        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+    # P(X = k) = C(D, k) C(N - D, n - k) / C(N, n)
+    k = np.arange(max(0, n - (lot - n_wrong)), min(n, c, n_wrong) + 1)
+    ways = log_choose(n_wrong, k) + log_choose(lot - n_wrong, n - k) - log_choose(lot, n)
+    # Risks such as 1 of 10 are often met exactly, which the logarithms would miss.
+    return round(float(np.exp(ways).sum()), 9)

@@ -1,6 +1,8 @@
 """Thresholds and acceptance sampling: worked figures and what the sentences say."""
 
 import warnings
+from fractions import Fraction
+from math import ceil, comb, floor
 
 import numpy as np
 import pytest
@@ -74,6 +76,41 @@ def test_no_smaller_plan_keeps_both_risks(good, bad):
         c = np.arange(n + 1)
         keeps = (stats.binom.cdf(c, n, good) >= 0.95) & (stats.binom.cdf(c, n, bad) <= 0.10)
         assert not keeps.any()
+
+
+@pytest.mark.parametrize("lot", [1, 4, 17, 40, 100])
+@pytest.mark.parametrize(("good", "bad"), [("0.02", "0.1"), ("0.1", "0.3")])
+def test_a_plan_for_a_small_delivery_is_the_smallest(lot, good, bad):
+    """Tried one by one in fractions; the upper bound is the largest number not yet rejected."""
+
+    def accepted(n, c, wrong):
+        ways = sum(comb(wrong, k) * comb(lot - wrong, n - k) for k in range(c + 1) if k <= n)
+        return Fraction(ways, comb(lot, n))
+
+    few, many = floor(Fraction(good) * lot), ceil(Fraction(bad) * lot)
+    first = next(
+        (n, c)
+        for n in range(1, lot + 1)
+        for c in range(n + 1)
+        if accepted(n, c, many) <= Fraction("0.1") and accepted(n, c, few) >= Fraction("0.95")
+    )
+    plan = sa.acceptance_plan(acceptable_rate=float(good), rejectable_rate=float(bad), lot=lot)
+    assert (plan.n, plan.c) == first
+    assert plan.accepts(float(bad)) == pytest.approx(float(accepted(*first, many)), abs=1e-9)
+    for k in (0, plan.n):
+        possible = range(k, lot - (plan.n - k) + 1)
+        likely = [D for D in possible if k == D or accepted(plan.n, k, D) > Fraction("0.05")]
+        test = sa.acceptance_test(plan, n_errors=k, n_checked=plan.n)
+        assert test.upper_bound == pytest.approx(max(likely) / lot)
+
+
+def test_the_worked_plan_for_a_delivery_of_100():
+    """A delivery of 100 needs 44 answers and 2 errors in place of 65 and 3."""
+    plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10, lot=100)
+    assert (plan.n, plan.c) == (44, 2)
+    assert str(plan).startswith("Check 44 of the 100 answers, drawn at random; accept with at most")
+    with pytest.raises(OptionError, match="lot=0 must be a whole number"):
+        sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10, lot=0)
 
 
 def test_acceptance_says_what_was_found():
