@@ -26,9 +26,6 @@ MAX_RESHUFFLED = 200_000_000
 MAX_TABLE_CELLS = 50_000_000
 """Cells of a table of units and raters above which it is not reshuffled: 400 MB."""
 
-MAX_MERGED_DISTANCES = 4_000_000
-"""Distances in the lists of blocks from which they are merged: 64 MB."""
-
 MAX_LOOKS = 100
 """Looks at a stream with a time for every unit: more cannot be told apart in a plot."""
 

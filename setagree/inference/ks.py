@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,10 +10,10 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_cost, public
 from setagree.coefficients.chance import ROUNDING, Codes, Floats, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
-from setagree.credit.base import Weights, chunks
+from setagree.credit.base import Weights
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, UndefinedAgreementWarning, counted, warn
+from setagree.errors import DataError, UndefinedAgreementWarning, warn
 from setagree.inference.panel_members import check_least, plain_units
 from setagree.inference.permutation import (
     null_estimates,
@@ -24,8 +22,7 @@ from setagree.inference.permutation import (
     share_reached,
 )
 from setagree.large.opening import Data, open_study
-from setagree.limits import LONG_WORK, MAX_MERGED_DISTANCES, TIE
-from setagree.progress import track
+from setagree.limits import TIE
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, default_distances
@@ -35,135 +32,47 @@ from setagree.wording.number_format import four, p_phrase, share
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
-_ROW_BYTES = 120
-"""Memory that each distinct distance takes while the lists are merged."""
-
-
-class PairDistances(NamedTuple):
-    """Distinct distances between ratings of pairable units, and the numbers of their pairs.
-
-    Distances are ascending from 0, those that differ by rounding alone being one; `cuts` are the
-    numbers halfway between each and the next.
-    """
-
-    distances: Floats
-    cuts: Floats
-    observed: Floats
-    """Number of pairs of ratings of one unit."""
-    every: Floats
-    """Number of pairs of ratings of any units."""
-
-
-def pair_distances(tally: Tally, weights: Weights) -> PairDistances:
-    """Return the distances of the pairs of a study."""
-    d, n = _distinct_distances(tally, weights)
-    # Rounding may change the twelfth decimal of a distance up to 1, the digit of a larger one.
-    least = weights.max_distance if weights.max_distance <= 1 else 0.0
-    is_new = np.diff(d) > ROUNDING * np.maximum(d[1:], least)
-    starts = np.flatnonzero(np.append(True, is_new))
-    cuts, every = (d[1:] + d[:-1])[is_new] / 2, np.add.reduceat(n, starts)
-    times, counts = tally.multiplicity[tally.rows], tally.counts
-    observed = np.zeros(len(starts))
-    observed[0] = (times * counts * (counts - 1)).sum() / 2
-    for left, right in value_pairs(tally):
-        at = weights.distance_at(tally.indices[left], tally.indices[right])
-        n = times[left] * counts[left] * counts[right]
-        np.add.at(observed, np.searchsorted(cuts, at), n)
-    return PairDistances(d[starts], cuts, observed, every)
-
-
-def _distinct_distances(tally: Tally, weights: Weights) -> Floats:
-    """Return the distinct distances between ratings of any units, and the numbers of their pairs.
-
-    The values are compared in blocks, so that no K x K array is made.
-    """
-    n = tally.pairable_totals
-    blocks = [*chunks(np.flatnonzero(n))]
-    K = sum(map(len, blocks))
-    instead = "Merge or leave out rare answers, or take a part of the units."
-    check_cost(f"The distances between {K:,} answers", n_steps=K**2 / 2, instead=instead)
-    parts, size = [np.array([[0.0], [float((n * (n - 1)).sum()) / 2]])], 0
-    long = K**2 > 2 * LONG_WORK
-    for i, rows in enumerate(track(blocks, total=len(blocks), what="blocks", long=long)):
-        for columns in blocks[i:]:
-            times = np.outer(n[rows], n[columns])
-            times = np.triu(times, 1) if columns is rows else times
-            parts.append(_merged(weights.block(rows, columns).ravel(), times.ravel()))
-            size += parts[-1].shape[1]
-            if size > MAX_MERGED_DISTANCES:
-                parts, size = [_merged(*np.hstack(parts))], 0
-                n_bytes = _ROW_BYTES * parts[0].shape[1]
-                check_cost("The list of distinct distances", n_bytes=n_bytes, instead=instead)
-    return _merged(*np.hstack(parts))
-
-
-def _merged(d: Floats, n: Floats) -> Floats:
-    """Return the distinct distances in order, and the summed numbers of their pairs."""
-    place, distinct = pd.factorize(d, sort=True)
-    return np.stack([distinct, np.bincount(place, n, len(distinct))])
-
 
 class PairShuffler(Cells):
     """The answers of pairable units, with the statistic as a function of their order.
 
-    A reshuffle changes which pairs lie within units, but not the distances of all pairs.
+    A reshuffle changes which pairs lie within units, but not the distances of all pairs: `every`
+    pairs of ratings have each distinct distance, and `cuts` lie between each and the next.
     """
 
-    max_pairs = 40_000_000  # 640 MB
+    lists_pairs = True
 
-    def __init__(self, agreement: Agreement, pairs: PairDistances) -> None:
+    def __init__(self, agreement: Agreement, cuts: Floats, every: Floats) -> None:
         unit, _, value = ratings_of(agreement)
         kept = pairable_ratings(unit)
         unit, value = unit[kept], value[kept]
         super().__init__(unit, value, np.zeros_like(unit), agreement.tally, agreement.weights)
-        self.cuts, self.up_to = pairs.cuts, np.cumsum(pairs.every)
+        self.cuts, self.up_to = cuts, np.cumsum(every)
         self.n_pairs = round(float((self.sizes * (self.sizes - 1)).sum()) / 2)
-        self._table = np.searchsorted(self.cuts, [] if self.dense is None else self.dense)
-
-    @cached_property
-    def lists_pairs(self) -> bool:
-        """Whether pairs are compared one by one: if few, or without a matrix of distances."""
-        return self.dense is None or super().lists_pairs
+        self.places = np.searchsorted(cuts, [] if self.dense is None else self.dense)
 
     @property
     def width(self) -> int:
         """Number of entries that the evaluation of one reshuffle visits, and holds in memory."""
-        K, n = self.n_values, len(self.units)
-        inside = self.n_pairs if self.lists_pairs else max(n * K, K**2, len(self.up_to))
-        return max(len(self.value), inside)
+        return max(len(self.value), self.n_pairs, len(self.up_to))
 
     n_held = width
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the largest F_o - F_e of answers V of shape (B, n_ratings)."""
-        B, n, every = len(V), len(self.up_to), self.up_to
-        if not self.lists_pairs:
-            within = np.cumsum([self._observed(values) for values in V], axis=1)
-        else:
-            places = [self._places(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
-            place = np.concatenate(places, axis=1)
-            if n <= self.n_pairs:
-                place += n * np.arange(B)[:, None]
-                within = np.bincount(place.ravel(), minlength=B * n).reshape(B, n).cumsum(axis=1)
-            else:  # Sorting is faster. The last of equal distances has the largest F_o.
-                within, every = np.arange(1, self.n_pairs + 1), every[np.sort(place, axis=1)]
+        B, n = len(V), len(self.up_to)
+        places = [self._places(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
+        place = np.concatenate(places, axis=1) + n * np.arange(B)[:, None]
+        within = np.bincount(place.ravel(), minlength=B * n).reshape(B, n).cumsum(axis=1)
         n_expected = self.up_to[-1] - self.n_pairs
-        F_o, F_e = within / self.n_pairs, (every - within) / n_expected
+        F_o, F_e = within / self.n_pairs, (self.up_to - within) / n_expected
         return np.asarray((F_o - F_e).max(axis=1))
 
     def _places(self, k: Codes, l: Codes) -> Codes:
         """Return the positions of distances between values among the distinct ones."""
         if self.dense is not None:
-            return self._table.take(k * self.n_values + l)
+            return self.places.take(k * self.n_values + l)
         return np.searchsorted(self.cuts, self.weights.distance_at(k.ravel(), l.ravel()))
-
-    def _observed(self, values: Codes) -> Floats:
-        """Return the number of pairs inside units at each distance, from counts of the values."""
-        K, n = self.n_values, len(self.units)
-        C = np.bincount(self.unit * K + values, minlength=n * K).reshape(n, K).astype(np.float64)
-        # C_ik ratings of unit i have value k: C' C has each pair twice, and each rating once.
-        both = C.T @ C - np.diag(C.sum(axis=0))
-        return np.asarray(np.bincount(self._table, both.ravel() / 2, len(self.up_to)), float)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,15 +168,8 @@ class KSStatistic(Result):
         )
 
     def __repr__(self) -> str:
-        if self.reason is not None:
-            return f"<KSStatistic [{self.distance}]: nan ({self.reason})>"
-        n = counted(len(self.distribution), "arrangement" if self.exact else "reshuffle")
-        p = f", {p_phrase(self.p_value)} ({n})" if len(self.distribution) else ""
-        return (
-            f"<KSStatistic [{self.distance}]: {self.estimate:.4f} at distance "
-            f"{four(self.statistic_location)}{p}, {self.n_observed_pairs:,} pairs inside "
-            f"{counted(self.n_units, 'unit')} against {self.n_expected_pairs:,}>"
-        )
+        value = "nan" if self.reason is not None else four(self.estimate)
+        return f"<KSStatistic [{self.distance}]: {value}. {self.verdict}>"
 
 
 @public
@@ -341,37 +243,60 @@ def ks_statistic(
     scorer = Scorer(opened)
     named = default_distances(scorer.tally)[0] if distance is None else distance
     agreement = scorer.score(krippendorff_alpha, get_distance(named))
-    tally = agreement.tally
+    tally, weights = agreement.tally, agreement.weights
     if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
         raise DataError("pairs of ratings are counted; counts that are fractions have none.")
-    pairs = pair_distances(tally, agreement.weights)
+    d, cuts, every = _distinct_distances(tally, weights)
+    observed = np.zeros(len(d))
+    times, counts = tally.multiplicity[tally.rows], tally.counts
+    observed[0] = (times * counts * (counts - 1)).sum() / 2
+    for i, j in value_pairs(tally):
+        place = np.searchsorted(cuts, weights.distance_at(tally.indices[i], tally.indices[j]))
+        np.add.at(observed, place, times[i] * counts[i] * counts[j])
     with np.errstate(invalid="ignore"):  # NaN without pairs
-        F_o, F_e = (n.cumsum() / n.sum() for n in (pairs.observed, pairs.every - pairs.observed))
-    curve = pd.DataFrame({"distance": pairs.distances, "observed": F_o, "expected": F_e})
+        F_o, F_e = (n.cumsum() / n.sum() for n in (observed, every - observed))
     n_units, reason = tally.n_pairable_units, None
     estimate, location, distribution, exact = float("nan"), float("nan"), np.zeros(0), False
     if n_units < 2:
         reason = "only one unit has two ratings" if n_units else "no unit has two ratings"
-        warn(
-            f"ks_statistic [{agreement.distance}]: undefined (nan), because {reason}.",
-            UndefinedAgreementWarning,
-        )
+        name = f"ks_statistic [{agreement.distance}]"
+        warn(f"{name}: undefined (nan), because {reason}.", UndefinedAgreementWarning)
     else:
-        estimate, location = float((F_o - F_e).max()), float(pairs.distances[(F_o - F_e).argmax()])
+        estimate, location = float((F_o - F_e).max()), float(d[(F_o - F_e).argmax()])
         if n_resamples:
-            shuffler = PairShuffler(agreement, pairs)
+            shuffler = PairShuffler(agreement, cuts, every)
             distribution, exact = null_estimates(shuffler, n_resamples, generator)
-    n_observed = round(float(pairs.observed.sum()))
     return KSStatistic(
         distance=agreement.distance,
         estimate=estimate,
         statistic_location=location,
-        curve=curve,
-        n_observed_pairs=n_observed,
-        n_expected_pairs=round(float(pairs.every.sum())) - n_observed,
+        curve=pd.DataFrame({"distance": d, "observed": F_o, "expected": F_e}),
+        n_observed_pairs=round(float(observed.sum())),
+        n_expected_pairs=round(float((every - observed).sum())),
         n_units=n_units,
         n_ratings=round(float(tally.pairable_totals.sum())),
         distribution=distribution,
         exact=exact,
         reason=reason,
     )
+
+
+def _distinct_distances(tally: Tally, weights: Weights) -> tuple[Floats, Floats, Floats]:
+    """Return the distinct distances between ratings of any units, and the numbers of their pairs.
+
+    The distances are ascending from 0, those that differ by rounding alone being one; between them
+    come the numbers halfway between each and the next.
+    """
+    used = np.flatnonzero(tally.pairable_totals)
+    n, K = tally.pairable_totals[used], len(used)
+    instead = "Merge or leave out rare answers, or take a part of the units."
+    check_cost(f"The distances between {K:,} answers", n_bytes=32.0 * K**2, instead=instead)
+    place, d = pd.factorize(weights.block(used, used).ravel(), sort=True)
+    every = np.bincount(place, (np.outer(n, n) - np.diag(n)).ravel(), len(d)) / 2
+    if not K:
+        d, every = np.zeros(1), np.zeros(1)
+    # Rounding may change the twelfth decimal of a distance up to 1, the digit of a larger one.
+    least = weights.max_distance if weights.max_distance <= 1 else 0.0
+    is_new = np.diff(d) > ROUNDING * np.maximum(d[1:], least)
+    starts = np.flatnonzero(np.append(True, is_new))
+    return d[starts], (d[1:] + d[:-1])[is_new] / 2, np.add.reduceat(every, starts)

@@ -12,9 +12,7 @@ from scipy import stats
 from small_studies import annotations, numbers, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.coefficients import shuffler
 from setagree.errors import CostError, DataError, SetagreeWarning, UndefinedAgreementWarning
-from setagree.inference import ks
 from setagree.inference.ks import ks_statistic
 
 
@@ -130,29 +128,6 @@ class TestReshuffles:
         assert len(found.distribution) == len(every)
         np.testing.assert_allclose(np.sort(found.distribution), np.sort(scores), atol=1e-12)
         assert found.p_value == np.mean(np.array(scores) >= found.estimate - 1e-12)
-
-    @pytest.mark.parametrize("distance", ["masi", "nominal", "linear"])
-    def test_pairs_and_counts_of_values(self, distance, monkeypatch):
-        """Reshuffles give the same statistics if pairs are listed and if values are counted.
-
-        The numbers have more distinct distances than there are pairs inside units.
-        """
-        study = sa.simulate(12, 9, missing=0.3, rng=1)
-        if distance == "linear":
-            study = annotations(np.random.default_rng(1).normal(size=(20, 2)).tolist())
-        plain = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
-        monkeypatch.setattr(shuffler, "lists_pairs", lambda *_, **__: False)
-        by_value = ks_statistic(study, distance=distance, n_resamples=25, rng=1)
-        np.testing.assert_allclose(by_value.distribution, plain.distribution, atol=1e-12)
-
-    def test_the_order_as_given(self):
-        """The answers as they stand give the statistic itself."""
-        study = sa.simulate(30, 4, missing=0.2, rng=2)
-        agreement = sa.krippendorff_alpha(study)
-        pairs = ks.pair_distances(agreement.tally, agreement.weights)
-        answers = ks.PairShuffler(agreement, pairs)
-        found = ks_statistic(study, n_resamples=0)
-        assert answers.evaluate(answers.value[None])[0] == pytest.approx(found.estimate)
 
     def test_more_than_chance(self):
         """Raters who agree, and raters who answer by chance."""
