@@ -174,13 +174,13 @@ def _completed(f: Findings, topic: Topic, section: Section) -> Section:
         added = f"{topic.one_by_one} ignore {drawn.said} {ONE_BY_ONE}"
     if lead is None:
         lead = topic.summary(f, f.result(topic.id)) if topic.summary else ()
-    lows = []
+    meanings, lows = [], []
     if section.table is not None:
-        places = [
-            k for k, one in enumerate(section.table.columns) if one.kind in {"estimate", "change"}
-        ]
-        lows = [row[k][1] for row in section.table.rows for k in places]
-    note = " ".join(filter(None, [section.note, rough(lows), added]))
+        columns = section.table.columns
+        meanings = [column.note() for column in columns]
+        ends = [k for k, column in enumerate(columns) if column.kind in {"estimate", "change"}]
+        lows = [row[k][1] for row in section.table.rows for k in ends]
+    note = " ".join(filter(None, [*meanings, section.note, rough(lows), added]))
     title, name = section.title or topic.title, section.id or topic.id
     return replace(section, lead=lead, note=note, title=title, id=name)
 

@@ -77,8 +77,8 @@ class Result:
         frame, level = _flat(self._to_print()), getattr(self, "level", 0.95)
         columns = self.columns or columns_for(frame)
         table = TextTable.of(frame.head(self.max_rows), columns, level)
-        heads = {column.heading(level): column.meaning for column in columns}
-        last = [f"{x}: {heads[x]}." for x in table.cells if heads[x] and table.has(x)]
+        notes = {column.heading(level): column.note(level) for column in columns}
+        last = [notes[x] for x in table.cells if notes[x] and table.has(x)]
         if (n := len(frame) - self.max_rows) > 0:
             where = python_or_command("to_frame() returns", "-o FILE writes")
             last.append(f"{n:,} more rows; {where} all.")

@@ -7,7 +7,7 @@ import html
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -92,6 +92,14 @@ class Column:
             return f"{level_text(level)} interval"
         return self.head or self.first.replace("_", " ")
 
+    def note(self, level: float = 0.95) -> str:
+        """Return the sentence that says what the column is, blank if it needs none."""
+        return f"{self.heading(level)}: {self.meaning}." if self.meaning else ""
+
+    def is_in(self, frame: pd.DataFrame) -> bool:
+        """Return whether a frame has a cell of the column that is not missing."""
+        return self.first in frame and bool(frame[self.first].notna().any())
+
     def values(self, frame: pd.DataFrame) -> list[Any]:
         """Return the cells of the column, a tuple each if it has several sources."""
         if isinstance(self.source, tuple):
@@ -100,7 +108,7 @@ class Column:
 
     def cells(self, frame: pd.DataFrame) -> list[str]:
         """Return the cells of the column as text."""
-        return ["-" if is_nothing(x) else _CELLS[self.kind](x) for x in self.values(frame)]
+        return ["-" if is_nothing(x) else _FORMATS[self.kind][0](x) for x in self.values(frame)]
 
     def sentence(self, value: Any) -> Sentence:
         """Return a cell of a report without its interval, as pieces of a sentence.
@@ -116,7 +124,7 @@ class Column:
             return (DASH,) if is_nothing(value) else (Name.of(value),)
         if self.kind == "text":
             return value if isinstance(value, tuple) else (value,)
-        return (_IN_REPORTS[self.kind](value[0] if self.kind in _TRIPLES else value),)
+        return (_FORMATS[self.kind][1](value[0] if self.kind in _TRIPLES else value),)
 
     def interval(self, value: Any) -> str:
         """Return the interval of a cell of a report, blank if it has none."""
@@ -133,29 +141,46 @@ class Column:
         return repr(float(x)) if self.is_number and not is_nothing(x) else ""
 
 
-_CELLS: dict[str, Callable[[Any], str]] = {
-    "name": lambda x: cut(visible(display_labels(x) if isinstance(x, frozenset) else str(x))),
-    "text": lambda x: visible(str(x)),
-    "count": partial(count, plain=True),
-    "number": four,
-    "p": p_four,
-    "share": lambda x: f"{number(100 * x, digits=1, plain=True)}%",
-    "amount": lambda x: f"{x:,.10g}",
-    "half_width": lambda x: f"± {four(x)}",
-    "yes": lambda x: "yes" if x else "no",
-    "interval": lambda ends: four_interval(*ends),
+_FORMATS: dict[str, tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+    "name": (
+        lambda x: cut(visible(display_labels(x) if isinstance(x, frozenset) else str(x))),
+        str,
+    ),
+    "text": (lambda x: visible(str(x)), str),
+    "count": (partial(count, plain=True), count),
+    "number": (four, number),
+    "signed": (four, partial(number, signed=True)),
+    "estimate": (four, number),
+    "change": (four, partial(number, signed=True)),
+    "p": (p_four, p_value),
+    "share": (lambda x: f"{number(100 * x, digits=1, plain=True)}%", share),
+    "amount": (lambda x: f"{x:,.10g}", str),
+    "half_width": (lambda x: f"± {four(x)}", number),
+    "yes": (lambda x: "yes" if x else "no", lambda x: "yes" if x else "no"),
+    "interval": (lambda ends: four_interval(*ends), lambda ends: interval(*ends)),
 }
-_IN_REPORTS: dict[str, Callable[[Any], str]] = {
-    "count": count,
-    "number": number,
-    "estimate": number,
-    "signed": partial(number, signed=True),
-    "change": partial(number, signed=True),
-    "share": share,
-    "p": p_value,
-}
+"""The text of a cell of each kind: on a terminal, and in a report."""
+
 _TRIPLES = {"estimate", "change"}
 """Kinds whose cells are a number and the ends of its interval."""
+
+
+def with_intervals(columns: Iterable[Column]) -> list[Column]:
+    """Return columns in which each number has the interval that follows it in the same cell.
+
+    Examples
+    --------
+    >>> [column.source for column in with_intervals([Column("x"), Column(("l", "h"), "interval")])]
+    [('x', 'l', 'h')]
+    """
+    joined: list[Column] = []
+    for column in columns:
+        last = joined[-1] if joined else column
+        if column.kind == "interval" and last.kind == "number":
+            joined[-1] = replace(last, source=(last.first, *column.source), kind="estimate")
+        else:
+            joined.append(column)
+    return joined
 
 
 def columns_for(frame: pd.DataFrame) -> list[Column]:

@@ -748,16 +748,16 @@ class TestPanels:
         note = found["models"].note
         assert note.endswith("The headline and all other sections are about the humans alone.")
         assert {row[0] for row in found["models"].table.rows} == {"r1", "r2", "r3", "r4"}
-        differences = [row[3] for row in found["models"].table.rows]
+        differences = [row[3] - row[2][0] for row in found["models"].table.rows]
         assert differences == sorted(differences, reverse=True)
         exact = compared.results["models"].scores.table["exact"]
-        assert [row[:3] for row in found["consensus"].table.rows] == [
+        assert [(*row[:2], row[3]) for row in found["consensus"].table.rows] == [
             (rater, "model" if rater == "r5" else "human", exact[rater])
             for rater in ("r5", "r1", "r2", "r3", "r4")
         ]
-        rows = found["replication"].table.rows
-        assert rows[0][1][0] == compared.results["replication"].estimate
-        assert [row[2] for row in rows] == [None, None, 240, 240]
+        (row,) = found["replication"].table.rows
+        assert row[3][0] == compared.results["replication"].estimate
+        assert plain(found["replication"].lead).count("(240 ratings)") == 2
         assert len(found["map"].table.rows) == 4
 
     def test_methods(self, compared, study):

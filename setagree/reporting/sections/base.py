@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.sentences import Sentence
-from setagree.wording.tables import Column
+from setagree.wording.tables import Column, with_intervals
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
 """The group of each unit; or what `by_group` returned."""
@@ -61,17 +61,26 @@ class Table:
 def table_of(
     frame: pd.DataFrame, columns: Iterable[Column], caption: str, *, limit: int, function: str
 ) -> Table:
-    """Return the first rows of a frame, without columns that are missing, empty, or rates of 0."""
-    kept = []
-    for column in columns:
-        values = frame[column.first].dropna() if column.first in frame else ()
-        if len(values) and not (column.first.endswith("_rate") and not any(values)):
-            kept.append(column)
+    """Return the first rows of a frame, without columns that are missing, empty, or rates of 0.
+
+    The columns may be those of a result.
+    """
+    kept = [
+        replace(column, head=_heading(column.heading()))
+        for column in with_intervals(columns)
+        if column.is_in(frame)
+        and not (column.first.endswith("_rate") and not frame[column.first].any())
+    ]
     top, more = frame.head(limit), ""
     if len(top) < len(frame):
         more = f"The first {len(top):,} of {len(frame):,}; sa.{function} returns all."
     cells = [column.values(top) for column in kept]
     return Table(caption, kept, [*zip(*cells, strict=True)], more)
+
+
+def _heading(head: str) -> str:
+    """Return a heading with a capital letter, unless its first letter is a symbol such as p."""
+    return head[:1].upper() + head[1:] if head[1:2].isalpha() else head
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,17 @@ from setagree.panels.facets import ALL, FacetAgreement, facet_agreement
 from setagree.panels.noninferiority import OUTCOMES, noninferiority_test
 from setagree.plots.base import rows_height
 from setagree.plots.panels import facets as draw_facets
-from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic
+from setagree.reporting.sections.base import (
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Table,
+    Topic,
+    table_of,
+)
 from setagree.scoring.coefficients import distance_name
+from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
 from setagree.wording.sentences import Name, Sentence, Words, named
 from setagree.wording.tables import Column
@@ -139,31 +148,15 @@ def sections(_: Findings, decided: list[Decided]) -> list[Section]:
 def _facets_section(found: FacetAgreement) -> Section:
     """Return the agreement of models with themselves, with one another and with people."""
     frame = found.to_frame()
-    top = frame.head(_ROWS)
-    rows = [
-        (
-            (row.pairs,) if row.who == ALL else ("… ", Name.of(row.who)),
-            (row.estimate, row.low, row.high),
-            row.upper_bound,
-            row.n_units,
-        )
-        for row in top.itertuples()
-    ]
-    columns = (
-        Column("Pairs of", "text"),
-        Column("Agreement", "estimate"),
-        Column("At most", "number"),
-        Column("Units", "count"),
-    )
-    more = "" if len(top) == len(frame) else f"The first {len(top):,} of {len(frame):,}."
+    parts = zip(frame["pairs"], frame["who"], strict=True)
+    pairs = [(pair,) if who == ALL else ("… ", Name.of(who)) for pair, who in parts]
+    frame = frame.assign(**{"pairs of": as_objects(pairs)})
     caption = "Agreement of pairs of raters, the most alike first"
-    table = Table(caption, columns, rows, more, is_ranking=False, sortable=False)
-    picture = Picture(partial(draw_facets, found, limit=_ROWS), rows_height(len(top)), more=1.0)
-    note = (
-        "Agreement is 1 less the mean distance of such pairs over that of any two ratings "
-        f"({distance_name(found.distance)}). At most: the mean of what both sides agree with "
-        "themselves."
+    table = table_of(frame, found.columns, caption, limit=_ROWS, function="facet_agreement")
+    picture = Picture(
+        partial(draw_facets, found, limit=_ROWS), rows_height(len(table.rows)), more=1.0
     )
+    note = f"Distance: {distance_name(found.distance)}."
     title = "Agreement of models with themselves"
     return Section(table, picture, note, (), title, "facets")
 

@@ -34,7 +34,7 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import interval, level_text, number, share
-from setagree.wording.sentences import Name, Sentence, named
+from setagree.wording.sentences import Name, Sentence, enumeration, named
 from setagree.wording.tables import Column
 
 MOST_ROWS = 40
@@ -222,25 +222,9 @@ def _test_section(test: AltTest, together: str = "") -> Section:
     if test.reason is not None:
         return Section(note=f"{skipped} {together}".strip(), lead=model_verdict(test))
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
-    frame["wins"] = ["yes" if won else "no" for won in frame["rejected"]]
-    columns = [
-        Column("human", "name", "Human"),
-        Column(("advantage", "low", "high"), "estimate", "Model at least as near"),
-        Column("human_advantage", "number", "Human at least as near"),
-        Column("difference", "signed", "Human minus model"),
-        Column("agreement", "signed", "Human with the others"),
-        Column("p_adjusted", "p", "p, corrected"),
-        Column("wins", "text", "Model wins"),
-        Column("n_units", "count", "Units"),
-    ]
     caption = "Model and human, each compared with the other humans, the best human first"
-    table = table_of(frame, columns, caption, limit=MOST_ROWS, function="alt_test")
-    note = (
-        "At least as near: the share of the units where the answer is at least as near to the "
-        f"other humans ({distance_name(test.distance)}); ties count for both. The model wins if it "
-        f"is rejected that the human is better by {test.epsilon:g} or more (t-test; p corrected by "
-        f"Benjamini and Yekutieli). {skipped}"
-    )
+    table = table_of(frame, test.columns, caption, limit=MOST_ROWS, function="alt_test")
+    note = f"Distance: {distance_name(test.distance)}; epsilon {test.epsilon:g}. {skipped}"
     if together:
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
         listed = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
@@ -253,17 +237,10 @@ def _test_section(test: AltTest, together: str = "") -> Section:
 
 def _consensus_section(f: Findings, found: ModelFindings) -> Section:
     """Return models and humans against the agreed answer of the humans."""
-    frame, labels = found.score_table, f.study.kind == "labels"
-    columns = [
-        Column("rater", "name", "Rater"),
-        Column("who", "text", "Who"),
-        Column("exact", "share", "Same answer"),
-        *([Column("jaccard", "number", "Jaccard")] if labels else []),
-        *([Column("micro_f1", "number", "Micro F1")] if labels else []),
-        Column("macro_f1", "number", "Macro F1"),
-        Column("n_units", "count", "Units"),
-        Column("n_left_out", "count", "Without agreed answer"),
-    ]
+    frame, (rater, *scores) = found.score_table, found.scores.columns
+    if f.study.kind != "labels":  # each answer is one value
+        scores = [column for column in scores if column.first not in {"jaccard", "micro_f1"}]
+    columns = [rater, Column("who", "text"), *scores]
     caption = "Models, then humans, against the agreed answer of the humans"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="score_against_consensus")
     note = (
@@ -355,29 +332,28 @@ def replication_summary(f: Findings, found: CrossReplication) -> Sentence:
 def replication_sections(f: Findings, found: CrossReplication) -> list[Section]:
     """Return the table of agreement between two panels and inside each."""
     first, second = map(Name.of, found.panels)
-    between = (found.estimate, *found.interval(f.level))
-    normalised = (found.normalised, *found.normalised_interval(f.level))
-    inside = [(alpha, np.nan, np.nan) for alpha in found.alphas]
-    rows: list[tuple[Any, ...]] = [
-        (("Between ", first, " and ", second), between, None),
-        ("Normalised by the agreement inside each", normalised, None),
-        (("Alpha inside ", first), inside[0], found.n_ratings[0]),
-        (("Alpha inside ", second), inside[1], found.n_ratings[1]),
+    inside = [
+        (name, f" {number(alpha)} ({counted(n, 'rating')})")
+        for name, alpha, n in zip((first, second), found.alphas, found.n_ratings, strict=True)
     ]
-    columns = [Column("What", "text"), Column("Estimate", "estimate"), Column("Ratings", "count")]
-    level = level_text(f.level)
-    caption = f"Agreement between two panels and inside each, with {level} intervals"
-    table = Table(caption, columns, rows, is_ranking=False)
+    lead = (
+        *replication_summary(f, found),
+        " Alpha inside ",
+        *enumeration([(*x,) for x in inside]),
+        ".",
+    )
+    frame = found.to_frame(level=f.level)
+    caption = f"Agreement between two panels, with {level_text(f.level)} intervals"
+    table = table_of(frame, found.columns, caption, limit=1, function="cross_replication")
     note = (
         f"kappa_x is 1 if every answer of one panel equals that of the other, and 0 if they "
-        f"agree as expected by chance ({distance_name(found.distance)}; "
-        f"{counted(found.n_units, 'unit')} with both panels). Divided by the root of both alphas "
-        "it is the agreement of the panels if each agreed fully with itself. Intervals: "
+        "agree as expected by chance. Divided by the root of both alphas it is the normalised "
+        "agreement, that of the panels if each agreed fully with itself. Intervals: "
         f"{len(found.distribution):,} resamples of the units."
     )
     if found.normalised_reason is not None and found.reason is None:
         note += " The normalised value is undefined if a panel has no alpha above 0."
-    return [Section(table, note=note)]
+    return [Section(table, None, note, lead)]
 
 
 def replication_method(f: Findings, found: CrossReplication) -> Method | None:

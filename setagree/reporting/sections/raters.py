@@ -320,19 +320,11 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
     """Return the map of the raters."""
     frame: pd.DataFrame = placed.table.reset_index()
     frame = frame.sort_values(["cluster", "silhouette"], ascending=[True, False], kind="stable")
-    columns = [
-        Column("rater", "name", "Rater"),
-        Column("cluster", "count", "Cluster"),
-        Column("silhouette", "signed", "Silhouette"),
-        Column("mean_distance", "number", "Distance to others"),
-        Column("n_ratings", "count", "Ratings"),
-    ]
-    table = table_of(frame, columns, "Raters by cluster", limit=40, function="rater_map")
+    caption = "Raters by cluster"
+    table = table_of(frame, placed.columns, caption, limit=40, function="rater_map")
     note = (
         "The closer two raters are, the more they agree beyond chance: how far apart they are is "
-        "the mean distance of their answers divided by the one expected by chance for the two. "
-        "Silhouette: how much closer a rater is to their own cluster than to the next one (at "
-        "most 1)."
+        "the mean distance of their answers divided by the one expected by chance for the two."
     )
     if len(placed.null):
         note += (
