@@ -101,18 +101,19 @@ def permute(
     reading: Reading,
     large: Large,
     asked: Asked,
-    scheme: options.Scheme = "pooled",
+    scheme: options.Scheme = None,
     alternative: options.Alternative = "greater",
     resampling: Reshuffling,
     delivery: Delivery,
 ) -> None:
     """Test an agreement against chance by reshuffling."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
-    check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
+    if scheme is not None:
+        check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     seed = seed_or_drawn(resampling.seed)
     given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
-    check_where_large(large, {f"--scheme {scheme}": scheme != "pooled"})
+    check_where_large(large, {f"--scheme {scheme}": scheme not in {None, "pooled"}})
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA)
     given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
     tested = sa.permutation_test(table, **given)

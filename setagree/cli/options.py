@@ -119,7 +119,8 @@ IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, b
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Sample: units (default), raters, both.", "--over")]
 Scheme = Annotated[
-    str, option(SURE, "WHAT", "pooled (default), within_rater, within_cluster, table.")
+    Text,
+    option(SURE, "WHAT", "pooled or within_rater (default: by the design), within_cluster, table."),
 ]
 Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or two-sided.")]
 Design = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal, TypeAlias, overload
 
@@ -61,6 +61,11 @@ class PermutationTest(Resampled):
         Whether the distribution contains every arrangement once.
     exact_mean : float
         Expected mean of the null distribution; NaN if no formula is known.
+    other : PermutationTest or None
+        The test with the other scheme, whose p is not larger, if the default made two.
+    scheme_reason : str
+        Why the default made one test, or two; empty if a scheme was named or all units are
+        complete.
     """
 
     agreement: Agreement
@@ -69,6 +74,8 @@ class PermutationTest(Resampled):
     alternative: str
     exact: bool
     exact_mean: float
+    other: PermutationTest | None = None
+    scheme_reason: str = ""
 
     columns = (
         Column("coefficient", "text"),
@@ -87,18 +94,23 @@ class PermutationTest(Resampled):
         If `exact`, the share of arrangements. Two-sided: twice the smaller tail.
         """
         if self.alternative == "two-sided":
-            return min(1.0, 2 * min(self.tail("greater"), self.tail("less")))
-        return self.tail("greater" if self.alternative == "greater" else "less")
+            return min(1.0, 2 * min(self._own_tail(1), self._own_tail(-1)))
+        return self._own_tail(1 if self.alternative == "greater" else -1)
 
     def tail(self, side: Literal["greater", "less"]) -> float:
         """Return the p-value of one tail: the share of reshuffles at least as high, or as low.
 
-        Return NaN if the coefficient, or every reshuffle of it, is undefined.
+        It is the larger one of two tests. Return NaN if the coefficient, or every reshuffle of it,
+        is undefined.
         """
+        others = [] if self.other is None else [self.other.tail(side)]
+        return max([self._own_tail(1 if side == "greater" else -1), *others])
+
+    def _own_tail(self, sign: int) -> float:
         if np.isnan(self.agreement.estimate):
             return float("nan")
-        gap = self.defined - self.agreement.estimate
-        return share_reached(gap if side == "greater" else -gap, exact=self.exact)
+        gaps = sign * (self.defined - self.agreement.estimate)
+        return share_reached(gaps, exact=self.exact)
 
     @property
     def over(self) -> str:
@@ -138,9 +150,9 @@ class PermutationTest(Resampled):
     def _notes(self) -> list[str]:
         notes = []
         if (versus := self.versus_chance) is not None:
-            side: Literal["greater", "less"] = "greater" if versus.startswith("more") else "less"
-            tail = {"greater": "upper", "less": "lower"}[side]
-            notes.append(f"{versus.capitalize()} ({tail} tail: p {p_four(self.tail(side))}).")
+            above = versus == "above chance"
+            tail, p = ("upper", self.tail("greater")) if above else ("lower", self.tail("less"))
+            notes.append(f"{versus.capitalize()} ({tail} tail: p {p_four(p)}).")
         if self.agreement.standard_error == 0:
             notes.append(f"{self.agreement.interval_reason}.")
         n = f"{len(self.distribution):,}"
@@ -149,7 +161,10 @@ class PermutationTest(Resampled):
         lost = f" Undefined reshuffles, left out: {self.n_undefined:,}." if self.n_undefined else ""
         meaning = f"p: the share of {often} that come out {_REACHED[self.alternative]} as the"
         moved = f"{_MOVED[self.scheme]}{self.over}"
-        return [*notes, f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}"]
+        notes += [f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}", self.scheme_reason]
+        if (other := self.other) is not None:
+            notes[-1] += f" With {_MOVED[other.scheme]} reshuffled, p is {p_four(other.p_value)}."
+        return notes
 
     def __repr__(self) -> str:
         n = f"{len(self.distribution):,}"
@@ -167,7 +182,7 @@ def permutation_test(
     agreement: AgreementTable,
     *,
     n_resamples: int = ...,
-    scheme: Scheme = ...,
+    scheme: Scheme | None = ...,
     alternative: Alternative = ...,
     cluster: OfUnits | None = ...,
     rng: Rng = ...,
@@ -179,7 +194,7 @@ def permutation_test(
     agreement: Agreement | Data,
     *,
     n_resamples: int = ...,
-    scheme: Scheme = ...,
+    scheme: Scheme | None = ...,
     alternative: Alternative = ...,
     cluster: OfUnits | None = ...,
     rng: Rng = ...,
@@ -191,7 +206,7 @@ def permutation_test(
     agreement: Agreement | AgreementTable | Data,
     *,
     n_resamples: int = 9999,
-    scheme: Scheme = "pooled",
+    scheme: Scheme | None = None,
     alternative: Alternative = "greater",
     cluster: OfUnits | None = None,
     rng: Rng = None,
@@ -205,7 +220,11 @@ def permutation_test(
         Krippendorff's alpha with its default distance.
     n_resamples : int
         Number of reshuffles. If there are at most as many arrangements, all of them are used.
-    scheme : {"pooled", "within_rater", "table", "within_cluster"}
+    scheme : {"pooled", "within_rater", "table", "within_cluster"}, optional
+        Default: ``"pooled"`` if every rater rated every unit; otherwise that one of ``"pooled"``
+        and ``"within_rater"`` whose p is larger, because raters with different habits who rated
+        different units agree more than reshuffles over all raters do. If the raters are unknown,
+        or gave one answer each, the default is ``"pooled"`` alone.
         ``"pooled"``: all answers over the same cells, across raters (for alpha the pairable ones;
         the mean of the null distribution is then exactly 0). ``"within_rater"``: each rater's
         answers over the units of that rater, which preserves each rater's label frequencies.
@@ -247,12 +266,52 @@ def permutation_test(
     """
     check_resamples(n_resamples)
     as_generator(rng)
-    check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
+    if scheme is not None:
+        check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     return for_each_row(
         agreement,
-        lambda row: _tested(row, n_resamples, scheme, alternative, as_generator(rng)),
+        lambda row: (
+            _default_test(row, n_resamples, alternative, as_generator(rng))
+            if scheme is None
+            else _tested(row, n_resamples, scheme, alternative, as_generator(rng))
+        ),
         cluster=cluster,
+    )
+
+
+def _default_test(
+    agreement: Agreement, n_resamples: int, alternative: Alternative, generator: np.random.Generator
+) -> PermutationTest:
+    """Return the pooled test, or that of two schemes whose p is larger."""
+    schemes, reason = _default_schemes(agreement)
+    tests = [_tested(agreement, n_resamples, each, alternative, generator) for each in schemes]
+    # The pooled test comes first, also if the other p is equal or undefined.
+    first, *others = sorted(tests, key=lambda test: -np.nan_to_num(test.p_value, nan=-1.0))
+    return replace(first, other=next(iter(others), None), scheme_reason=reason)
+
+
+def _default_schemes(agreement: Agreement) -> tuple[tuple[Scheme, ...], str]:
+    """Return the schemes of the default, and the reason if there may be doubt about them."""
+    if agreement.reason is not None:
+        return ("pooled",), ""
+    if agreement.study is None and agreement.tally.given is None:
+        return ("pooled",), (
+            "The raters are unknown: if not all of them rated every unit, p may be too small."
+        )
+    unit, rater, _ = ratings_of(agreement)
+    if agreement.definition.model.weigh == "ratings":
+        kept = pairable_ratings(unit)
+        unit, rater = unit[kept], rater[kept]
+    each = np.bincount(rater)
+    if len(unit) == len(np.unique(unit)) * np.count_nonzero(each):
+        return ("pooled",), ""
+    if each.max() == 1:
+        return ("pooled",), (
+            "Each rater gave one answer, so that answers cannot be reshuffled within raters."
+        )
+    return ("pooled", "within_rater"), (
+        "Not every rater rated every unit: p is the larger one of two reshuffles."
     )
 
 

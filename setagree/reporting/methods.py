@@ -100,10 +100,13 @@ def permutation_sentence(
     if not test.exact:
         often = f"{len(test.distribution):,} random reshuffles of the answers"
     source = "" if test.exact else cite("Phipson & Smyth 2010")
+    larger = ""
+    if test.other is not None:
+        larger = f", a larger p than with reshuffles {_SCHEMES[test.other.scheme]}"
     return (
         f"A permutation test against chance compared the estimate{_which(test.agreement, rows)} "
         f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(test.p_value)}, "
-        f"{_SIDES[test.alternative]}{source}{'' if test.exact else _seeded(seed)}."
+        f"{_SIDES[test.alternative]}{larger}{source}{'' if test.exact else _seeded(seed)}."
     )
 
 

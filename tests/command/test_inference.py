@@ -263,6 +263,7 @@ class TestPermutation:
         lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
         Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
         words = ["test", "lone.csv", "-c", "krippendorff_alpha,percent_agreement"]
+        words += ["--scheme", "pooled"]
         assert [row["n_resamples"] for row in rows(*words)] == [20, 56]
         text = " ".join(ok(*words).split())
         assert "krippendorff_alpha [masi]: p: the share of all 20 arrangements that come" in text

@@ -321,7 +321,7 @@ class TestExactEnumeration:
         """For any tiny study, ratings missing or not, all arrangements of alpha have mean 0."""
         alpha = score(rows, "krippendorff_alpha")
         if alpha.reason is None:
-            test = sa.permutation_test(alpha, n_resamples=400_000)
+            test = sa.permutation_test(alpha, n_resamples=400_000, scheme="pooled")
             assert test.exact
             assert test.distribution.mean() == pytest.approx(test.exact_mean, abs=1e-12)
             assert test.exact_mean == 0
@@ -563,7 +563,7 @@ class TestTallies:
     )
     def test_as_the_annotations_they_count(self, name):
         """All arrangements of the counts have the estimates of those of the annotations."""
-        one = sa.permutation_test(score_study(annotations(self.ROWS), name))
+        one = sa.permutation_test(score_study(annotations(self.ROWS), name), scheme="pooled")
         tally = sa.Tally.from_counts(self.COUNTS)
         options = {"distance": "masi"}
         if COEFFICIENTS[name].model.lists_values:
@@ -591,6 +591,82 @@ class TestTallies:
         halves = replace(tally, **{what: getattr(tally, what) * 1.5})
         with pytest.raises(DataError, match="counts that are fractions cannot be reshuffled"):
             sa.permutation_test(sa.krippendorff_alpha(halves))
+
+
+def batches_by_panel(n_panels, rng, *, n_units=10):
+    """Return units that three raters of their own answer at random, a label being theirs."""
+    rows = []
+    for panel in range(n_panels):
+        shares = np.full(3, 0.15)
+        shares[panel % 3] = 0.7
+        for k in range(n_units):
+            answers = rng.choice(3, 3, p=shares)
+            rows += [(f"{panel}/{g}", f"{panel}/{k}", "abc"[x]) for g, x in enumerate(answers)]
+    return sa.Annotations.from_triples(rows)
+
+
+class TestDefaultScheme:
+    """STATISTICS 10.9: the larger p of two reshuffles if not every rater rated every unit."""
+
+    @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+    def test_the_larger_of_two(self, alternative):
+        """All arrangements of both schemes; the result has the larger p, and names both."""
+        alpha = sa.krippendorff_alpha(annotations(text("a a . / b ab . / . b b / . a ab")))
+        options = {"alternative": alternative, "n_resamples": 100_000}
+        pooled, within = (
+            sa.permutation_test(alpha, scheme=scheme, **options)
+            for scheme in ("pooled", "within_rater")
+        )
+        found = sa.permutation_test(alpha, **options)
+        assert found.exact
+        assert found.p_value == max(pooled.p_value, within.p_value)
+        assert found.scheme == ("pooled" if pooled.p_value >= within.p_value else "within_rater")
+        for side in ("greater", "less"):
+            assert found.tail(side) == max(pooled.tail(side), within.tail(side))
+        assert found.other.p_value == min(pooled.p_value, within.p_value)
+        assert "Not every rater rated every unit: p is the larger one of two" in str(found)
+
+    @pytest.mark.parametrize(
+        ("study", "reason"),
+        [
+            (annotations(TINY), ""),
+            (sa.Tally.from_annotations(annotations(T1)), "The raters are unknown: if not all"),
+            (
+                annotations(text("a b . . . . / . . a a . . / . . . . b b")),
+                "Each rater gave one answer, so that answers cannot be reshuffled within raters.",
+            ),
+        ],
+    )
+    def test_pooled_alone(self, study, reason):
+        """If every rater rated every unit, and if nothing can be reshuffled within raters."""
+        found = sa.permutation_test(sa.krippendorff_alpha(study), n_resamples=99, rng=1)
+        assert (found.scheme, found.other) == ("pooled", None)
+        assert found.scheme_reason.startswith(reason)
+        assert bool(found.scheme_reason) == bool(reason)
+
+    def test_the_kept_raters_of_a_tally(self):
+        """A tally that keeps raters has both schemes."""
+        frame = annotations(T1).to_long()
+        alpha = sa.krippendorff_alpha(sa.tally(frame, keep_raters=True))
+        assert sa.permutation_test(alpha, n_resamples=99, rng=1).other is not None
+
+    @pytest.mark.slow
+    def test_panels_that_answer_by_chance(self):
+        """Panels with a frequent label each, in batches of their own, agree by chance alone.
+
+        The pooled test finds agreement in nearly all of them; P(X > 8) is below 0.01 for 80 studies
+        at 0.05 two-sided (X is binomial).
+        """
+        rng, rejected = np.random.default_rng(5), {"pooled": 0, None: 0}
+        for _ in range(80):
+            alpha = sa.krippendorff_alpha(batches_by_panel(3, rng))
+            for scheme in rejected:
+                test = sa.permutation_test(
+                    alpha, scheme=scheme, alternative="two-sided", n_resamples=199, rng=1
+                )
+                rejected[scheme] += test.p_value <= 0.05
+        assert rejected["pooled"] > 60
+        assert rejected[None] <= 8
 
 
 class TestResult:

@@ -157,9 +157,11 @@ def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
     if np.isnan(test.p_value):
         return []
     seed = "" if f.seed is None else f" (seed {f.seed})"
-    note = f"All answers were reshuffled over all raters and units{test.over}{seed}."
+    moved = "over all raters and units" if test.scheme == "pooled" else "within each rater"
+    note = f"All answers were reshuffled {moved}{test.over}{seed}."
     if test.exact:
-        note = f"These are all arrangements of the answers over raters and units{test.over}."
+        note = f"These are all arrangements of the answers {moved}{test.over}."
+    note = " ".join(filter(None, [note, test.scheme_reason]))
     return [Section(None, Picture(partial(null, test), 3.4), note)]
 
 
