@@ -364,7 +364,7 @@ BUDGET = {
     "cli": 4_000,
     "coefficients": 2_850,
     "credit": 2_500,
-    "diagnosis": 3_850,
+    "diagnosis": 3_950,
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_800,

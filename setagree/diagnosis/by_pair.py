@@ -22,14 +22,15 @@ from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
     SCORE_STEPS,
     Row,
+    SortedRatings,
     columns_of,
     counts,
     named,
     score_whole,
+    sorted_ratings,
     uncertainty,
     undefined_reason,
 )
-from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
 from setagree.diagnosis.grouping import Grouped
 from setagree.distances import Distance
 from setagree.distances.registry import DistanceLike

@@ -13,8 +13,14 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Absences
 from setagree.diagnosis.by_label import Membership, membership_of
-from setagree.diagnosis.common import Row, corrected, score_whole, steps_to_score
-from setagree.diagnosis.confusions import SortedRatings, sorted_ratings
+from setagree.diagnosis.common import (
+    Row,
+    SortedRatings,
+    corrected,
+    score_whole,
+    sorted_ratings,
+    steps_to_score,
+)
 from setagree.distances.registry import DistanceLike
 from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import require_raters

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,8 @@ NO_DEGREE = (
     "a merge makes one label of several, for which no degree was given; merge the labels in the "
     "table itself, with one degree for what becomes of them."
 )
+
+NOT_REQUESTED = "no reshuffles were requested (n_resamples)"
 
 Row: TypeAlias = dict[str, Any]
 
@@ -169,3 +171,67 @@ def shares(parts: Floats) -> Floats:
     """Return each part divided by their sum, or NaN if the sum is 0."""
     total = float(parts.sum())
     return parts / total if total > 0 else np.full(len(parts), np.nan)
+
+
+_BLOCK_PAIRS = 150_000
+"""Pairs of ratings in a block, unless one rater has more: their arrays stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRatings:
+    """The ratings of a study, unit by unit, inside a unit by rater.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n_ratings,)
+        The position in the study of each rating in this order.
+    units, raters, values : ndarray of int, shape (n_ratings,)
+        Codes, in this order.
+    stop : ndarray of int, shape (n_ratings,)
+        The end of the unit of each rating.
+    unit_ratings : ndarray of int, shape (n_ratings,)
+        r_i of the unit of each rating.
+    """
+
+    order: npt.NDArray[Any]
+    units: npt.NDArray[Any]
+    raters: npt.NDArray[Any]
+    values: npt.NDArray[Any]
+    stop: npt.NDArray[Any]
+    unit_ratings: npt.NDArray[Any]
+
+    def pairs_by_first_rater(self) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """Yield blocks of pairs (left, right), rater of left before rater of right.
+
+        A block has all pairs of its first raters.
+        """
+        by_rater = np.argsort(self.raters, kind="stable")
+        after = (self.stop - np.arange(len(self.stop)) - 1)[by_rater]
+        ends = np.flatnonzero(np.diff(self.raters[by_rater], append=-1)) + 1
+        done = np.cumsum(after)
+        start = 0
+        while start < len(by_rater):
+            room = done[start] - after[start] + _BLOCK_PAIRS
+            fits = ends[(ends > start) & (done[ends - 1] <= room)]
+            end = int(fits[-1]) if len(fits) else int(ends[ends > start][0])
+            left = np.repeat(by_rater[start:end], after[start:end])
+            steps = np.arange(len(left)) - np.repeat(
+                np.cumsum(after[start:end]) - after[start:end], after[start:end]
+            )
+            yield left, left + 1 + steps
+            start = end
+
+
+def sorted_ratings(study: Annotations) -> SortedRatings:
+    """Return the ratings of a study in order of unit, then rater."""
+    order = np.lexsort((study.rater_codes, study.unit_codes))
+    units = study.unit_codes[order]
+    r = np.bincount(study.unit_codes, minlength=study.n_units)
+    return SortedRatings(
+        order,
+        units,
+        study.rater_codes[order],
+        study.value_codes[order],
+        np.cumsum(r)[units],
+        r[units],
+    )

@@ -544,8 +544,9 @@ def labels(
 def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
     """Draw how often one rater gave one label and another rater a different one, or none.
 
-    The column of labels left out has a scale of shades of its own, because labels are left out
-    more often than confused: one scale would leave the others pale.
+    Confusions with a p of at most 0.05 are framed, if p was requested (``n_resamples``). The column
+    of labels left out has a scale of shades of its own, because labels are left out more often than
+    confused: one scale would leave the others pale.
 
     Parameters
     ----------
@@ -593,13 +594,14 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
     scales = f"Darkest: {count(alone)} left out, and {count(others)} of the other columns."
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
+    is_tested = bool(np.isfinite(floats(frame, "p_value")).any())
     heading(
         ax,
         "Labels that one rater gave and another rater did not",
         "Pairs of ratings: one has the row's label, the other the column's instead.",
         "Left out: the other has nothing in its place.",
         scales if alone and others else "",
-        "Framed: clearly more pairs than by chance.",
+        "Framed: more pairs than expected by chance (p < 0.05)." if is_tested else "",
         note if len(kept) < len(names) else "",
     )
     if not names:
@@ -616,7 +618,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     )
     from matplotlib.patches import Rectangle
 
-    is_framed = exceed_chance(frame).to_numpy().astype(float)
+    is_framed = floats(frame.assign(framed=exceed_chance(frame) if is_tested else 0), "framed")
     for i, j in np.argwhere(_confusion_matrix(codes, is_framed, kept, len(names)) == 1):
         place, edge = (j - 0.44, i - 0.44), ink(ax)
         ax.add_patch(Rectangle(place, 0.88, 0.88, fill=False, edgecolor=edge, linewidth=1.2))

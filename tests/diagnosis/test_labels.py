@@ -10,15 +10,13 @@ import pandas as pd
 import pytest
 from diagnosis_support import STUDIES, assert_same, quietly, study_of, walkthrough
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from plain_score import plain
 from scipy import stats
 
 import setagree as sa
 from setagree import checks as limits
-from setagree.diagnosis import confusions as confusing
 from setagree.diagnosis import confusions as confusions_module
-from setagree.errors import CostError, RareAnswersWarning
+from setagree.errors import CostError, OptionError, RareAnswersWarning
 
 
 def answers_by_unit(study):
@@ -333,20 +331,18 @@ class TestConfusions:
     """`confusions`."""
 
     @settings(max_examples=80, deadline=None)
-    @given(STUDIES, st.sampled_from([0, 1_000]))
-    def test_against_loops(self, rows, places):
+    @given(STUDIES)
+    def test_against_loops(self, rows):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
 
         Expected is their share among all pairs of different answers, of any units, times the pairs
         of one unit that differ.
 
-        Few pairs are compared at once; sums are kept sorted, or each in its place.
+        Few pairs are compared at once.
         """
         study = study_of(rows)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(confusing, "BLOCK_STEPS", 4)
-            patch.setattr(confusions_module, "_BLOCK_KEYS", 2)
-            patch.setattr(confusions_module, "_MAX_PLACES", places)
+            patch.setattr(confusions_module, "BLOCK_STEPS", 4)
             self.check_against_loops(study)
 
     def check_against_loops(self, study):
@@ -432,12 +428,11 @@ class TestConfusions:
     @settings(max_examples=30, deadline=None)
     @given(STUDIES)
     def test_large_and_small_sets_alike(self, rows):
-        """The three ways to look up subsets give the same."""
+        """The two ways to look up subsets give the same."""
         study = study_of(rows)
         frame = sa.confusions(study)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(confusions_module, "BLOCK_ENTRIES", 2)
-            patch.setattr(confusions_module, "_MAX_SUMS", -1)
             for size in (0, 1, 12):
                 patch.setattr(confusions_module, "_MAX_LISTED_SIZE", size)
                 pd.testing.assert_frame_equal(sa.confusions(study), frame)
@@ -504,6 +499,115 @@ class TestConfusions:
         assert frame[["label", "other", "kind", "n_pairs"]].values.tolist() == [
             ["p", "q", "instead", 2]
         ]
+
+
+class TestConfusionsAboveChance:
+    """p of `confusions`, by STATISTICS 10.7 and 10.14."""
+
+    def test_two_raters_of_three_labels(self):
+        """P is that of a multinomial count of the pairs that differ, summed over all outcomes.
+
+        Units of two raters have one pair each: a, b and c are drawn twice, given that they differ.
+        """
+        n = {"ab": 24, "ac": 8, "bc": 8}
+        rows = [[{x}, {x}] for x in "abccc" for _ in range(12)]
+        rows += [[{x}, {y}] for (x, y), times in n.items() for _ in range(times)]
+        c = {x: 24 * "abccc".count(x) + sum(n[k] for k in n if x in k) for x in "abc"}
+        share = np.array([c[x] * c[y] for x, y in n], dtype=float)
+        share /= share.sum()
+        e = 40 * share
+        outcomes = np.array([(i, j, 40 - i - j) for i in range(41) for j in range(41 - i)])
+        mass = stats.multinomial(40, share).pmf(outcomes)
+        far = ((outcomes - e) / np.sqrt(e)).max(axis=1)
+        frame = sa.confusions(study_of(rows), n_resamples=9_999, rng=1)
+        for row in frame.itertuples():
+            k = list(n).index(row.label + row.other)
+            p = mass[far >= (n[row.label + row.other] - e[k]) / np.sqrt(e[k]) - 1e-12].sum()
+            # Four standard errors of a share of 9,999 reshuffles.
+            assert row.p_value == pytest.approx(p, abs=4 * math.sqrt(0.25 / 9_999))
+        assert frame["p_value"].min() < 0.05
+        assert frame["no_test"].isna().all()
+        assert set(frame["tested_by"]) == {
+            "9,999 reshuffles that keep how often the answers of a unit repeat"
+        }
+
+    @pytest.mark.parametrize("seed", [1, 2])
+    def test_against_loops(self, seed):
+        """P is that of reshuffles unit by unit, with rejection until the answers differ."""
+        rng = np.random.default_rng(seed)
+        study = sa.simulate(60, 4, n_labels=3, skill=0.3, missing=0.1, rng=seed)
+        frame = sa.confusions(study, n_resamples=1_999, rng=1)
+        tested = frame[frame["p_value"].notna()]
+        assert (tested[["n_pairs", "expected_pairs"]] >= 5).all(axis=None)
+        assert (frame.loc[frame["p_value"].isna(), "no_test"].str.startswith("fewer than 5")).all()
+        units = [unit for unit in answers_by_unit(study) if len(unit) > 1]
+        urn = [answer for unit in units for answer in unit]
+        expected = {(r.kind, r.label, r.other): r.expected_pairs for r in frame.itertuples()}
+        expected = {key: e for key, e in expected.items() if e >= 5}
+        far = []
+        for _ in range(400):
+            pairs = []
+            for unit in units:
+                times = [unit.count(one) for one in set(unit)]
+                drawn = [urn[k] for k in rng.integers(len(urn), size=len(times))]
+                while len(set(drawn)) < len(times):
+                    drawn = [urn[k] for k in rng.integers(len(urn), size=len(times))]
+                answers = [one for one, n in zip(drawn, times, strict=True) for _ in range(n)]
+                pairs += itertools.combinations(answers, 2)
+            counts = _confusions_of(pairs)
+            far.append(max((counts.get(k, 0) - e) / e**0.5 for k, e in expected.items()))
+        z = (tested["n_pairs"] - tested["expected_pairs"]) / tested["expected_pairs"] ** 0.5
+        p = [(1 + sum(np.array(far) >= one)) / 401 for one in z]
+        # Four standard errors of a share of 400 reshuffles.
+        assert tested["p_value"].tolist() == pytest.approx(p, abs=4 * math.sqrt(0.25 / 400))
+
+    def test_a_seed_is_of_the_answers(self):
+        """A seed gives equal p whatever the order of the rows; without reshuffles there is none."""
+        study = sa.simulate(50, 3, n_labels=4, rng=1)
+        rows = list(study.to_long()[["rater", "unit", "labels"]].itertuples(index=False))
+        turned = sa.Annotations.from_triples(rows[::-1])
+        keys = ["kind", "label", "other"]
+        one, two = (
+            sa.confusions(x, n_resamples=99, rng=7).sort_values(keys)["p_value"].tolist()
+            for x in (study, turned)
+        )
+        assert one == pytest.approx(two, nan_ok=True)
+        plain_frame = sa.confusions(study)
+        assert plain_frame["p_value"].isna().all()
+        assert set(plain_frame["no_test"]) == {"no reshuffles were requested (n_resamples)"}
+        with pytest.raises(OptionError, match=r"n_resamples=0 must be a whole number of 1"):
+            sa.confusions(study, n_resamples=0)
+
+    @ONE_UNIT
+    def test_too_much_work(self):
+        """Very many pairs of answers, or answers to one unit, are refused with a remedy."""
+        study = sa.simulate(3_000, 12, n_labels=6, rng=1)
+        with pytest.raises(CostError, match=r"reshuffles of .* pairs .* fewer \(n_resamples\)"):
+            sa.confusions(study, n_resamples=9_999)
+        wide = [(g, i, [f"l{g % 110}"]) for g in range(220) for i in range(2)]
+        with pytest.raises(CostError, match=r"has 110 distinct answers; at most 100"):
+            sa.confusions(sa.Annotations.from_triples(wide), n_resamples=9)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("world", ["guess", "agree", "skewed", "two", "sets"])
+    def test_the_level_holds(self, world):
+        """Without a particular confusion, the smallest p is at most 0.05 in 5% of 200 studies."""
+        rng, found = np.random.default_rng(4), 0
+        share = np.array([0.8, 0.1, 0.05, 0.03, 0.02]) if world == "skewed" else np.full(5, 0.2)
+        n_raters = 2 if world == "two" else 4
+        for k in range(200):
+            if world == "sets":
+                study = sa.simulate(80, 3, n_labels=5, skill=0.5, rng=k)
+            else:
+                truth = rng.choice(5, 100, p=share)
+                known = rng.random((n_raters, 100)) < (0 if world == "guess" else 0.6)
+                values = np.where(known, truth, rng.choice(5, (n_raters, 100), p=share))
+                triples = [
+                    (g, i, [f"l{v}"]) for g, row in enumerate(values) for i, v in enumerate(row)
+                ]
+                study = sa.Annotations.from_triples(triples)
+            found += bool((sa.confusions(study, n_resamples=199, rng=k)["p_value"] <= 0.05).any())
+        assert stats.binomtest(found, 200).proportion_ci(0.95).low <= 0.07
 
 
 def _confusions_of(pairs):

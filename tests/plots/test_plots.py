@@ -620,12 +620,13 @@ CONFUSED = pd.DataFrame(
         "n_pairs": [12.0, 6.0, 30.0, 0.0],
         "expected_pairs": [5.0, 6 / 1.9, 15.0, np.nan],
         "lift": [2.4, 1.9, 2.0, np.nan],
+        "p_value": [0.01, np.nan, 0.05, 0.2],
     }
 )
 
 
 def test_confusions():
-    """Cells hold the pairs, on both sides of the diagonal; the frequent ones are framed.
+    """Cells hold the pairs, on both sides of the diagonal; those with a small p are framed.
 
     By hand: joy has 12 + 30 + 0 pairs, calm 12 + 6, awe 6 + 0.
     """
@@ -641,13 +642,14 @@ def test_confusions():
     assert "\nDarkest: 30 left out, and 12 of the other columns.\n" in said(ax)
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
+    assert "Framed: more pairs than expected by chance (p < 0.05)." in said(ax)
 
 
-@pytest.mark.parametrize(("pairs", "expected"), [(8.0, 4.0), (4.0, 1.0)])
-def test_confusions_of_few_pairs(pairs, expected):
-    """A cell with few pairs is not framed, as it is no finding either."""
-    few = CONFUSED.assign(n_pairs=pairs, expected_pairs=expected, lift=pairs / expected)
-    assert not plots.confusions(few, ax=fresh()).patches
+def test_confusions_without_p():
+    """Without p nothing is framed, and no frame is explained."""
+    ax = plots.confusions(CONFUSED.assign(p_value=np.nan), ax=fresh())
+    assert not ax.patches
+    assert "Framed" not in said(ax)
 
 
 def test_confusions_both_ways_round():

@@ -228,7 +228,9 @@ def depths_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
 
 def compute_confusions(f: Findings) -> pd.DataFrame | None:
     """Return the confusions of labels, or None for numbers."""
-    return None if f.study.kind == "number" else confusions(f.study)
+    if f.study.kind == "number":
+        return None
+    return confusions(f.study, n_resamples=f.n_redraws, rng=f.options.rng)
 
 
 def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
