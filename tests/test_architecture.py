@@ -367,7 +367,7 @@ BUDGET = {
     "diagnosis": 3_950,
     "distances": 2_500,
     "exports": 4_450,
-    "files": 1_800,
+    "files": 1_900,
     "inference": 6_400,
     "large": 4_600,
     "panels": 4_900,

@@ -21,7 +21,7 @@ from setagree.errors import (
     option,
 )
 from setagree.files.delimited import check_title, with_header
-from setagree.files.streams import LargeError, Source
+from setagree.files.streams import LargeError, Source, is_bounded
 from setagree.study.frames import as_pandas
 
 _MOST_UNPACKED = 2**32
@@ -46,18 +46,12 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
             f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
             "so that it need not be outside."
         )
-    try:  # whether the process may have so much address space and no more (``ulimit -v``)
-        import resource
-
-        is_bounded = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    except ImportError:  # Windows
-        is_bounded = False
-    if is_bounded:
+    if bounded := is_bounded():
         # Arrow reserves 1 GiB at once where it can. SciPy's linear algebra does not load in what is
         # left, but waits for memory for ever: it goes first.
         import scipy.special  # noqa: F401
     try:
-        if is_bounded or len(content) <= _FEW_BYTES:  # no threads, which may not be had
+        if bounded or len(content) <= _FEW_BYTES:  # no threads, which may not be had
             table = pq.read_table(pa.BufferReader(content), use_threads=False).slice(0, limit)
         elif limit is None:
             table = pq.read_table(pa.BufferReader(content))

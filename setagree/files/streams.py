@@ -316,6 +316,15 @@ def memory_of_computer() -> int:
     return n_bytes if n_bytes > 0 else 2**34
 
 
+def is_bounded() -> bool:
+    """Return whether the address space of the process is limited, as by ``ulimit -v``."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
 def does_not_fit(what: object) -> FileError:
     """Return the error of data for which the memory of the computer is too small."""
     return FileError(f"{what} does not fit into the memory of this computer. {in_pieces()}")

@@ -243,6 +243,9 @@ def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
     """Return a one-dimensional object array, whatever the items are."""
     if isinstance(items, pd.Index) and isinstance(items.dtype, pd.StringDtype):
         return np.array(items, dtype=object)
+    if isinstance(items, pd.Index) and isinstance(items.dtype, pd.ArrowDtype):
+        array: Any = items.array
+        items = array.__arrow_array__().to_pylist()  # pandas makes a scalar of each first
     listed = items.tolist() if isinstance(items, pd.Index) else list(items)
     out = np.empty(len(listed), dtype=object)
     out[:] = listed

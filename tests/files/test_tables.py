@@ -8,12 +8,15 @@ import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import setagree as sa
 from setagree.errors import FileError, OptionError, SetagreeError
@@ -43,6 +46,45 @@ def refusal(path, **options):
     with pytest.raises(FileError) as caught:
         read_table(path, **options)
     return str(caught.value)
+
+
+PIECES = [
+    "a",
+    "é",
+    " ",
+    ",",
+    ",",
+    ";",
+    "\t",
+    '"',
+    '""',
+    '5"',
+    '"p, q"',
+    '"two\nlines"',
+    " \n",
+    ",,\n",
+]
+PIECES += ["\n", "\n", "\n\n", "\r\n", "\r", "\ufeff", "u1,ann,joy\n", 'u2,bob,"joy, fear"\n']
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+def test_arrow_and_pandas_read_the_same(text):
+    """A file is read with the same cells, or refused with the same sentence, by both readers."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        path = Path(folder, "study.csv")
+        path.write_text(f"unit,rater,labels\n{text}", encoding="utf-8", newline="")
+        found = outcome(path)
+        patched.setattr(delimited, "is_bounded", lambda: True)  # then Arrow does not read
+        assert outcome(path) == found
+
+
+def outcome(path):
+    """Return the names and the cells of a file, or the sentence with which it is refused."""
+    try:
+        table = read_table(path)
+    except FileError as error:
+        return str(error)
+    return [list(table), table.to_numpy().tolist()]
 
 
 class TestCells:
