@@ -196,6 +196,10 @@ class CrowdTruth(Result):
     def _heading(self) -> str:
         return self._line()
 
+    def _notes(self) -> list[str]:
+        biased = "scores of labels are too low, and those of raters and units too high"
+        return [f"The scores have no intervals. In small studies, {biased}."]
+
     def to_frame(self) -> pd.DataFrame:
         """Return all rows: `kind` is unit, rater or label, and `name` which; units come first."""
         parts = [
@@ -253,7 +257,10 @@ def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
     for at most 100 sweeps. The quality is 0 if all weights are 0.
 
     The scores are not chance-corrected: they depend on the number and frequency of labels. Use them
-    to compare raters of one task, not tasks.
+    to compare raters of one task, not tasks. They have no intervals, because those of resampling
+    cover the true scores far too seldom. In small studies the scores of labels are too low, and
+    those of raters and units too high: in simulated studies of 40 units by up to 0.13 and 0.08, of
+    100 units by up to 0.08 and 0.05.
 
     The cost per sweep is the number of pairs of ratings within units, times their labels.
 

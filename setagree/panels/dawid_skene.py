@@ -22,6 +22,8 @@ _ITERATIONS = 20
 """Typical number of iterations of a label."""
 _STILL_GOING = 0.75
 """Share of rows still iterating below which those of converged questions are removed."""
+_PRIOR_ANSWERS = 8.0
+"""m: answers with the rates of all raters that are added to those of a rater to each class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,7 @@ class Fit:
 
     T_ij of shape (n_rows, n_classes) is the probability that the true answer in row i is j, and
     pi_kjl of shape (n_raters, n_classes, n_classes) the probability that rater k answers l if j is
-    true; NaN if the rater has no unit that may be j.
+    true.
     """
 
     posterior: Floats
@@ -57,10 +59,20 @@ def dawid_skene(
     max_iterations: int = 1000,
     on_iteration: Callable[[float], None] = lambda n_entries: None,  # noqa: ARG005
 ) -> Fit:
-    """Return the fit that EM reaches from the shares of the answers.
+    r"""Return the fit of EM from the shares of the answers, with error rates that are shrunk.
 
     Assumes that each unit has one true answer, and that raters err independently of each other
-    given it, with rates that are constant over units.
+    given it, with rates that are constant over units. The rates of a rater are shrunk to those of
+    all raters together, because those of few answers alone give probabilities close to 0 and 1 that
+    are often wrong:
+
+    .. math::
+
+        p_j &= (\textstyle\sum_i T_{ij} + 1) / (I + J) \\
+        c_{kjl} &= \textstyle\sum_i T_{ij} n_{kil} \\
+        \bar\pi_{jl} &= \textstyle (\sum_k c_{kjl} + 1 / J) / (\sum_k \sum_l c_{kjl} + 1) \\
+        \pi_{kjl} &= (c_{kjl} + m \bar\pi_{jl}) / (\textstyle\sum_l c_{kjl} + m), \quad m = 8 \\
+        T_{ij} &\propto p_j \textstyle\prod_k \prod_l \pi_{kjl}^{n_{kil}}
 
     Parameters
     ----------
@@ -81,7 +93,7 @@ def dawid_skene(
     References
     ----------
     Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
-    algorithm", Applied Statistics 28.
+    algorithm", Applied Statistics 28, whose estimates are those without the terms of the prior.
     """
     n_rows, J = counts.shape[0], n_classes
     questions = np.zeros(n_rows, dtype=np.intp) if questions is None else questions
@@ -96,16 +108,17 @@ def dawid_skene(
     for n in range(1, max_iterations + 1):
         on_iteration(counts.nnz)
         M = T * times
-        # p_j = sum_i T_ij / I (2.4)
-        p = np.stack([np.bincount(questions, m, Q) for m in M]) / n_units
-        # pi_kjl = sum_i T_ij n_kil / sum_l sum_i T_ij n_kil (2.3)
-        pi = np.stack([(counts.T @ m).reshape(-1, J) for m in M])
-        seen = pi.sum(axis=2, keepdims=True)
-        pi = np.divide(pi, seen, out=np.full(pi.shape, np.nan), where=seen > 0)
-        # T_ij is in proportion to p_j prod_k prod_l pi_kjl ** n_kil (2.5). A rate without any unit
-        # belongs to a class that is impossible for all units of the rater.
-        with np.errstate(divide="ignore"):
-            log_pi, log_p = np.log(np.nan_to_num(pi)), np.log(p)
+        # p_j = (sum_i T_ij + 1) / (I + J)
+        p = np.stack([np.bincount(questions, m, Q) + 1 for m in M]) / (n_units + J)
+        # c_kjl = sum_i T_ij n_kil
+        c = np.stack([(counts.T @ m).reshape(Q, -1, J) for m in M])
+        # pool_jl = (sum_k c_kjl + 1 / J) / sum_l (sum_k c_kjl + 1 / J)
+        pool = c.sum(axis=2, keepdims=True) + 1 / J
+        pool /= pool.sum(axis=3, keepdims=True)
+        # pi_kjl = (c_kjl + m pool_jl) / (sum_l c_kjl + m)
+        pi = (c + _PRIOR_ANSWERS * pool) / (c.sum(axis=3, keepdims=True) + _PRIOR_ANSWERS)
+        # T_ij is in proportion to p_j prod_k prod_l pi_kjl ** n_kil
+        log_pi, log_p = np.log(pi), np.log(p)
         logs = np.stack([counts @ log_pi[j].ravel() + log_p[j][questions] for j in range(J)])
         odds = np.exp(logs - logs.max(axis=0))
         before, T = T, odds / odds.sum(axis=0)
@@ -118,7 +131,7 @@ def dawid_skene(
         left &= ~done
         at, live = done[questions], left[questions]
         posterior[:, rows[at]] = T[:, at]
-        rates[:, done] = pi.reshape(rates.shape)[:, done]
+        rates[:, done] = pi[:, done]
         if not live.any():
             break
         if live.sum() <= _STILL_GOING * len(live):

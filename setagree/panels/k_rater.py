@@ -15,7 +15,15 @@ from setagree.coefficients.chance_models import one_minus, quadratic
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, UndefinedAgreementWarning, check_choice, counted, warn
+from setagree.errors import (
+    DataError,
+    OptionError,
+    UndefinedAgreementWarning,
+    check_choice,
+    counted,
+    option,
+    warn,
+)
 from setagree.inference.panel_members import (
     Codes,
     Replicated,
@@ -80,15 +88,15 @@ def drawn_splits(
 
 
 def split_alphas(
-    splits: Sequence[Split], study: Annotations, rule: Rule, distance: Distance
+    splits: Sequence[Split], study: Annotations, rule: Rule | None, distance: Distance
 ) -> Floats:
     """Return alpha between the aggregated answers per split, and with the units resampled.
 
-    The third of three rows is the share of the units that are left out.
+    The answer of a panel is its consensus by a rule, or the mean of its numbers. The third of three
+    rows is the share of the units that are left out.
     """
     n, S = study.n_units, len(splits)
-    together = rule.method == "label_majority"
-    values, codes = _decided(splits, study, rule, together=together)
+    values, codes = _means(splits, study) if rule is None else _decided(splits, study, rule)
     both = (codes >= 0).all(axis=1)
     if not both.any():
         return np.array([[np.nan] * S, [np.nan] * S, [1.0] * S])
@@ -111,13 +119,22 @@ def split_alphas(
     return np.array([*alphas, 1 - both.mean(axis=1)])
 
 
+def _means(splits: Sequence[Split], study: Annotations) -> tuple[tuple[Any, ...], Codes]:
+    """Return the means of the numbers of all panels, and their codes, (n_splits, 2, n_units)."""
+    numbers = np.array(study.values, dtype=float)[study.value_codes]
+    means = np.stack([numbers[split.rows].mean(axis=2) for split in splits])
+    values, codes = np.unique(means, return_inverse=True)
+    return tuple(values.tolist()), codes.reshape(means.shape)
+
+
 def _decided(
-    splits: Sequence[Split], study: Annotations, rule: Rule, *, together: bool
+    splits: Sequence[Split], study: Annotations, rule: Rule
 ) -> tuple[tuple[Any, ...], Codes]:
-    """Return the aggregated answers of all panels, and their codes, (n_splits, 2, n_units), or -1.
+    """Return the consensus of all panels, and its codes, (n_splits, 2, n_units), or -1.
 
     Panels are decided one by one for distances that depend on the data.
     """
+    together = rule.method == "label_majority"
     n, k = splits[0].rows.shape[1:]
     rows = np.stack([split.rows for split in splits]).reshape(-1, n * k)
     values: dict[Any, int] = {}
@@ -137,7 +154,7 @@ def _decided(
     return tuple(values), np.concatenate(found).reshape(len(splits), 2, n)
 
 
-Aggregation: TypeAlias = Literal["label_majority", "medoid"]
+Aggregation: TypeAlias = Literal["consensus", "mean"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,7 +166,7 @@ class KRaterReliability(Replicated):
     k : int
         Number of raters per aggregated answer.
     method, distance : str
-        Method of aggregation, and distance of the aggregated answers.
+        Method of the consensus, or ``"mean"``, and distance of the aggregated answers.
     estimate : float
         The mean of alpha over random splits; NaN if it is undefined, see `reason`.
     single : float
@@ -231,7 +248,8 @@ def k_rater_reliability(
     study: Data,
     *,
     k: int,
-    method: Aggregation | None = None,
+    aggregate: Aggregation = "consensus",
+    method: Literal["label_majority", "medoid"] | None = None,
     distance: DistanceLike | None = None,
     ties: Ties = "empty",
     raters: Sequence[object] | None = None,
@@ -241,10 +259,10 @@ def k_rater_reliability(
     """Return the reliability of the aggregated answer of k raters.
 
     From each unit with at least 2 k ratings, two disjoint panels of k raters are drawn at random;
-    the answers of each panel are aggregated as in `consensus`, and compared by Krippendorff's
-    alpha. The estimate is the mean over many splits. Report it if you use aggregated answers;
-    report alpha if you use single answers. The raters of a unit are assumed to be exchangeable. k
-    is at most half of the raters of a unit, because panels are disjoint.
+    the answers of each panel are aggregated, as in `consensus` or to the mean of numbers, and
+    compared by Krippendorff's alpha. The estimate is the mean over many splits. Report it if you
+    use aggregated answers; report alpha if you use single answers. The raters of a unit are assumed
+    to be exchangeable. k is at most half of the raters of a unit, because panels are disjoint.
 
     Parameters
     ----------
@@ -252,11 +270,13 @@ def k_rater_reliability(
         Who gave what.
     k : int
         Number of raters per panel.
+    aggregate : {"consensus", "mean"}
+        Whether the answer of a panel is its consensus, or the mean of its numbers.
     method : {"label_majority", "medoid"}, optional
-        Method of aggregation. Default: the majority of each label; for scalars the medoid.
+        Method of the consensus. Default: the majority of each label; for scalars the medoid.
     distance : name, callable, Distance or labelled matrix, optional
         Distance of aggregated answers (and of the medoid). Default: MASI for label sets, nominal
-        for scalars.
+        for scalars, interval for means.
     ties : {"empty", "plurality", "missing"}
         As in `consensus`, but by default all units are compared. With ``"missing"`` a split leaves
         out the units without an aggregated answer. On these the raters disagree, so that alpha of
@@ -275,9 +295,10 @@ def k_rater_reliability(
     Raises
     ------
     DataError
-        No unit has 2 k ratings, or a rater is unknown.
+        No unit has 2 k ratings, a rater is unknown, or means are asked of values that are not
+        numbers.
     OptionError
-        An option is unknown.
+        An option is unknown, or a method is given for means.
 
     Warns
     -----
@@ -301,11 +322,18 @@ def k_rater_reliability(
     check_least("k", k, 1)
     check_least("n_splits", n_splits, 1)
     generator = as_generator(rng)
+    check_choice("aggregate", aggregate, ("consensus", "mean"))
     if method is not None:
         check_choice("method", method, ("label_majority", "medoid"))
     if raters is not None:
         study = part_of(study, flags(study.n_raters, rater_codes(study, raters))[study.rater_codes])
-    found = get_distance(default_distances(study)[0] if distance is None else distance)
+    means = aggregate == "mean"
+    if means and study.kind != "number":
+        raise DataError("aggregate='mean' takes numbers; these values are not.")
+    if means and method is not None:
+        raise OptionError(f"{option('method')} is for a consensus; omit it for means.")
+    default = "interval" if means else default_distances(study)[0]
+    found = get_distance(default if distance is None else distance)
     rule = Rule.of(study, method, None, ties, None)
     if rule.method == "medoid":
         rule = replace(rule, distance=found)
@@ -318,7 +346,7 @@ def k_rater_reliability(
     enough = part_of(study, (ratings >= 2 * k)[study.unit_codes])
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
     blocks = drawn_splits(enough, k, n_splits, generator)
-    drawn = [split_alphas(some, enough, rule, found) for some in blocks]
+    drawn = [split_alphas(some, enough, None if means else rule, found) for some in blocks]
     splits, distribution, left_out = np.concatenate(drawn, axis=1)
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
@@ -334,7 +362,7 @@ def k_rater_reliability(
         warn(f"k-rater reliability: {reasons}", UndefinedAgreementWarning)
     return KRaterReliability(
         k,
-        rule.method,
+        aggregate if means else rule.method,
         found.name,
         float(defined.mean()) if len(defined) else float("nan"),
         single,

@@ -16,6 +16,7 @@ from tests.benchmarks.decisions import __main__ as study
 from tests.benchmarks.decisions import components, models, thresholds
 from tests.benchmarks.decisions.cells import RESULTS, Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
+from tests.benchmarks.decisions.crowds import Crowds
 from tests.benchmarks.decisions.facets import EVERY, Facets
 from tests.benchmarks.decisions.looks import Looks, Stops
 from tests.benchmarks.decisions.models import MARGIN, Models
@@ -38,6 +39,7 @@ SMALL = (
     Repeats("nominal", "hard", 0.7, 3, 20, n_studies=3),
     Adaptive("nominal", "alike", 0.4, 20, n_studies=2),
     Gain(5, 0.4, n_units=20, n_studies=2),
+    Crowds("spammers", 4, 30, n_studies=2),
 )
 
 

@@ -87,6 +87,19 @@ class TestExact:
         assert (result.method, result.distance) == ("medoid", "linear")
         assert result.estimate > result.single
 
+    def test_means_of_numbers(self):
+        """Truth and errors are -1 or 1, in every combination: Spearman and Brown give 2/3."""
+        signs = itertools.product([-1, 1], repeat=5)
+        rows = [[truth + error for error in errors] for truth, *errors in signs] * 10
+        mean = k_rater_reliability(annotations(rows), k=2, aggregate="mean", n_splits=50, rng=1)
+        assert (mean.method, mean.distance) == ("mean", "interval")
+        assert [mean.single, mean.spearman_brown] == pytest.approx([1 / 2, 2 / 3], abs=0.001)
+        assert mean.estimate == pytest.approx(2 / 3, abs=0.01)
+        options = {"distance": "interval", "n_splits": 50, "rng": 1}
+        assert (
+            k_rater_reliability(annotations(rows), k=2, **options).estimate < mean.estimate - 0.03
+        )
+
     def test_chosen_raters(self):
         """Only the named raters are drawn."""
         rows = [[*row, frozenset("z")] for row in text("a a / b b / c c")]
@@ -232,6 +245,8 @@ class TestResult:
             ({"k": 0}, OptionError, "k=0 must be a whole number of 1 or more"),
             ({"k": 3}, DataError, "k=3 needs units with 6 ratings.* allows at most k=2"),
             ({"k": 1, "method": "unanimous"}, OptionError, "method='unanimous' is unknown"),
+            ({"k": 1, "aggregate": "median"}, OptionError, "aggregate='median' is unknown"),
+            ({"k": 1, "aggregate": "mean"}, DataError, "aggregate='mean' takes numbers"),
             (
                 {"k": 1, "n_splits": 0},
                 OptionError,
@@ -243,6 +258,11 @@ class TestResult:
         """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             k_rater_reliability(annotations(text("a a b b / b b a a")), **options)
+
+    def test_no_method_of_means(self):
+        """A mean has no other method."""
+        with pytest.raises(OptionError, match="method= is for a consensus"):
+            k_rater_reliability(annotations(numbers("1 2")), k=1, aggregate="mean", method="medoid")
 
 
 def test_no_interval_says_why():

@@ -71,8 +71,9 @@ def test_panel_scores():
 def test_crowdtruth():
     """Raters and labels before the units, of which the first are printed."""
     found = sa.crowdtruth(STUDY)
-    heading, table, rest = parts_of(found)
+    heading, table, note, rest = parts_of(found)
     assert heading == repr(found)[1:-1]
+    assert "In small studies, scores of labels are too low" in note.replace("\n", " ")
     kinds = [line.split()[0] for line in table.splitlines()[1:]]
     assert kinds == sorted(kinds, key=["rater", "label", "unit"].index)
     assert len(kinds) == found.max_rows

@@ -13,6 +13,7 @@ from tests.benchmarks.coverage.runner import parser_of, run_all
 from tests.benchmarks.coverage.tables import printed
 from tests.benchmarks.decisions.cells import RESULTS, Decisions
 from tests.benchmarks.decisions.components import component_cells
+from tests.benchmarks.decisions.crowds import crowd_cells
 from tests.benchmarks.decisions.facets import facet_cells
 from tests.benchmarks.decisions.looks import look_cells
 from tests.benchmarks.decisions.models import model_cells
@@ -44,6 +45,7 @@ def every_cell() -> Iterator[Decisions]:
     yield from look_cells()
     yield from model_cells()
     yield from facet_cells()
+    yield from crowd_cells()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ import numpy as np
 
 from tests.benchmarks.coverage.record import AGAIN, Found
 from tests.benchmarks.coverage.tables import Known, markdown, share
-from tests.benchmarks.decisions import components, facets, looks, models, queues, thresholds
+from tests.benchmarks.decisions import components, crowds, facets, looks, models, queues, thresholds
 from tests.benchmarks.decisions.cells import Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
+from tests.benchmarks.decisions.crowds import Crowds
 from tests.benchmarks.decisions.facets import Facets
 from tests.benchmarks.decisions.looks import Looks, Stops
 from tests.benchmarks.decisions.models import Models
@@ -28,7 +29,7 @@ Pairs: TypeAlias = list[tuple[OneOf, Found]]
 def tables(known: Known) -> dict[str, str]:
     """Return each table of the guide by name, as Markdown."""
     every = (model_table, threshold_table, look_table, stop_table, variance_table)
-    more = (repeat_table, adaptive_table, gain_table, facet_table)
+    more = (repeat_table, adaptive_table, gain_table, facet_table, crowd_table)
     found = {one.__name__.removesuffix("_table"): one(known) for one in (*every, *more)}
     return found | {"risk": risk_table()}
 
@@ -218,6 +219,22 @@ def facet_table(known: Known) -> str:
             by_n = ([one for cell, one in of if cell.n_units == n] for n in facets.UNITS)
             first = title if name == facets.RUNS else ""
             rows.append([first, name, *(_coverage(found, name) for found in by_n)])
+    return markdown(rows, left=2)
+
+
+def crowd_table(known: Known) -> str:
+    """Return how often consensus is right, in all units and where its confidence is high."""
+    rows = [["classes", "crowd", "majority: right", "unanimous", "right there"]]
+    rows[0] += ["Dawid-Skene: right", "above 0.95", "right there", "below 90%", "warned", "else"]
+    for cell, one in results_of(Crowds, crowds.crowd_cells(), known):
+        cells = []
+        for method in crowds.METHODS:
+            right, sure, both = one.results[method][3:]
+            cells += [share(right), share(sure), share(both / sure)]
+        bad, warned, other = one.results[crowds.METHODS[1]][:3]
+        n_good = one.n - bad
+        cells += [share(bad / one.n), share(warned / bad) if bad else "-", share(other / n_good)]
+        rows.append([f"{cell.n_classes}", cell.crowd, *cells])
     return markdown(rows, left=2)
 
 
