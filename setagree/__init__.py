@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from setagree.panels.k_rater import k_rater_reliability
     from setagree.panels.noninferiority import noninferiority_test
     from setagree.panels.rater_map import rater_map
-    from setagree.panels.references import score_against_consensus, score_against_panel
-    from setagree.panels.scorer import panel_scorer
+    from setagree.panels.references import (
+        panel_scorer,
+        score_against_consensus,
+        score_against_panel,
+    )
     from setagree.reporting.methods import methods_text
     from setagree.reporting.report import report
     from setagree.scoring.coefficients import (
@@ -209,7 +212,7 @@ _HOMES = {
     "noninferiority_test": "panels.noninferiority",
     "over_time": "diagnosis.by_group",
     "pair_matrix": "diagnosis.by_pair",
-    "panel_scorer": "panels.scorer",
+    "panel_scorer": "panels.references",
     "parse_labels": "study.labels",
     "percent_agreement": "scoring.coefficients",
     "permutation_test": "inference.permutation",

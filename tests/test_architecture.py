@@ -370,7 +370,7 @@ BUDGET = {
     "files": 1_900,
     "inference": 6_400,
     "large": 4_600,
-    "panels": 5_000,
+    "panels": 4_950,
     "plots": 2_550,
     "reporting": 4_050,
     "scoring": 2_400,

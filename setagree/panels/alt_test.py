@@ -48,11 +48,6 @@ _DRAWS, _CELLS = 10_000, 1_000_000
 _SEED = 20250125
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
-_POORLY = (
-    " The humans agree poorly with each other (alpha {:.2f}): it takes little to be as near to "
-    "them as one of them is."
-)
-_BY_CHANCE = " Agrees with the other humans hardly more than chance: "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +92,7 @@ class AltTest(Result):
     reference_alpha: float = float("nan")
     products: Floats | None = None
 
+    frame_name = "humans"
     columns = (
         Column("human", "name"),
         Column("n_units", "count", "units"),
@@ -167,12 +163,16 @@ class AltTest(Result):
         if len(self.humans) < 3:
             words.append(" Fewer than three humans could be tested: do not rely on it.")
         if self.reference_alpha < _POOR:
-            words.append(_POORLY.format(self.reference_alpha))
+            words.append(
+                f" The humans agree poorly with each other (alpha {self.reference_alpha:.2f}): it "
+                "takes little to be as near to them as one of them is."
+            )
         if len(by_chance):
             parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
             more = len(parts) - _NAMED
             shown: list[Sentence] = [*parts[:_NAMED], *([(f"{more:,} more",)] if more > 0 else [])]
-            words += [_BY_CHANCE, *enumeration(shown), "; a win there is weak evidence."]
+            words.append(" Agrees with the other humans hardly more than chance: ")
+            words += [*enumeration(shown), "; a win there is weak evidence."]
         return tuple(words)
 
     def power(self, n_units: int | None = None, *, difference: float = 0.0) -> float:
@@ -280,18 +280,14 @@ class AltTest(Result):
         The authors advise 0.2 for experts, 0.15 for skilled annotators, 0.1 for a crowd, and less
         if the humans agree little. Choose before you look.
         """
-        rates = []
         for epsilon in epsilons:
             check_share("epsilon", epsilon)
-            _, _, rejected = decide(self.humans, epsilon, self.q)
-            rates.append(float(rejected.mean()) if len(rejected) else float("nan"))
-        passes = [rate >= 0.5 for rate in rates]
+        rejected = [decide(self.humans, epsilon, self.q)[2] for epsilon in epsilons]
+        rates = [float(each.mean()) if len(each) else float("nan") for each in rejected]
         index = pd.Index(list(epsilons), dtype=float, name="epsilon")
-        return pd.DataFrame({"winning_rate": rates, "passes": passes}, index=index)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per human."""
-        return self.humans.copy()
+        return pd.DataFrame({"winning_rate": rates}, index).assign(
+            passes=lambda x: x["winning_rate"] >= 0.5
+        )
 
     def _heading(self) -> str:
         return f"{cut(visible(str(self.model)))} [{self.distance}]"
@@ -299,16 +295,14 @@ class AltTest(Result):
     def _notes(self) -> list[str]:
         few = listing(self.skipped.index.tolist())
         skipped = f"Too few shared units: {few}." if len(self.skipped) else ""
-        if not len(self.humans):
-            return [f"{self.verdict} {skipped}".rstrip()]
-        rates = ", ".join(
-            f"{rate:.2f} at {epsilon:g}"
-            for epsilon, rate in self.by_epsilon((0.1, 0.15, 0.2))["winning_rate"].items()
-        )
-        means = (
-            f"Average advantage {four(self.average_advantage_probability)}. Winning rate {rates} "
-            "(epsilon for a crowd, skilled annotators, experts)."
-        )
+        means = ""
+        if len(self.humans):
+            at = self.by_epsilon((0.1, 0.15, 0.2))["winning_rate"].items()
+            rates = ", ".join(f"{rate:.2f} at {epsilon:g}" for epsilon, rate in at)
+            means = (
+                f"Average advantage {four(self.average_advantage_probability)}. Winning rate "
+                f"{rates} (epsilon for a crowd, skilled annotators, experts)."
+            )
         return [" ".join(filter(None, [self.verdict, means, skipped, self.power_note]))]
 
     def __repr__(self) -> str:

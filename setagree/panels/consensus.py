@@ -39,7 +39,13 @@ from setagree.inference.panel_members import (
 )
 from setagree.large.opening import Data
 from setagree.limits import LONG_WORK
-from setagree.panels.dawid_skene import answer_counts, dawid_skene, label_fits, panels_of
+from setagree.panels.dawid_skene import (
+    answer_counts,
+    dawid_skene,
+    label_fits,
+    panels_of,
+    set_codes,
+)
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
@@ -65,9 +71,6 @@ _MOST_RATES = 20_000_000
 
 _DENSE = 4
 """Cells (units times labels) per observed label up to which cells are counted densely."""
-
-_BITS = 64
-"""Number of labels up to which a set is encoded with one bit per label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +107,8 @@ class Ballot:
     @cached_property
     def cells(self) -> tuple[Codes, Codes, Floats]:
         """Unit, value and count of each distinct answer of a unit, sorted by unit."""
-        keys = self.study.unit_codes.astype(np.int64) * self.study.n_values + self.study.value_codes
-        distinct, counts = np.unique(keys, return_counts=True)
-        units, values = np.asarray(np.divmod(distinct, self.study.n_values), dtype=np.intp)
-        return units, values, counts.astype(np.float64)
+        K = self.study.n_values
+        return self._counted(self.study.unit_codes.astype(np.int64) * K + self.study.value_codes, K)
 
     @cached_property
     def empty(self) -> Floats:
@@ -130,16 +131,21 @@ class Ballot:
         # The cells of the units x labels table, one for each label of each answer.
         cells = np.repeat(study.unit_codes, sizes).astype(np.int64) * L
         cells += geometry.indices[entries_of(geometry.indptr, study.value_codes)]
-        if study.n_units * L <= _DENSE * len(cells):
+        return self._counted(cells, L)
+
+    def _counted(self, cells: Codes, width: int) -> tuple[Codes, Codes, Floats]:
+        """Return row, column and count of the distinct cells of a table of the units."""
+        size = self.study.n_units * width
+        if size <= _DENSE * len(cells):
             # Dense tables have few cells, whose numbers fit in the index type of the platform.
-            table = np.bincount(cells.astype(np.intp), minlength=study.n_units * L)
+            table = np.bincount(cells.astype(np.intp), minlength=size)
             distinct = np.flatnonzero(table > 0)  # faster than of numbers
             counts = table[distinct]
         else:
             distinct, counts = np.unique(cells, return_counts=True)
-        units = distinct // L  # faster than divmod
-        labels = (distinct - units * L).astype(np.intp)
-        return units.astype(np.intp), labels, counts.astype(np.float64)
+        rows = distinct // width  # faster than divmod
+        columns = (distinct - rows * width).astype(np.intp)
+        return rows.astype(np.intp), columns, counts.astype(np.float64)
 
 
 def label_majority(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
@@ -286,41 +292,19 @@ def unanimous(ballot: Ballot) -> Decision:
 def code_sets(
     units: Codes, labels: Codes, n_units: int, names: list[Any]
 ) -> tuple[Codes, tuple[Any, ...]]:
-    """Return the index of the label set of each unit, and the distinct sets; units ascend.
-
-    Sets of more than 64 labels are hashed as the sums of two random numbers per label; the
-    probability of a collision among a million distinct sets is below 1e-26.
-    """
-    number = np.uint64(1) << np.arange(min(len(names), _BITS), dtype=np.uint64)[None]
-    if len(names) > _BITS:
-        number = np.random.default_rng(0).integers(2**63, size=(2, len(names)), dtype=np.uint64)
-    starts = _starts(units)
-    prints = np.zeros((len(number), n_units), dtype=np.uint64)
-    if len(starts):
-        prints[:, units[starts]] = np.add.reduceat(number[:, labels], starts, axis=1)
-    codes, *more = (pd.factorize(each)[0] for each in prints)
-    for other in more:
-        codes, _ = pd.factorize(codes + n_units * other)
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+    """Return the index of the label set of each unit, and the distinct sets; units ascend."""
+    codes, first = set_codes(units, labels, n_units, len(names))
     ends = np.searchsorted(units, [first, first + 1])
-    sets = [frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist()]
-    return codes, tuple(sets)
+    return codes, tuple(frozenset(names[k] for k in labels[a:b]) for a, b in ends.T.tolist())
 
 
 def _least(units: Codes, cost: Floats, n_units: int) -> Floats:
     """Return the smallest cost of each unit, infinite if there is none; units ascend."""
     least = np.full(n_units, np.inf)
-    starts = _starts(units)
+    starts = np.flatnonzero(np.diff(units, prepend=-1))
     if len(starts):
         least[units[starts]] = np.minimum.reduceat(cost, starts)
     return least
-
-
-def _starts(units: Codes) -> Codes:
-    """Return the start of the entries of each unit; units ascend."""
-    begins = np.ones(len(units), dtype=bool)
-    np.not_equal(units[1:], units[:-1], out=begins[1:])
-    return np.flatnonzero(begins)
 
 
 def _best(ballot: Ballot, near: Flags, ties: Ties) -> tuple[Codes, Flags]:
@@ -355,6 +339,8 @@ WHY = (
     "no rating",
 )
 """Reasons to adjudicate a unit, in the order of the bits of `Consensus.doubts`."""
+
+_NO_RATING = 1 << WHY.index("no rating")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -681,19 +667,15 @@ def consensus(
         decision.confidence < adjudicate_below,
     )
     doubts = np.asarray(sum(flag.astype(np.int64) << bit for bit, flag in enumerate(bits)))
-    unrated = (0, len(study.unanswered))
-    return Consensus(
-        rule.method,
-        study.kind,
-        np.concatenate([study.units, study.unanswered]),
-        decision.values,
-        np.pad(decision.codes, unrated, constant_values=-1),
-        np.pad(support, unrated, constant_values=np.nan),
-        np.pad(decision.confidence, unrated, constant_values=np.nan),
-        np.pad(ratings, unrated),
-        np.pad(doubts, unrated, constant_values=1 << WHY.index("no rating")),
-        decision.rates,
+    # Units without a rating follow.
+    units, n = np.concatenate([study.units, study.unanswered]), (0, len(study.unanswered))
+    codes = np.pad(decision.codes, n, constant_values=-1)
+    support, confidence = np.pad(
+        [support, decision.confidence], ((0, 0), n), constant_values=np.nan
     )
+    ratings, doubts = np.pad(ratings, n), np.pad(doubts, n, constant_values=_NO_RATING)
+    answers = (decision.values, codes, support, confidence, ratings, doubts, decision.rates)
+    return Consensus(rule.method, study.kind, units, *answers)
 
 
 def warn_unconverged(n: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
@@ -14,6 +15,9 @@ from setagree.errors import option, python_or_command
 from setagree.inference.panel_members import Codes, Flags
 from setagree.study.annotations import Annotations
 from setagree.study.codes import entries_of
+
+_BITS = 64
+"""Number of members up to which a set is encoded with one bit per member."""
 
 _CELL_BLOCK_SIZE = 1_000_000
 _SUMS = 4
@@ -140,19 +144,34 @@ def dawid_skene(
     return Fit(posterior.T, rates.reshape(J, -1, J).swapaxes(0, 1), converged)
 
 
-def panels_of(study: Annotations) -> tuple[Codes, Any]:
-    """Return the panel of raters of each unit, and the members of each panel, sparse, (P, R).
+def set_codes(units: Codes, members: Codes, n_units: int, n_members: int) -> tuple[Codes, Codes]:
+    """Return the code of each unit's set of members, and the first unit of each; units ascend.
 
-    Panels are hashed by the sums of two random numbers per rater, as in `code_sets`.
+    Sets of more than 64 members are hashed as the sums of two random numbers per member; the
+    probability of a collision among a million distinct sets is below 1e-26.
     """
+    number = np.uint64(1) << np.arange(min(n_members, _BITS), dtype=np.uint64)[None]
+    if n_members > _BITS:
+        number = np.random.default_rng(0).integers(2**63, size=(2, n_members), dtype=np.uint64)
+    starts = np.flatnonzero(np.diff(units, prepend=-1))
+    prints = np.zeros((len(number), n_units), dtype=np.uint64)
+    if len(starts):
+        prints[:, units[starts]] = np.add.reduceat(number[:, members], starts, axis=1)
+    codes, *more = (pd.factorize(each)[0] for each in prints)
+    for other in more:
+        codes, _ = pd.factorize(codes + n_units * other)
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
+def panels_of(study: Annotations) -> tuple[Codes, Any]:
+    """Return the panel of raters of each unit, and the members of each panel, sparse, (P, R)."""
     from scipy import sparse
 
-    random = np.random.default_rng(0).integers(2**63, size=(2, study.n_raters), dtype=np.uint64)
-    prints = np.zeros((study.n_units, 2), dtype=np.uint64)
-    np.add.at(prints, study.unit_codes, random[:, study.rater_codes].T)
-    _, first, panel = np.unique(prints, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(study.unit_codes, kind="stable")
+    shape = study.n_units, study.n_raters
+    panel, first = set_codes(study.unit_codes[order], study.rater_codes[order], *shape)
     cells = (np.ones(study.n_ratings), (study.unit_codes, study.rater_codes))
-    return panel.ravel(), sparse.csr_array(cells, shape=(study.n_units, study.n_raters))[first]
+    return panel, sparse.csr_array(cells, shape=shape)[first]
 
 
 def label_fits(

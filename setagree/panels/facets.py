@@ -111,9 +111,6 @@ class FacetAgreement(Result):
         pairs = self.frame["pairs"].where(self.frame["who"] == ALL, self.frame["who"])
         return self.frame.assign(**{"pairs of": [cut(visible(x), 48) for x in pairs]})
 
-    def _notes(self) -> list[str]:
-        return [self.verdict]
-
     def difference(self, first: str, second: str, *, who: str = ALL) -> tuple[float, float, float]:
         """Return the agreement of one kind of pairs minus that of another, with its interval.
 

@@ -172,6 +172,7 @@ class Replacement(_Changed, Result):
     equivalence: bool = False
     p_adjusted: float = float("nan")
 
+    frame_name = "humans"
     columns = (
         Column("human", "name"),
         Column("n_shared_units", "count", "shared"),
@@ -265,27 +266,19 @@ class Replacement(_Changed, Result):
         """
         from scipy.special import stdtrit
 
-        rows = []
-        for one in self.changes:
-            error, df = one.standard_error, len(one.psi) - 1
-            half = float(stdtrit(df, 1 - ALPHA)) * error if error > 0 else float("nan")
-            rows.append(
-                {
-                    "n_shared_units": one.n_ratings,
-                    "n_units": len(one.psi),
-                    "alpha": one.before,
-                    "alpha_with_model": one.after,
-                    "scale": one.scale,
-                    "difference": one.difference,
-                    "standard_error": error,
-                    "low": one.difference - half,
-                    "high": one.difference + half,
-                    "p_value": one.p_value(self.margin),
-                }
-            )
-        names = [one.human for one in self.changes]
-        index = pd.Index(names, name="human", dtype=object, tupleize_cols=False)
-        return pd.DataFrame(rows, index=index)
+        names = "n_shared_units n_units alpha alpha_with_model scale difference standard_error"
+        cells = (
+            (x.n_ratings, len(x.psi), x.before, x.after, x.scale, x.difference, x.standard_error)
+            for x in self.changes
+        )
+        humans = [one.human for one in self.changes]
+        index = pd.Index(humans, name="human", dtype=object, tupleize_cols=False)
+        frame = pd.DataFrame(cells, index, names.split())
+        error = frame["standard_error"]
+        half = stdtrit(frame["n_units"] - 1, 1 - ALPHA) * error.where(error > 0)
+        low, high = frame["difference"] - half, frame["difference"] + half
+        p = [one.p_value(self.margin) for one in self.changes]
+        return frame.assign(low=low, high=high, p_value=p)
 
     def units_needed(self, power: float = 0.8, *, difference: float = 0.0) -> int:
         """Return the number of units for a test of the mean with a given power and true difference.
@@ -348,15 +341,8 @@ class Replacement(_Changed, Result):
             return "below"
         return "above" if self.against == "mean" and self.interval()[1] < -self.margin else "open"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per human."""
-        return self.humans.copy()
-
     def _heading(self) -> str:
         return f"{cut(visible(str(self.model)))} in the place of a human [{self.distance}]"
-
-    def _notes(self) -> list[str]:
-        return [self.verdict]
 
     def __repr__(self) -> str:
         return (
@@ -392,13 +378,12 @@ class ReplacementTable(ResultPerModel[Replacement]):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: the mean change, its 90% interval, p, and the decision."""
         names = "model distance margin against reference_alpha difference standard_error low high"
-        rows = []
-        for test in self.rows:
-            low, high = test.interval()
-            ends = {"low": low, "high": high}
-            columns = [*names.split(), "p_value", "p_adjusted", "passes", "worst"]
-            rows.append({x: ends[x] if x in ends else getattr(test, x) for x in columns})
-        return pd.DataFrame(rows)
+        names += " p_value p_adjusted passes worst"
+        frame = pd.DataFrame(
+            {x: [getattr(test, x, np.nan) for test in self.rows] for x in names.split()}
+        )
+        frame[["low", "high"]] = [test.interval() for test in self.rows]
+        return frame
 
     def __repr__(self) -> str:
         best = self.rows[0]

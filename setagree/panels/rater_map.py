@@ -428,6 +428,7 @@ class RaterMap(Result):
         verb = "differs" if len(apart) == 1 else "differ"
         return ("No clusters, but ", *named(apart), f" {verb} from the others ({p}).")
 
+    frame_name = "table"
     columns = (
         Column("rater", "name"),
         Column("cluster", "count"),
@@ -436,15 +437,8 @@ class RaterMap(Result):
         Column("n_ratings", "count", "ratings"),
     )
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per rater."""
-        return self.table.copy()
-
     def _heading(self) -> str:
         return self._line()
-
-    def _notes(self) -> list[str]:
-        return [self.verdict]
 
     def __repr__(self) -> str:
         n = int(self.table["cluster"].max())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -14,24 +14,37 @@ import pandas as pd
 
 from setagree.checks import check_cost, check_level, public
 from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import zeroed
-from setagree.distances import NominalDistance, OverlapDistance
+from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
 from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import UndefinedAgreementWarning, counted, listing, warn
+from setagree.errors import (
+    DataError,
+    UndefinedAgreementWarning,
+    a_type,
+    check_list,
+    counted,
+    listing,
+    option,
+    warn,
+)
 from setagree.inference.panel_members import Compared, case_of, part_of, unweighted_units
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
+from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, entries_of, have_degrees
 from setagree.study.degrees import warn_degrees
+from setagree.study.labels import is_missing
 from setagree.study.tally import Tally
+from setagree.wording.label_sets import Label
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
@@ -63,6 +76,7 @@ class ConsensusScores(Result):
         """Return the rows, best first."""
         return self.table.sort_values(by, ascending=False, kind="stable")
 
+    frame_name = "table"
     columns = (
         Column("rater", "name"),
         Column("n_units", "count", "units"),
@@ -71,10 +85,6 @@ class ConsensusScores(Result):
         Column("micro_f1", head="micro F1"),
         Column("macro_f1", head="macro F1"),
     )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per rater."""
-        return self.table.copy()
 
     def _heading(self) -> str:
         return f"Against the consensus of the others ({self.method}):"
@@ -149,14 +159,16 @@ def score_against_consensus(
     results = [_consensus_scores(study, rule, members, rater) for rater in scored]
     table = pd.DataFrame([row for row, _ in results], index=rater_index(study, scored))
     warn_unconverged(int(table.pop("n_unconverged").max()))
-    empty = table.index[table["n_units"] == 0].tolist()
-    if empty:
-        warn(
-            f"no unit has a consensus of others to compare with for {listing(empty)}: nan.",
-            UndefinedAgreementWarning,
-        )
+    _warn_unshared(table, "no unit has a consensus of others to compare with for {}: nan.")
     by_label = pd.concat([part for _, part in results], ignore_index=True)
     return ConsensusScores(rule.method, table, by_label)
+
+
+def _warn_unshared(table: pd.DataFrame, message: str) -> None:
+    """Warn of raters without a unit to compare, whose scores are NaN."""
+    if (table["n_units"] == 0).any():
+        unshared = table.index[table["n_units"] == 0].tolist()
+        warn(message.format(listing(unshared)), UndefinedAgreementWarning)
 
 
 def _consensus_scores(
@@ -257,6 +269,7 @@ class PanelScores(Result):
     level: float
     table: pd.DataFrame
 
+    frame_name = "table"
     columns = (
         Column("rater", "name"),
         Column("n_units", "count", "units"),
@@ -277,10 +290,6 @@ class PanelScores(Result):
             whys.get(n, alike if absent else None)
             for n, absent in zip(self.table["n_units"], no_ends, strict=True)
         ]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per rater."""
-        return self.table.copy()
 
     def _heading(self) -> str:
         return f"Against the answers of the others [{self.distance}]:"
@@ -362,13 +371,8 @@ def score_against_panel(
     best = BestSubsets(study, compared)
     rows = [_row(*_by_unit(study, compared, g, members, best), level) for g in scored]
     table = pd.DataFrame(rows, index=rater_index(study, scored))
-    empty = table.index[table["n_units"] == 0].tolist()
-    if empty:
-        warn(
-            f"score_against_panel: no unit is shared with others of the panel by {listing(empty)}: "
-            "nan.",
-            UndefinedAgreementWarning,
-        )
+    unshared = "score_against_panel: no unit is shared with others of the panel by {}: nan."
+    _warn_unshared(table, unshared)
     return PanelScores(compared.name, level, table)
 
 
@@ -541,3 +545,163 @@ def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
         "share_low": share - halves[1],
         "share_high": np.minimum(1.0, share + halves[1]),
     }
+
+
+UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
+
+
+@dataclass(frozen=True, repr=False)
+class PanelScorer:
+    """A scikit-learn scorer of the agreement of a model with a panel of raters.
+
+    Created by `panel_scorer`. Called with a fitted model and its input, it returns the agreement;
+    larger is better.
+    """
+
+    study: Annotations = field(repr=False)
+    distance: Distance
+    units: UnitsOf | None
+    labels: tuple[Label, ...]
+
+    def __repr__(self) -> str:
+        return f"<PanelScorer: {self.distance.name}, {self.study!r}>"
+
+    def __call__(self, model: Any, X: Any, y: object = None) -> float:  # noqa: ARG002
+        """Return the agreement of a model's predictions with the panel.
+
+        Parameters
+        ----------
+        model : estimator
+            An estimator whose `predict` returns one answer per row of `X`.
+        X : frame or other
+            Rows that represent units.
+        y : object
+            Ignored: the study has the answers of the panel.
+        """
+        if self.units is not None:
+            return self.score([*self.units(X)], model.predict(X))
+        if isinstance(X, pd.DataFrame | pd.Series):
+            return self.score([*X.index], model.predict(X))
+        raise DataError(
+            f"{a_type(X)} has no index of units; use {option('units')}, a function from X to the "
+            "unit of each row."
+        )
+
+    def score(self, units: Sequence[Any], predictions: Any) -> float:
+        """Return the agreement of answers to units with the panel."""
+        model = self._coded(units, predictions)
+        places = pd.Index(self.study.units, tupleize_cols=False).get_indexer(
+            pd.Index(model.units, tupleize_cols=False)
+        )
+        if (places < 0).all():
+            raise DataError(
+                f"none of the {counted(len(places), 'predicted unit')} (first: "
+                f"{listing(model.units[:3].tolist())}) is among those of the panel."
+            )
+        # The answers of the model and of the raters to the units of both, as codes of all values.
+        study = self.study
+        values = {v: k for k, v in enumerate(dict.fromkeys([*study.values, *model.values]))}
+        merged = np.array([values[value] for value in model.values])
+        answers, known = np.full(study.n_units, -1, dtype=np.intp), places[model.unit_codes] >= 0
+        answers[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
+        rated = np.flatnonzero(answers[study.unit_codes] >= 0)
+        unit, human = study.unit_codes[rated], study.value_codes[rated]
+        n_human = np.bincount(unit, minlength=study.n_units)
+        used = n_human > 0
+        of_human = np.bincount(human, minlength=len(values)).astype(float)
+        of_model = np.bincount(answers[used], minlength=len(values)).astype(float)
+        builder = WeightBuilder(tuple(values), study.kind, of_human + of_model, order=study.order)
+        weights = builder.build(self.distance)
+        # kappa_x = 1 - d_o / d_e (Wong et al. 2021), of a panel and one more rater
+        share = (n_human[unit] + 1) / n_human[unit]
+        d = weights.distance_at(human, answers[unit])
+        observed = float((share * d).sum()) / float((n_human[used] + 1).sum())
+        chance = float(of_human @ weights.distance_dot(of_model))
+        expected = chance / (of_human.sum() * of_model.sum())
+        if not expected:
+            warn(
+                "the score is undefined (nan), because model and panel used one value only.",
+                UndefinedAgreementWarning,
+            )
+            return float("nan")
+        return float(1 - observed / expected)
+
+    def _coded(self, units: Sequence[Any], predictions: Any) -> Annotations:
+        if len(units) != len(set(units)):
+            raise DataError("a unit occurs in two rows of X; each must be predicted once.")
+        shape = predictions.shape if hasattr(predictions, "shape") else (len(predictions),)
+        if len(units) != shape[0]:
+            raise DataError(f"{shape[0]:,} predictions do not fit {len(units):,} units.")
+        if self.study.kind == "labels" and len(shape) == 2:
+            flags = predictions.toarray() if hasattr(predictions, "toarray") else predictions
+            cube = np.asarray(flags)[None]
+            return Annotations.from_indicators(cube, labels=self.labels, units=units)
+        pairs = zip(units, predictions, strict=True)
+        rows = [("model", unit, answer) for unit, answer in pairs if not is_missing(answer)]
+        return Annotations.from_triples(
+            rows, kind=self.study.kind, blank="empty" if self.study.kind == "labels" else None
+        )
+
+
+@public
+def panel_scorer(
+    study: Data,
+    *,
+    distance: DistanceLike | None = None,
+    units: UnitsOf | None = None,
+    labels: Sequence[Label] | None = None,
+) -> PanelScorer:
+    """Return a scikit-learn scorer that measures a model against the panel of a study.
+
+    The score is kappa_x = 1 - d_o / d_e, where d_o is the mean distance between the model's answer
+    and those of the raters of the same unit, and d_e that between all its answers and all theirs.
+    It is 1 if the model's answers equal those of every rater, and 0 if they agree as expected by
+    chance.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        The answers of the panel. Units that are not in a fold are left out.
+    distance : name, callable, Distance or labelled matrix, optional
+        Distance of two answers. Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
+    units : callable, optional
+        Function from the `X` of a fold to the unit of each row. Default: the index of `X`.
+    labels : sequence, optional
+        Labels of the columns of predicted flags. Default: the sorted labels of the study, as in
+        ``MultiLabelBinarizer``.
+
+    Returns
+    -------
+    PanelScorer
+        For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and similar functions. Predictions
+        may be flags (units x labels, also sparse), label sets, label text (blank for the empty
+        set), or single values; None is not an answer.
+
+    Raises
+    ------
+    DataError
+        No predicted unit is one of the panel, a unit is predicted twice, or `X` has no index.
+
+    Warns
+    -----
+    UndefinedAgreementWarning
+        Model and panel have only one value: the score is NaN.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021), "Cross-replication reliability", ACL.
+
+    Examples
+    --------
+    >>> study = Annotations.from_triples([
+    ...     ("ann", "u1", "joy"), ("bob", "u1", "joy, fear"), ("ann", "u2", []), ("bob", "u2", []),
+    ... ])
+    >>> scorer = panel_scorer(study)
+    >>> round(scorer.score(["u1", "u2"], ["joy", ""]), 4)
+    0.7143
+    """
+    study = unweighted_units(study, "panel_scorer")
+    found = get_distance(default_distances(study)[0] if distance is None else distance)
+    check_list("labels", () if labels is None else labels, "labels")
+    names = study.labels if labels is None else tuple(labels)
+    return PanelScorer(study, found, units, names)

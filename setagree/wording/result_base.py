@@ -45,9 +45,12 @@ class Result:
     max_rows: ClassVar[int] = 1000
     """Rows that are printed."""
 
+    frame_name: ClassVar[str] = "frame"
+    """The attribute whose copy `to_frame` returns, if it does not build one."""
+
     def to_frame(self) -> pd.DataFrame:
         """Return the result as a tidy frame of its own, nothing rounded."""
-        frame: pd.DataFrame = self.frame  # type: ignore[attr-defined]  # or it has its own method
+        frame: pd.DataFrame = getattr(self, self.frame_name)
         return frame.copy()
 
     def _one_row(self, names: str, **others: Any) -> pd.DataFrame:
@@ -69,8 +72,8 @@ class Result:
         return ""
 
     def _notes(self) -> Iterable[str]:
-        """Return the paragraphs that are printed below the table."""
-        return ()
+        """Return the paragraphs that are printed below the table; default: the verdict, if any."""
+        return filter(None, [getattr(self, "verdict", "")])
 
     def _printed(self) -> tuple[TextTable, str]:
         """Return the table as text, and a paragraph on its columns and the rows left out."""
