@@ -362,7 +362,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_000,
-    "coefficients": 2_850,
+    "coefficients": 2_700,
     "credit": 2_500,
     "diagnosis": 3_950,
     "distances": 2_500,

@@ -278,9 +278,9 @@ def test_a_model_of_no_known_kind():
 
     one = strange_kappa(STUDY)
     assert one.estimate == by_hand_at_half(STUDY)
-    with pytest.raises(TypeError, match="not a model of chance that can be reweighted"):
+    with pytest.raises(TypeError, match="whose answers can be resampled"):
         sa.bootstrap(one, n_resamples=9, rng=1)
-    with pytest.raises(TypeError, match="not a model whose raters can be left out"):
+    with pytest.raises(TypeError, match="whose answers can be resampled"):
         sa.jackknife(one, over="raters")
 
 

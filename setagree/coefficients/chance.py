@@ -169,21 +169,9 @@ class Case:
         return summed_weights(self.tally, sample.pairable_weights)
 
     @cached_property
-    def squared_mass(self) -> Floats:
-        """The summed w_i² of the units of each pattern."""
-        weights = None if self.sample is None else self.sample.pairable_weights
-        return summed_weights(self.tally, None if weights is None else weights**2)
-
-    @cached_property
     def pairable_totals(self) -> Floats:
         """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
         return pairable_totals(self.tally, self.pairable_mass)
-
-    @cached_property
-    def rated_shares(self) -> Floats:
-        """pi_k = sum_i v_i r_ik / r_i / sum_i v_i over rated units, of shape (K,)."""
-        shares = self.tally.value_totals(self.mass / self.tally.pattern_ratings)
-        return np.asarray(shares / self.mass.sum())
 
     @cached_property
     def disagreement(self) -> Floats:

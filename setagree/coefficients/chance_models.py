@@ -1,17 +1,21 @@
 """Chance models of the coefficients.
 
-A model defines 1 - pe, the disagreement expected by chance as a share of d_max. Point estimates,
-replicates, reshuffles, two-way resamples and the closed forms without one unit all use it.
+A model defines y = 1 - pe, the disagreement expected by chance as a share of d_max. Two answers
+drawn from an urn with the amounts X of the K values have the mean distance
 
-Totals X have the shape (K, B): the amount of each value in each of B samples. Two answers drawn
-from an urn with totals x have the mean distance x' F x / (sum x)², with F the form of the model.
+    y = X' F X / (P² - own),    P = sum X,
+
+with `own` the pairs of a rating with itself, and F the form of the model: F = D / d_max for alpha,
+Fleiss' kappa and Scott's pi, F = (1 - s) 1 1' + s I for Gwet's AC. y is fixed for Brennan and
+Prediger's coefficient and for percent agreement. `conger` has one urn for each rater.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,7 +24,6 @@ from setagree.coefficients.chance import (
     Case,
     Codes,
     Floats,
-    dot,
     reach,
 )
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
@@ -29,8 +32,12 @@ from setagree.credit.within_groups import group_spread
 
 Weigh: TypeAlias = Literal["ratings", "units"]
 
+Totals: TypeAlias = Iterable[Floats]
+"""Amounts of each value in B samples, in blocks of raters: arrays of shape (K, n_raters, B). A
+model with one urn takes one block with n_raters = 1."""
 
-class Model(ABC):
+
+class Model:
     """A model of chance.
 
     Attributes
@@ -53,18 +60,25 @@ class Model(ABC):
     lists_values: ClassVar[bool] = False
     redraws_labels: ClassVar[bool] = False
 
-    @abstractmethod
-    def linearised(self, case: Case) -> tuple[float, Floats | None]:
-        """Return 1 - pe of a study, and of the answers of each row against those of the study.
+    def linearised(self, case: Case) -> tuple[float, Floats | None]:  # noqa: ARG002
+        """Return y of a study, and y_i, that of each row's answers against those of the study.
 
-        The second is None if chance is fixed or there is no closed form.
+        The second is None if chance is fixed or there is no closed form. `UnitSums` computes both
+        for an urn.
         """
+        raise TypeError(f"{self!r} does not define the disagreement expected by chance")
 
-    def of_values(self, case: Case) -> Floats:
-        """Return 1 - pe of rows whose answers are all k, against the study, of shape (K,)."""
-        raise TypeError(
-            f"{type(self).__name__} does not distinguish values: {case.weights.n_values}"
-        )
+    def of_values(self, case: Case) -> Floats:  # noqa: ARG002
+        """Return y_i of a row whose answers are all k, of shape (K,); not needed for an urn."""
+        raise TypeError(f"{self!r} does not define chance by value")
+
+    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+        """Return 1 - pe of B other samples of answers, or one number if it is fixed.
+
+        `own` counts the pairs of a rating with itself. `weight`, of shape (n_raters, B), is the
+        number of times that each rater counts, for models that need raters.
+        """
+        raise TypeError(f"{self!r} is not a model of chance whose answers can be resampled")
 
 
 @dataclass(frozen=True)
@@ -76,50 +90,46 @@ class Urn(Model):
 
     weigh: Weigh = "units"
 
-    def form(self, case: Case, x: Floats) -> Floats:
-        """Return x_b' F x_b for each column of totals x, of shape (K, B)."""
-        return quadratic(case.weights, x) / case.weights.max_distance
+    def label_credit(self, case: Case) -> float | None:  # noqa: ARG002 - F = D / d_max has none
+        """Return s if F = (1 - s) 1 1' + s I, or None if F = D / d_max."""
+        return None
 
     def spread(self, case: Case, x: Floats) -> Floats:
         """Return F x for totals x of shape (K,) or (K, B)."""
-        return case.weights.distance_dot(x) / case.weights.max_distance
+        if (s := self.label_credit(case)) is None:
+            return case.weights.distance_dot(x) / case.weights.max_distance
+        return np.asarray((1 - s) * x.sum(axis=0) + s * x)
 
     def spread_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
         """Return F x of each group at its values, for totals x of sorted groups and values."""
-        return group_spread(groups, values, x, case.weights) / case.weights.max_distance
+        if (s := self.label_credit(case)) is None:
+            return group_spread(groups, values, x, case.weights) / case.weights.max_distance
+        return np.asarray((1 - s) * np.bincount(groups, x)[groups] + s * x)
 
     def within(self, case: Case) -> Floats:
         """Return c' F c for the counts c of each pattern."""
-        return case.disagreement / case.weights.max_distance
+        tally = case.tally
+        if (s := self.label_credit(case)) is None:
+            return case.disagreement / case.weights.max_distance
+        squares = np.bincount(tally.rows, tally.counts**2, tally.n_patterns)
+        return np.asarray((1 - s) * tally.pattern_ratings**2 + s * squares)
 
     def rounding(self, case: Case, x: Floats) -> float:
         """Return the largest form of totals x, of shape (K,), that is treated as rounding."""
-        scale = reach(case.weights, x) / case.weights.max_distance
+        has_distance = self.label_credit(case) is None
+        scale = reach(case.weights, x) / case.weights.max_distance if has_distance else 1.0
         return NOTHING * scale * float(x.sum()) ** 2
 
-    def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:
-        """Return 1 - pe of each column of totals; `own` counts pairs of a rating with itself."""
-        pairs = totals.sum(axis=0) ** 2 - own  # alpha: N (N - 1), Krippendorff (2011)
-        return np.asarray(self.form(case, totals) / np.where(pairs > 0, pairs, np.nan))
-
-    def totals(self, case: Case) -> Floats:
-        """Return the totals of the study, of shape (K,): pairable ratings, or shares of units."""
-        return case.rated_shares if self.weigh == "units" else case.pairable_totals
-
-    def linearised(self, case: Case) -> tuple[float, Floats]:
-        """Return 1 - pe of a study, and of each pattern: x' F x and c' F x, per pair of answers."""
-        x = self.totals(case)
-        spread = self.spread(case, x)
-        N = float(x.sum())
-        used = case.tally.pattern_ratings * case.tally.pairable
-        pairs = N**2 - dot(case.squared_mass, used) if self.weigh == "ratings" else 1.0
-        mass = N if self.weigh == "ratings" else 1.0
-        return dot(x, spread) / pairs, case.tally.pattern_means(spread) / mass
-
-    def of_values(self, case: Case) -> Floats:
-        """Return 1 - pe of a row whose answers are all k, of shape (K,)."""
-        x = self.totals(case)
-        return np.asarray(self.spread(case, x) / x.sum())
+    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+        """Return X' F X / (P² - own) of the totals X of each sample."""
+        X = next(iter(totals))[:, 0]
+        P2 = X.sum(axis=0) ** 2
+        if (s := self.label_credit(case)) is None:
+            form = quadratic(case.weights, X) / case.weights.max_distance
+        else:
+            form = beyond_rounding((1 - s) * P2 + s * (X * X).sum(axis=0), P2)
+        pairs = P2 - own  # alpha: N (N - 1), Krippendorff (2011)
+        return np.asarray(form / np.where(pairs > 0, pairs, np.nan))
 
 
 @dataclass(frozen=True)
@@ -131,42 +141,12 @@ class GwetUrn(Urn):
 
     lists_values: ClassVar[bool] = True
 
-    def form(self, case: Case, x: Floats) -> Floats:
-        """Return x_b' F x_b for each column of totals x, of shape (K, B)."""
-        mass = x.sum(axis=0)
-        # x' F x = (sum x)² - s sum_k x_k (sum x - x_k)
-        apart = mass**2 - ac_scale(case.weights) * (x * (mass - x)).sum(axis=0)
-        return beyond_rounding(apart, mass**2)
-
-    def spread(self, case: Case, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,) or (K, B)."""
-        mass = x.sum(axis=0)
-        return np.asarray(mass - ac_scale(case.weights) * (mass - x))
-
-    def spread_in_groups(
-        self,
-        case: Case,
-        groups: Codes,
-        values: Codes,  # noqa: ARG002 - each value occurs once per group
-        x: Floats,
-    ) -> Floats:
-        """Return F x of each group at its values, for totals x of sorted groups and values."""
-        mass = np.bincount(groups, x)[groups]
-        return np.asarray(mass - ac_scale(case.weights) * (mass - x))
-
-    def within(self, case: Case) -> Floats:
-        """Return c' F c for the counts c of each pattern."""
-        tally = case.tally
-        squares = np.bincount(tally.rows, tally.counts**2, tally.n_patterns)
-        mass = tally.pattern_ratings**2
-        return np.asarray(mass - ac_scale(case.weights) * (mass - squares))
-
-    def rounding(self, case: Case, x: Floats) -> float:  # noqa: ARG002 - no distance in its form
-        """Return the largest form of totals x, of shape (K,), that is treated as rounding."""
-        return NOTHING * float(x.sum()) ** 2
+    def label_credit(self, case: Case) -> float:
+        """Return s, or NaN if there is one value."""
+        return ac_scale(case.weights)
 
 
-class Fixed(Model):
+class Fixed(Model, ABC):
     """Chance that does not depend on the answers."""
 
     fixed: ClassVar[bool] = True
@@ -179,9 +159,9 @@ class Fixed(Model):
         """Return 1 - pe, and None because no row changes it."""
         return self.level(case), None
 
-    def of_values(self, case: Case) -> Floats:
-        """Return 1 - pe of a row whose answers are all k, of shape (K,)."""
-        return np.full(case.weights.n_values, self.level(case))
+    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+        """Return 1 - pe, whatever the answers of the samples are."""
+        return np.asarray(self.level(case))
 
 
 @dataclass(frozen=True)
@@ -212,15 +192,16 @@ class Redrawn(Model):
     redraws_labels: ClassVar[bool] = True
     weigh: Weigh = "ratings"
 
-    def chance(self, case: Case, totals: Floats, own: Floats | float = 0.0) -> Floats:  # noqa: ARG002 - one signature for all urns
-        """Return 1 - pe of each column of totals, computed in turn."""
+    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+        """Return 1 - pe of each sample, computed in turn."""
         function, d_max = size_function(case.distance), case.weights.max_distance
-        apart = [redrawn_disagreement(case.weights.values, x, function) for x in totals.T]
+        X = next(iter(totals))[:, 0]
+        apart = [redrawn_disagreement(case.weights.values, x, function) for x in X.T]
         return beyond_rounding(np.array(apart) / d_max, 1.0)
 
     def linearised(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe of a study, and None because rows have no closed form."""
-        return float(self.chance(case, case.tally.pairable_totals[:, None])[0]), None
+        return float(self.chance(case, [case.pairable_totals[:, None, None]])[0]), None
 
 
 def ac_scale(weights: Weights) -> float:
@@ -249,5 +230,5 @@ def beyond_rounding(whole: Floats, scale: Floats | float) -> Floats:
 def one_minus(part: Floats, whole: Floats) -> Floats:
     """Return 1 - part / whole, or NaN if the whole is 0."""
     defined = (whole > 0) & np.isfinite(part)
-    out = np.full(np.shape(whole), np.nan)
+    out = np.full(defined.shape, np.nan)
     return np.asarray(1 - np.divide(part, whole, out=out, where=defined))

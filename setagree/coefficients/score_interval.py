@@ -121,7 +121,7 @@ def moments(case: Case, model: Model) -> Moments | None:
     pairs = rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * apart**2) / (pairs * apart)
     s0 *= drawn.pseudo * float(S.P / S.M)
-    psi_k = np.full(len(pi), E) if model.fixed else 2 * whole.model.of_values(case) - E
+    psi_k = np.full(len(pi), E) if model.fixed else 2 * whole.of_values - E
     c0 = dot(pi * e, psi_k) / apart
     seen = dot(m, delta) + _PSEUDO * s0
     s = (dot(m, delta * delta) + _PSEUDO * s0**2) / seen

@@ -11,19 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, lgamma
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from setagree.coefficients.chance import Case, Codes, Floats, pattern_disagreement
-from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
-from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.chance_models import Model
 from setagree.coefficients.sums import Flags, Sums, coefficient, features
-from setagree.credit.base import DenseWeights, Weights, neighbours
+from setagree.credit.base import DenseWeights, Weights
 from setagree.study.tally import Tally
-
-Tables: TypeAlias = Iterable[tuple[slice, Codes]]
-"""Units of equal size with their answers in reshuffles, of shape (B, size, n_units)."""
 
 BLOCK_SIZE = 60_000
 """Number of answers that are permuted at a time: 480 kB, which fit in the cache."""
@@ -67,17 +62,16 @@ class Cells:
         The distances between its K values.
     """
 
-    max_pairs: int | None = None
-
     def __init__(
         self, unit: Codes, value: Codes, group: Codes, tally: Tally, weights: Weights
     ) -> None:
         self.order = np.argsort(group, kind="stable")
         self.unit, self.value = unit[self.order], value[self.order].astype(np.intp)
         changes = np.flatnonzero(np.diff(group[self.order])) + 1
-        self.bounds = [0, *changes.tolist(), len(value)] if len(value) else [0]
+        ends = [0, *changes.tolist(), len(value)] if len(value) else [0]
+        self.groups = [slice(*pair) for pair in itertools.pairwise(ends)]
         self.tally, self.weights, self.n_values = tally, weights, weights.n_values
-        self.is_complete = bool((self.value < self.n_values).all())
+        self.dense = dense_weights(weights)
         sizes = np.bincount(self.unit, minlength=tally.n_units)
         # Units of equal size are adjacent, so that their pairs are pairs of slices.
         self.units = np.argsort(sizes, kind="stable")
@@ -87,14 +81,10 @@ class Cells:
 
     # -- permutations
 
-    def groups(self) -> list[slice]:
-        """Return the cells of each group."""
-        return [slice(*ends) for ends in itertools.pairwise(self.bounds)]
-
     def n_arrangements(self) -> float:
         """Return the number of distinct arrangements, or infinity if it exceeds exp(40)."""
         logs = 0.0
-        for cells in self.groups():
+        for cells in self.groups:
             counts = np.unique(self.value[cells], return_counts=True)[1]
             logs += lgamma(int(counts.sum()) + 1) - sum(lgamma(n + 1) for n in counts)
         return round(exp(logs)) if logs < 40 else inf
@@ -119,16 +109,16 @@ class Cells:
 
     def reshuffled(self, n: int, generator: np.random.Generator) -> Codes:
         """Return random reshuffles, of shape (n, n_cells)."""
-        V, groups = np.tile(self.value, (n, 1)), self.groups()
+        V = np.tile(self.value, (n, 1))
         # Row by row, so that the draws do not depend on the number of rows in a block.
         for row in V:
-            for cells in groups:
+            for cells in self.groups:
                 generator.shuffle(row[cells])
         return V
 
     def all_estimates(self) -> Floats:
         """Return the estimates of all distinct arrangements."""
-        orders = arrangements([self.value[cells] for cells in self.groups()])
+        orders = arrangements([self.value[cells] for cells in self.groups])
         blocks = iter(lambda: list(itertools.islice(orders, self._block_rows)), [])
         return np.concatenate([self.evaluate(np.stack(block)) for block in blocks])
 
@@ -157,65 +147,51 @@ class Cells:
     def lists_pairs(self) -> bool:
         """Whether pairs of answers are compared one by one, instead of counts of values."""
         n_slices = float((np.unique(self.sizes) - 1).clip(0).sum())
-        is_short = lists_pairs(self.sizes, self.n_values, most=self.max_pairs)
-        return n_slices <= _MAX_SLICES and is_short
+        return n_slices <= _MAX_SLICES and lists_pairs(self.sizes, self.n_values)
 
     @cached_property
     def _tables(self) -> list[tuple[slice, Codes]]:
         """Units of each size r, and their cells as a table of shape (r, n_units_of_r)."""
-        tables: list[tuple[slice, Codes]] = []
-        first_unit = first = 0
-        for r, n in zip(*np.unique(self.sizes, return_counts=True), strict=True):
-            cells = self._by_unit[first : first + r * n].reshape(n, r).T
-            tables.append((slice(first_unit, first_unit + n), np.ascontiguousarray(cells)))
-            first_unit, first = first_unit + n, first + r * n
-        return tables
+        sizes, counts = np.unique(self.sizes, return_counts=True)
+        cells = np.split(self._by_unit, np.cumsum(sizes * counts)[:-1])
+        units = (slice(end - n, end) for end, n in zip(np.cumsum(counts), counts, strict=True))
+        tables = (each.reshape(n, -1).T for each, n in zip(cells, counts, strict=True))
+        return [*zip(units, map(np.ascontiguousarray, tables), strict=True)]
 
-    def answers(self, V: Codes) -> Tables:
+    def answers(self, V: Codes) -> Iterator[tuple[slice, Codes]]:
         """Yield units of each size r, and their answers, of shape (B, r, n_units)."""
         for units, cells in self._tables:
             yield units, V.take(cells.ravel(), axis=1).reshape(len(V), *cells.shape)
 
-    def disagreement(self, V: Codes, tables: Tables) -> Floats:
+    def disagreement(self, V: Codes, tables: Iterable[tuple[slice, Codes]]) -> Floats:
         """Return q_i / d_max = sum_{g != h} d(v_ig, v_ih) / d_max, of shape (B, n_units).
 
-        The units have the order of `units`.
+        The units have the order of `units`; a missing answer is at distance 0.
         """
-        B, n = len(V), len(self.units)
+        K, d_max, (B, n) = self.n_values, self.weights.max_distance, (len(V), len(self.units))
         if not self.lists_pairs:
             unit = np.repeat(np.arange(n), self.sizes) + n * np.arange(B)[:, None]
             value = V.take(self._by_unit, axis=1)
-            rated = value < self.n_values
-            ones = np.ones(int(rated.sum()))
-            counted = Counted(self.sizes, self.tally, self.weights, self.dense)
-            q = counted_disagreement(counted, unit[rated], value[rated], ones, B * n)
-            return q.reshape(B, n) / self.weights.max_distance
+            rated = value < K
+            cells = unit[rated], value[rated], np.ones(int(rated.sum()))
+            q = counted_disagreement(self.sizes, self.tally, self.weights, self.dense, *cells, B)
+            return q.reshape(B, n) / d_max
         q = np.zeros((B, n))
         for units, k, l in pairs_of(tables):
-            q[:, units] += self._distances(k, l).sum(axis=1)
+            if self._bordered is not None:
+                d = self._bordered.take((k * (K + 1) + l).astype(np.intp, copy=False))
+            else:
+                d, rated = np.zeros(k.shape), (k < K) & (l < K)
+                d[rated] = self.weights.distance_at(k[rated], l[rated]) / d_max
+            q[:, units] += d.sum(axis=1)
         return 2 * q
-
-    def _distances(self, k: Codes, l: Codes) -> Floats:
-        """Return d / d_max of pairs of answers. It is 0 if one of them is missing."""
-        if self._bordered is not None:
-            at = (k * (self.n_values + 1) + l).astype(np.intp, copy=False)
-            return np.asarray(self._bordered.take(at))
-        out, rated = np.zeros(k.shape), (k < self.n_values) & (l < self.n_values)
-        out[rated] = self.weights.distance_at(k[rated], l[rated]) / self.weights.max_distance
-        return out
-
-    @cached_property
-    def dense(self) -> Floats | None:
-        """All K x K distances in a row, or None if there are too many."""
-        return dense_distances(self.weights)
 
     @cached_property
     def _bordered(self) -> Floats | None:
         """The distances / d_max in a row, with a row and a column of zeros for missing ratings."""
         if self.dense is None:
             return None
-        K = self.n_values
-        return np.pad(self.dense.reshape(K, K) / self.weights.max_distance, (0, 1)).ravel()
+        return np.pad(self.dense.distances / self.weights.max_distance, (0, 1)).ravel()
 
 
 class Shuffler(Cells):
@@ -236,35 +212,34 @@ class Shuffler(Cells):
     def __init__(
         self, case: Case, model: Model, unit: Codes, rater: Codes, value: Codes, group: Codes
     ) -> None:
-        if not isinstance(model, Fixed | Urn | Redrawn | UrnOfEachRater):
-            raise TypeError(f"{model!r} is not a model of chance that can be reshuffled")
         super().__init__(unit, value, group, case.tally, case.weights)
-        if self.dense is not None:
-            values, is_relative = case.weights.values, case.weights.max_distance < 1
-            distances = self.dense.reshape(len(values), len(values))
-            dense = DenseWeights(values, distances, relative=is_relative)
-            case = replace(case, weights=dense)
-        self.case, self.model = case, model
+        self.case = case if self.dense is None else replace(case, weights=self.dense)
+        self.model = model
         self.rater = np.unique(rater[self.order], return_inverse=True)[1]
+        self.urn = self.rater * model.needs_raters  # the urn of each cell: its rater's, or one
+        self.n_urns = int(self.urn.max(initial=0)) + 1
         w, v = case.pairable_weights[self.units], case.unit_weights[self.units]
         self.w, self.v = w, w if model.weigh == "ratings" else v  # of M and O, of the urn
         # x_i = q_i / (r_i (r_i - 1)), so that O_i is this feature of a unit of r ratings times q_i.
         r = np.arange(self.sizes.max(initial=0) + 1)
         self.features, self.share = features(model, r, r, 1 / np.maximum(r * (r - 1), 1))
         strata = None if case.sample is None else case.sample.strata_of_size
-        self.strata = None if strata is None else strata[self.units]
+        self.strata = None if strata is None or not model.needs_raters else strata[self.units]
+        self.is_complete = bool((self.value < self.n_values).all())
 
     @property
     def n_held(self) -> int:
         """Number of entries per reshuffle that are in memory at a time."""
-        by_rater = isinstance(self.model, UrnOfEachRater)
-        n_urns = int(self.rater.max(initial=0)) + 1 if by_rater else 1
-        return max(len(self.value), self.n_values * n_urns)
+        return max(len(self.value), self.n_values * self.n_urns)
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of reshuffles V; NaN if undefined."""
-        tables = list(self.answers(V))
-        r, q = self._ratings(V, tables), self.disagreement(V, tables)
+        r, tables = self.sizes, list(self.answers(V))
+        if not self.is_complete:  # the ratings per unit, of shape (B, n_units)
+            r = np.empty((len(V), len(self.units)), dtype=np.intp)
+            for units, answers in tables:
+                r[:, units] = (answers < self.n_values).sum(axis=1)
+        q = self.disagreement(V, tables)
         n, M, O, _, own = (each.take(r) for each in self.features)
         by_ratings = self.model.weigh == "ratings"
         # Not by BLAS, whose threads cost more than they save.
@@ -275,59 +250,45 @@ class Shuffler(Cells):
             np.zeros(()),
             np.einsum("...u,u->...", own, self.w**2) if by_ratings else np.zeros(()),
         )
-        kept = self._kept_chance
-        y = self._chance(V, r, sums.own) if kept is None else np.repeat(kept, len(V))
+        y = self.model.chance(self.case, self._totals(V, r), sums.own) if self._varies else self._y
         return coefficient(self.model, sums, y)
 
-    def _ratings(self, V: Codes, tables: Tables) -> Codes:
-        """Return the number of ratings per unit, of shape (n_units,) or (B, n_units)."""
-        if self.is_complete:
-            return self.sizes
-        r = np.empty((len(V), len(self.units)), dtype=np.intp)
-        for units, answers in tables:
-            r[:, units] = (answers < self.n_values).sum(axis=1)
-        return r
+    @cached_property
+    def _varies(self) -> bool:
+        """Whether a reshuffle changes y: cells of one group add unequal amounts, or to other urns.
+
+        If not, and if chance is fixed, y is that of the study.
+        """
+        if self.model.fixed:
+            return False
+        each = self._amounts(self.value[None, :], self.sizes) + 1j * self.urn
+        moved = ((each[..., cells] != each[..., cells][..., :1]).any() for cells in self.groups)
+        return not self.is_complete or self.strata is not None or any(moved)
 
     @cached_property
-    def _kept_chance(self) -> Floats | None:
-        """1 - pe, of shape (1,), if no reshuffle changes it."""
-        by_rater = isinstance(self.model, UrnOfEachRater)
-        if not self.model.fixed:
-            if not self.is_complete or (by_rater and self.strata is not None):
-                return None
-            each = self._cell_amounts(self.sizes) + (1j * self.rater if by_rater else 0)
-            if any((each[cells] != each[cells][:1]).any() for cells in self.groups()):
-                return None
+    def _y(self) -> Floats:
+        """1 - pe of the study."""
         own = self.features.own.take(self.sizes) @ self.w**2
-        return self._chance(self.value[None, :], self.sizes, own)
+        return self.model.chance(self.case, self._totals(self.value[None, :], self.sizes), own)
 
-    def _cell_amounts(self, r: Codes) -> Floats:
-        """Return the amount that each cell adds to the urn, from the ratings per unit."""
-        by_rater = isinstance(self.model, UrnOfEachRater)
-        each = self.v if by_rater else self.v * self.share.take(r)
-        return np.asarray(each.take(self.place, axis=-1))
+    def _totals(self, V: Codes, r: Codes) -> Iterator[Floats]:
+        """Yield the summed amount of each value in each urn, of shape (K, n_urns, B)."""
+        K, n = self.n_values, self.n_urns
+        codes = V if n == 1 else V + (K + 1) * self.urn
+        sums = summed(codes, self._amounts(V, r), (K + 1) * n)
+        yield sums.reshape(len(V), n, K + 1)[:, :, :K].transpose(2, 1, 0)
 
-    def _chance(self, V: Codes, r: Codes, own: Floats) -> Floats:
-        """Return 1 - pe of each reshuffle."""
-        if isinstance(self.model, Fixed):
-            return np.full(len(V), self.model.level(self.case))
-        if isinstance(self.model, UrnOfEachRater):
-            return self.model.chance(self.case, [self._rater_totals(V, r)])
-        totals = summed(V, self._cell_amounts(r), self.n_values + 1)[:, :-1].T
-        return self.model.chance(self.case, totals, own)
-
-    def _rater_totals(self, V: Codes, r: Codes) -> Floats:
-        """Return the summed amount of each value by rater, of shape (K, n_raters, B)."""
-        K, R, each = self.n_values, int(self.rater.max()) + 1, self._cell_amounts(r)
+    def _amounts(self, V: Codes, r: Codes) -> Floats:
+        """Return the amount that each cell adds to its urn, for r ratings per unit."""
         if self.strata is not None:
             # N_s / n_gs, with n_gs the units of stratum s that rater g rated: `Rated.times`.
             S, s = int(self.strata.max()) + 1, self.strata[self.place]
-            of_cell = np.broadcast_to(self.rater * S + s, V.shape)
-            n_gs = summed(of_cell, V < K, R * S).take(of_cell[0], axis=1)
+            of_cell = np.broadcast_to(self.urn * S + s, V.shape)
+            n_gs = summed(of_cell, self.n_values > V, self.n_urns * S).take(of_cell[0], axis=1)
             N_s = (self.v * (r > 0)) @ np.eye(S)[self.strata]
-            each = N_s.take(s, axis=-1) / np.maximum(n_gs, 1)
-        sums = summed(V + (K + 1) * self.rater, each, (K + 1) * R)
-        return sums.reshape(len(V), R, K + 1)[:, :, :K].transpose(2, 1, 0)
+            return np.asarray(N_s.take(s, axis=-1) / np.maximum(n_gs, 1))
+        each = self.v if self.model.needs_raters else self.v * self.share.take(r)
+        return np.asarray(each.take(self.place, axis=-1))
 
 
 def summed(codes: Codes, each: Floats | Flags, n: int) -> Floats:
@@ -338,68 +299,60 @@ def summed(codes: Codes, each: Floats | Flags, n: int) -> Floats:
     return sums.astype(np.float64, copy=False).reshape(B, n)
 
 
-def lists_pairs(r: Floats | Codes, n_values: int, most: int | None = None) -> bool:
+def lists_pairs(r: Floats | Codes, n_values: int) -> bool:
     """Return whether the pairs of units of r ratings are few enough to be listed.
 
     They are if counts of the values, with n_units x K² work, would not be faster.
     """
     pairs = float((r * (r - 1)).sum()) / 2
     quick = pairs <= _FEW_PAIRS or _CELLS_A_PAIR * pairs <= len(r) * n_values**2
-    return quick and pairs <= (PAIRS_LISTED if most is None else most)
+    return quick and pairs <= PAIRS_LISTED
 
 
-def rating_pairs(unit: Codes) -> tuple[Codes, Codes]:
-    """Return the positions of the two ratings of every pair of ratings of one unit."""
-    order = np.argsort(unit, kind="stable")
-    found = [(order[left], order[right]) for left, right in neighbours(unit[order])]
-    lefts, rights = zip((order[:0], order[:0]), *found, strict=True)
-    return np.concatenate(lefts), np.concatenate(rights)
-
-
-def dense_distances(weights: Weights) -> Floats | None:
-    """Return all K x K distances as one row, or None if there are too many."""
+def dense_weights(weights: Weights) -> DenseWeights | None:
+    """Return the weights with all K x K distances in memory, or None if there are too many."""
     K = weights.n_values
     if K > _DENSE_VALUES:
         return None
     k, l = np.divmod(np.arange(K * K), K)
-    return weights.distance_at(k, l)
-
-
-class Counted(NamedTuple):
-    """Units whose values are counted: their ratings, and the K x K distances, if these are few."""
-
-    r: Floats | Codes
-    tally: Tally
-    weights: Weights
-    dense: Floats | None
+    distances = weights.distance_at(k, l).reshape(K, K)
+    return DenseWeights(weights.values, distances, relative=weights.max_distance < 1)
 
 
 def counted_disagreement(
-    units: Counted, unit: Codes, value: Codes, each: Floats, n_units: int
+    r: Floats | Codes,
+    tally: Tally,
+    weights: Weights,
+    dense: DenseWeights | None,
+    unit: Codes,
+    value: Codes,
+    each: Floats,
+    n_copies: int,
 ) -> Floats:
     """Return t_i' D t_i of each unit, t_ik the summed weight of its ratings of value k.
 
-    The units ascend; there may be several copies of all of them.
+    There are several copies of all units, which have r ratings each at most; their codes ascend.
+    `dense` has the distances if they are few, and `each` the weights of ratings.
     """
     from scipy import sparse
 
-    weights, K, out = units.weights, units.weights.n_values, np.zeros(n_units)
-    lookups = float((np.minimum(units.r, K) ** 2).sum()) / 2
-    if units.dense is None or len(units.r) * K**2 > _CELLS_A_LOOKUP * lookups:
+    K, n_units = weights.n_values, len(r) * n_copies
+    lookups = float((np.minimum(r, K) ** 2).sum()) / 2
+    if dense is None or len(r) * K**2 > _CELLS_A_LOOKUP * lookups:
         c = sparse.coo_array((each, (unit, value)), shape=(n_units, K)).tocsr()
         c.sum_duplicates()
         counts = (c.indptr.astype(np.intp), c.indices, c.data, np.ones(n_units))
-        return pattern_disagreement(Tally(units.tally.kind, weights.values, *counts), weights)
-    D, starts = units.dense.reshape(K, K), range(0, n_units, max(1, _CELL_BLOCK_SIZE // K))
+        return pattern_disagreement(Tally(tally.kind, weights.values, *counts), weights)
+    out, starts = np.zeros(n_units), range(0, n_units, max(1, _CELL_BLOCK_SIZE // K))
     for first, last in itertools.pairwise([*starts, n_units]):
         here = slice(*np.searchsorted(unit, (first, last)))
         cells = (unit[here] - first) * K + value[here]
         t = np.bincount(cells, each[here], (last - first) * K).reshape(-1, K)
-        out[first:last] = np.einsum("uk,uk->u", t @ D, t)
+        out[first:last] = np.einsum("uk,uk->u", t @ dense.distances, t)
     return out
 
 
-def pairs_of(tables: Tables) -> Iterator[tuple[slice, Codes, Codes]]:
+def pairs_of(tables: Iterable[tuple[slice, Codes]]) -> Iterator[tuple[slice, Codes, Codes]]:
     """Yield pairs of answers within units: the units, and two answers per pair.
 
     The answers have the shape (B, n_pairs, n_units), with cell i of each unit in the first and

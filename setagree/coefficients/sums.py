@@ -21,7 +21,8 @@ units. To reweight units, or to leave out a unit, is to change the sums.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,15 +38,9 @@ from setagree.coefficients.chance import (
     Undefined,
     dot,
     reach,
+    summed_weights,
 )
-from setagree.coefficients.chance_models import (
-    Fixed,
-    GwetUrn,
-    Model,
-    Redrawn,
-    Urn,
-    one_minus,
-)
+from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn, one_minus
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.limits import BLOCK_ENTRIES
 
@@ -64,24 +59,22 @@ class Sums(NamedTuple):
     P: Floats
     own: Floats
 
-    def minus(self, other: Sums) -> Sums:
-        """Return these sums minus the other ones."""
-        return Sums(*(a - b for a, b in zip(self, other, strict=True)))
-
     def weighted(self, w: Floats, v: Floats) -> Sums:
         """Return the sums of units with sampling weights w_i, and v_i among rated units."""
         return Sums(self.n, w * self.M, w * self.O, v * self.P, w**2 * self.own)
 
 
 class Left(NamedTuple):
-    """A study without each of several parts: sums, form (X - z)' F (X - z), and y.
+    """A study without each of several parts, and whether the digits of its estimate cancelled.
 
-    The form is y itself if the chance model has no single urn.
+    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
     """
 
     sums: Sums
     form: Floats
     y: Floats
+    estimate: Floats
+    lost: Flags
 
 
 @dataclass(frozen=True)
@@ -180,56 +173,21 @@ def slopes(
 
 def estimate(case: Case, model: Model) -> Estimate:
     """Return the coefficient of a study under a model of chance, with its linearised values."""
-    whole, by_ratings = UnitSums(case, model), model.weigh == "ratings"
-    tally, d_max, S = case.tally, case.weights.max_distance, whole.sums
-    if by_ratings and not S.M:
-        return undefined_estimate(case, observed=np.nan, expected=np.nan)
-    y, y_i = whole.chance  # y = 1 - pe = X' F X / (P² - own)
+    whole, d_max = UnitSums(case, model), case.weights.max_distance
+    S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
     x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
     # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
     fewer = 1.0 if y_i is None else float(1 - S.own / S.P**2)
-    shown = (1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max)
-    least = NOTHING * reach(case.weights, whole.urn) / d_max
-    if is_undefined(model, S) or not y > least:
-        gone = undefined_estimate(case, observed=shown[2], expected=shown[3])
-        return replace(gone, observed_agreement=shown[0], expected_agreement=shown[1], sums=whole)
+    parts = 1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max
+    by_ratings, nothing = model.weigh == "ratings", np.zeros(0)
+    if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
+        n_values = len(np.unique(case.tally.indices))
+        reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
+        return Estimate(np.nan, *parts, nothing, nothing, undefined=reason, sums=whole)
     alpha = 1 - x / y  # (pa - pe) / (1 - pe)
-    if by_ratings and y_i is None:  # the variance has no closed form
-        return Estimate(alpha, *shown, np.zeros(0), np.zeros(0), pairable_only=True, sums=whole)
-    f, _ = whole.of_patterns
-    M, O, counted = f.M, f.O, tally.multiplicity * f.n
-    strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
-    by_unit = (model.needs_raters and case.study is not None) or strata is not None
-    if by_unit:
-        at = tally.unit_patterns
-        M, O, counted = M[at], O[at], np.ones(tally.n_units)
-        y_i = y_i if y_i is None or model.needs_raters else y_i[at]
-    if strata is not None:
-        M, O = _stratified(case, strata, S, np.where(M > 0, O, np.nan))
-    # kappa*_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i
-    a, b, c, d = slopes(model, S, y, whole.rbar, varies=y_i is not None)
-    influence = a + b * M + c * O
-    if y_i is not None:
-        influence = influence + d * S.P * y_i * (M if by_ratings else 1.0)
-    return Estimate(
-        alpha, *shown, influence, counted, by_unit=by_unit, pairable_only=by_ratings, sums=whole
-    )
-
-
-def _stratified(case: Case, strata: Codes, S: Sums, x_i: Floats) -> tuple[Floats, Floats]:
-    """Return M_i and O_i of each unit if the sizes of strata make the weights.
-
-    O = sum_s N_s x_s, with x_s the mean of the pairable units of a stratum, x if there is none. Its
-    linearised value is x_s + (w_i / v_i) 1[pairable] (x_i - x_s), with v_i the weight among rated
-    units; the mean over v_i is x. `x_i` is NaN for a unit that is not pairable.
-    """
-    used = ~np.isnan(x_i)
-    n = np.bincount(strata[used], minlength=strata.max() + 1)
-    sums = np.bincount(strata[used], x_i[used], len(n))
-    x_s = np.where(n > 0, sums / np.maximum(n, 1), S.O / S.M)[strata]
-    ratio = case.pairable_weights / case.unit_weights
-    z = x_s + np.where(used, ratio * (x_i - x_s), 0.0)
-    return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
+    has_variance = y_i is not None or not by_ratings  # else it has no closed form
+    linearised = whole.linearised if has_variance else (nothing, nothing, False)
+    return Estimate(alpha, *parts, *linearised, pairable_only=by_ratings, sums=whole)
 
 
 def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
@@ -237,14 +195,6 @@ def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
     reasons = {"no pairable unit": n_pairable == 0, "one value": n_values == 1}
     reasons["one unit"] = n_pairable == 1
     return np.select([*reasons.values()], [*reasons], "no chance disagreement").astype(object)
-
-
-def undefined_estimate(case: Case, *, observed: float, expected: float) -> Estimate:
-    """Return an estimate of NaN that keeps the parts that are defined."""
-    tally, d_max, none = case.tally, case.weights.max_distance, np.zeros(0)
-    why = undefined_reasons(tally.n_pairable_units, len(np.unique(tally.indices))).item()
-    agreements = (1 - observed / d_max, 1 - expected / d_max)
-    return Estimate(np.nan, *agreements, observed, expected, none, none, undefined=why)
 
 
 def standard_error(parts: Estimate) -> float:
@@ -303,7 +253,9 @@ class UnitSums:
         """The sums of the study."""
         f, c = self.of_patterns[0], self.case
         of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
-        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
+        squares = c.pairable_weights**2 if c.is_weighted else None
+        of_own = summed_weights(c.tally, squares)
+        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, of_own)
         return Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
 
     @property
@@ -320,9 +272,32 @@ class UnitSums:
 
     @cached_property
     def urn(self) -> Floats:
-        """The totals X of the values, of shape (K,)."""
-        totals = Urn(self.model.weigh).totals(self.case)
-        return totals if self.model.weigh == "ratings" else totals * self.sums.P
+        """The totals X of the values, of shape (K,), over all raters."""
+        if self.model.weigh == "ratings":
+            return self.case.pairable_totals
+        return self.case.tally.value_totals(self.case.mass * self.of_patterns[1])
+
+    @cached_property
+    def to_values(self) -> Floats:
+        """F X of shape (K,)."""
+        return self.spread(self.urn)
+
+    def spread(self, x: Floats) -> Floats:
+        """Return F x for totals x of shape (K,) or (K, B); 0 if the chance model has no urn."""
+        return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
+
+    @cached_property
+    def form(self) -> float:
+        """X' F X, or y if the chance model has no single urn."""
+        return dot(self.urn, self.to_values) if isinstance(self.model, Urn) else self.chance[0]
+
+    @cached_property
+    def to_urn(self) -> Floats:
+        """c_i' F X of each pattern; 0 if the chance model has no urn."""
+        tally = self.case.tally
+        if not isinstance(self.model, Urn):
+            return np.zeros(tally.n_patterns)
+        return tally.pattern_ratings * tally.pattern_means(self.to_values)
 
     @cached_property
     def chance(self) -> tuple[float, Floats | None]:
@@ -330,7 +305,56 @@ class UnitSums:
 
         Y is NaN if no answer is in the urn.
         """
-        return self.model.linearised(self.case) if self.sums.P else (float("nan"), None)
+        S, tally = self.sums, self.case.tally
+        if not S.P:
+            return float("nan"), None
+        if not isinstance(self.model, Urn):
+            return self.model.linearised(self.case)
+        # y = X' F X / (P² - own), and y_i = c_i' F X / (r_i P) per pair of answers
+        return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
+
+    @property
+    def of_values(self) -> Floats:
+        """Y_i of a row whose answers are all k, of shape (K,)."""
+        if isinstance(self.model, Urn):
+            return np.asarray(self.to_values / self.sums.P)
+        return self.model.of_values(self.case)
+
+    @property
+    def linearised(self) -> tuple[Floats, Floats, bool]:
+        """The linearised value of each row, the units it counts for, and whether rows are units."""
+        case, (f, _), S, (y, y_i) = self.case, self.of_patterns, self.sums, self.chance
+        tally, by_ratings = case.tally, self.model.weigh == "ratings"
+        M, O, counted = f.M, f.O, tally.multiplicity * f.n
+        strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
+        by_unit = (self.model.needs_raters and case.study is not None) or strata is not None
+        if by_unit:
+            at = tally.unit_patterns
+            M, O, counted = M[at], O[at], np.ones(tally.n_units)
+            y_i = y_i if y_i is None or self.model.needs_raters else y_i[at]
+        if strata is not None:
+            M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
+        # a + b M_i + c O_i + d share_i c_i' F X, with share_i c_i' F X = n_i r_i share_i P y_i
+        a, b, c, d = slopes(self.model, S, y, self.rbar, varies=y_i is not None)
+        values = a + b * M + c * O
+        if y_i is not None:
+            values = values + d * S.P * y_i * (M if by_ratings else 1.0)
+        return values, counted, by_unit
+
+    def _stratified(self, strata: Codes, x_i: Floats) -> tuple[Floats, Floats]:
+        """Return M_i and O_i of each unit if the sizes of strata make the weights.
+
+        O = sum_s N_s x_s, with x_s the mean of the pairable units of a stratum, x if there is none.
+        Its linearised value is x_s + (w_i / v_i) 1[pairable] (x_i - x_s), with v_i the weight among
+        rated units; the mean over v_i is x. `x_i` is NaN for a unit that is not pairable.
+        """
+        S, used = self.sums, ~np.isnan(x_i)
+        n = np.bincount(strata[used], minlength=strata.max() + 1)
+        sums = np.bincount(strata[used], x_i[used], len(n))
+        x_s = np.where(n > 0, sums / np.maximum(n, 1), S.O / S.M)[strata]
+        ratio = self.case.pairable_weights / self.case.unit_weights
+        z = x_s + np.where(used, ratio * (x_i - x_s), 0.0)
+        return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
 
     @cached_property
     def counts(self) -> Any:
@@ -354,36 +378,52 @@ class UnitSums:
         """
         f, _ = self.rows
         n, M, O = (np.einsum("bp,p->b", times, each) for each in f[:3])
-        sums = Sums(n, M, O, M, M) if self.model.weigh == "ratings" else Sums(n, M, O, n, 0 * n)
-        match self.model:
-            case Fixed():
-                y = np.full(len(times), self.model.level(self.case))
-            case UrnOfEachRater():
-                y = self.model.reweighted(self.case, times)
-            case Urn() | Redrawn():
-                y = self.model.chance(self.case, self.counts.T @ times.T, sums.own)
-            case _:
-                raise TypeError(f"{self.model!r} is not a model of chance that can be reweighted")
-        return coefficient(self.model, sums, y)
+        S = Sums(n, M, O, M, M) if self.model.weigh == "ratings" else Sums(n, M, O, n, 0 * n)
+        return coefficient(self.model, S, self.model.chance(self.case, self._urns(times), S.own))
+
+    def _urns(self, times: Floats) -> Iterator[Floats]:
+        """Yield the totals X of samples, of shape (K, 1, B), or those of one rater at a time."""
+        from scipy import sparse
+
+        if not self.model.needs_raters:
+            yield (self.counts.T @ times.T)[:, None]
+            return
+        rated, shape = self.case.rated, (len(self.times), self.case.weights.n_values)
+        for g in range(rated.n_raters):
+            kept = np.flatnonzero(rated.rater_codes == g)
+            at = rated.row_codes[kept], rated.value_codes[kept]
+            answers = sparse.coo_array((np.ones(len(kept)), at), shape=shape).tocsr()
+            yield np.asarray(answers.T @ times.T)[:, None]
 
     @property
     def has_closed_form(self) -> bool:
         """Whether a unit is left out without computing the chance term of the others."""
         return isinstance(self.model, Fixed | Urn | UrnOfEachRater)
 
-    def without_units(self) -> Floats:
-        """Return the coefficient without one unit of each row; it adds share_i c_i to the urn."""
+    def without_units(self, *, weighted: bool = False) -> Floats:
+        """Return the coefficient without one unit of each row.
+
+        Estimates whose digits cancel are recomputed. If `weighted`, without each unit, which has a
+        sampling weight, and NaN if digits cancel; only for a fixed chance model or one urn.
+        """
+        at: Any = slice(None)
         f, share = self.rows
         if not self.has_closed_form:
             return self._recomputed(np.arange(len(share)))
-        if isinstance(self.model, UrnOfEachRater):
-            y = self.model.without_units(self.case)
-            left = Left(self.sums.minus(f), y, y)
+        if weighted:
+            at, (w, v) = self.case.tally.unit_patterns, self.unit_weights
+            f, share = Sums(*(each[at] for each in f)).weighted(w, v), v * share[at]
+        if isinstance(self.model, Urn):  # a unit adds share_i c_i to the urn
+            own_form = share**2 * self.model.within(self.case)[at]
+            left = self.without(f, share * self.to_urn[at], own_form)
         else:
-            left = self.left(f, *self._taken(share, slice(None)))
-        out, lost = self.of_left(left)
-        out[lost] = self._recomputed(np.flatnonzero(lost))
-        return out
+            model, y = self.model, None
+            if isinstance(model, UrnOfEachRater):
+                y = model.without_units(self.case)
+            left = self.without(f, y=y)
+        if not weighted:
+            left.estimate[left.lost] = self._recomputed(np.flatnonzero(left.lost))
+        return np.where(left.lost & weighted, np.nan, left.estimate)
 
     def _recomputed(self, rows: Codes) -> Floats:
         """Return the coefficient without one unit of some rows, each from the units left."""
@@ -396,86 +436,35 @@ class UnitSums:
             out[start : start + block_size] = self.reweighted(times)
         return out
 
-    def without_weighted_units(self) -> Floats:
-        """Return the coefficient without each unit of a weighted sample, of shape (n_units,).
-
-        NaN if digits cancelled. Only for a fixed chance model or an urn.
-        """
-        at, (w, v) = self.case.tally.unit_patterns, self.unit_weights
-        gone = Sums(*(each[at] for each in self.of_patterns[0])).weighted(w, v)
-        taken = self._taken(v * self.of_patterns[1][at], at)
-        out, lost = self.of_left(self.left(gone, *taken))
-        return np.where(lost, np.nan, out)
-
-    def _taken(self, s: Floats, at: Any) -> tuple[Floats, Floats]:
-        """Return s c' F X and s² c' F c for units of the patterns `at`; 0 if y is fixed."""
-        if not isinstance(self.model, Urn):
-            return np.zeros(len(s)), np.zeros(len(s))
-        return s * self.to_urn[at], s**2 * self.model.within(self.case)[at]
-
-    @cached_property
-    def to_urn(self) -> Floats:
-        """c_i' F X of each pattern; 0 if y is fixed."""
-        r, y_i = self.case.tally.pattern_ratings, self.chance[1]
-        if y_i is None or not isinstance(self.model, Urn):
-            return np.zeros(len(r))
-        return y_i * r * self.sums.P
-
-    def spread(self, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,) or (K, B); 0 if y is fixed."""
-        return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
-
-    @cached_property
-    def to_values(self) -> Floats:
-        """F X of shape (K,); 0 if y is fixed."""
-        return self.spread(self.urn)
-
-    @cached_property
-    def form(self) -> float:
-        """X' F X, or y if the chance model has no single urn."""
-        y = self.chance[0]
-        return float(y * (self.sums.P**2 - self.sums.own)) if isinstance(self.model, Urn) else y
-
-    @cached_property
-    def _rounding(self) -> float:
-        """The largest form that is treated as rounding."""
-        if not isinstance(self.model, Urn):
-            return NOTHING * reach(self.case.weights, self.urn) / self.case.weights.max_distance
-        return self.model.rounding(self.case, self.urn)
-
-    @property
-    def _is_nothing(self) -> bool:
-        """Whether the study leaves no chance disagreement.
-
-        Then no study without a part of it does, unless F has entries below 0.
-        """
-        return not self.sums.M or not self.form > self._rounding
-
-    def left(self, gone: Sums, to_urn: Floats, own_form: Floats) -> Left:
+    def without(
+        self,
+        gone: Sums,
+        to_urn: Floats | float = 0.0,
+        own_form: Floats | float = 0.0,
+        y: Floats | None = None,
+    ) -> Left:
         """Return the study without parts that add `gone` to the sums and z to the urn.
 
-        (X - z)' F (X - z) = X' F X - 2 z' F X + z' F z. `to_urn` is z' F X, `own_form` z' F z.
+        (X - z)' F (X - z) = X' F X - 2 z' F X + z' F z. `to_urn` is z' F X, `own_form` z' F z; a
+        model that varies and has no single urn takes y. NaN if the study itself leaves no chance
+        disagreement: then no study without a part of it does, unless F has entries below 0.
         """
-        sums = self.sums.minus(gone)
-        if isinstance(self.model, Fixed):
-            y = np.full(len(to_urn), self.chance[0])
-            return Left(sums, y, y)
-        form = self.form - 2 * to_urn + own_form
-        pairs = sums.P**2 - sums.own
-        return Left(sums, form, form / np.where(pairs > 0, pairs, np.nan))
-
-    def of_left(self, left: Left) -> tuple[Floats, Flags]:
-        """Return the coefficient without each part, and whether its digits cancelled.
-
-        NaN if the study itself leaves no chance disagreement. GwetUrn is then recomputed.
-        """
-        if self._is_nothing:
-            # F = (1 - s) 1 1' + s I has entries below 0 if nearly all credit is full, so that
-            # pe = 1 may hold for the study alone; its parts are then recomputed.
-            recomputed = isinstance(self.model, GwetUrn) and bool(self.sums.M)
-            return np.full(len(left.y), np.nan), np.full(len(left.y), recomputed)
-        lost = (left.sums.O <= CANCELLATION_TOL * self.sums.O) & (self.sums.O > 0)
-        lost |= left.sums.M <= CANCELLATION_TOL * self.sums.M
-        lost |= left.form <= max(CANCELLATION_TOL * self.form, self._rounding)
-        lost &= ~is_undefined(self.model, left.sums)
-        return coefficient(self.model, left.sums, left.y), lost
+        case, model, S = self.case, self.model, self.sums
+        left = Sums(*(a - b for a, b in zip(S, gone, strict=True)))
+        if isinstance(model, Urn):
+            form = np.asarray(self.form - 2 * to_urn + own_form)
+            pairs = left.P**2 - left.own
+            y, least = form / np.where(pairs > 0, pairs, np.nan), model.rounding(case, self.urn)
+        else:
+            form = y = np.full(left.n.shape, self.form) if y is None else y
+            least = NOTHING * reach(case.weights, self.urn) / case.weights.max_distance
+        if not S.M or not self.form > least:
+            # F = (1 - s) 1 1' + s I has entries below 0 if nearly all credit is full, so that pe =
+            # 1 may hold for the study alone; its parts are then recomputed.
+            lost = np.full(y.shape, isinstance(model, GwetUrn) and bool(S.M))
+            return Left(left, form, y, np.full(y.shape, np.nan), lost)
+        lost = (left.O <= CANCELLATION_TOL * S.O) & (S.O > 0)
+        lost |= left.M <= CANCELLATION_TOL * S.M
+        lost |= form <= max(CANCELLATION_TOL * self.form, least)
+        lost &= ~is_undefined(model, left)
+        return Left(left, form, y, coefficient(model, left, y), lost)

@@ -16,6 +16,7 @@ from setagree.coefficients.chance import Case, Codes, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import Estimated, estimated, units_drawn
 from setagree.coefficients.parts import Estimates, Parts, are_computed_together
+from setagree.coefficients.sums import UnitSums
 from setagree.diagnosis.by_pair import between_raters, no_raters_compared
 from setagree.diagnosis.common import (
     Row,
@@ -26,7 +27,7 @@ from setagree.diagnosis.common import (
     score_whole,
     steps_to_score,
     uncertainty,
-    unit_case,
+    unit_sums,
 )
 from setagree.diagnosis.grouping import (
     Grouped,
@@ -196,8 +197,8 @@ def group_tests(
     """
     found: dict[str, Any] = {**beside(own, rests), **_homogeneity(own)}
     few = np.minimum(own.counted, rests.counted) < _FEW_UNITS
-    G, n = parts.n_parts, len(parts.of_row)
-    is_known = isinstance(parts.model, Fixed | Urn) and 1 < G <= MAX_PERMUTED_GROUPS
+    G, n = parts.n_parts, len(parts.part)
+    is_known = isinstance(parts.whole.model, Fixed | Urn) and 1 < G <= MAX_PERMUTED_GROUPS
     if not (is_known and few.any() and n * (G + 1) * n_resamples <= MAX_PERMUTED_UNITS):
         return {**found, "tested_by": "t"}
     together = "homogeneity_p_value"
@@ -215,7 +216,8 @@ def group_tests(
 
 def _permuted(parts: Parts, n_resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
     """Yield Welch's p of B permutations, (B, G + 1): of each group and the rest, and of all."""
-    G, case, (order, groups) = parts.n_parts, parts.case, _in_one_order(parts)
+    G, (order, groups) = parts.n_parts, _in_one_order(parts)
+    case, model = parts.whole.case, parts.whole.model
     at_once = max(1, BLOCK_UNITS // len(order))
     for start in range(0, n_resamples, at_once):
         B = min(at_once, n_resamples - start)
@@ -224,7 +226,7 @@ def _permuted(parts: Parts, n_resamples: int, generator: np.random.Generator) ->
         # B copies of the units, one after the other.
         rows = np.tile(np.arange(len(order)), B)
         tally = replace(take_rows(case.tally, rows, np.ones(len(rows)), None), units=None)
-        copies = replace(parts, case=Case(tally, case.weights, case.distance))
+        copies = UnitSums(Case(tally, case.weights, case.distance), model)
         own = _scored(copies, of_row, G)
         if G == 2:
             rests = _each(lambda x: x[:, ::-1], own)
@@ -241,18 +243,18 @@ def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
 
     A seed then gives equal permutations for any order of units and groups in a table.
     """
-    keys = parts.case.tally.keys
-    sums, sizes = np.zeros(parts.n_parts, dtype=np.uint64), np.bincount(parts.of_row)
-    np.add.at(sums, parts.of_row, keys)
+    keys = parts.whole.case.tally.keys
+    sums, sizes = np.zeros(parts.n_parts, dtype=np.uint64), np.bincount(parts.part)
+    np.add.at(sums, parts.part, keys)
     groups = np.lexsort((sums, sizes))
     return np.argsort(keys, kind="stable"), np.repeat(groups, sizes[groups])
 
 
-def _scored(copies: Parts, of_row: Codes, n_parts: int) -> Estimates:
+def _scored(copies: UnitSums, of_row: Codes, n_parts: int) -> Estimates:
     """Return the parts of each copy of the units, of shape (B, n_parts)."""
     B = len(of_row)
     places = (of_row + n_parts * np.arange(B)[:, None]).ravel()
-    found = replace(copies, of_row=places, n_parts=n_parts * B).estimates()
+    found = Parts(copies, places, n_parts * B).estimates()
     return _each(lambda x: x.reshape(B, n_parts), found)
 
 
@@ -439,7 +441,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float, **drawing: Any) 
     study, of_rating, n = grouped.study, grouped.of_rating, len(grouped.names)
     of_unit = np.zeros(study.n_units, dtype=np.intp)
     of_unit[study.unit_codes] = of_rating
-    parts = Parts(unit_case(whole), whole.definition.model, of_unit, n)
+    parts = Parts(unit_sums(whole), of_unit, n)
     own, rests = _own_and_rests(grouped, whole, parts)
     return {
         **own_columns(study, parts, own, of_rating, level),
@@ -462,11 +464,11 @@ def _own_and_rests(grouped: Grouped, whole: Agreement, parts: Parts) -> tuple[Es
         tracked = track(rows, total=len(some), what="groups", long=long)
         return estimates_of(score_part(whole, study.take(row)) for row in tracked)
 
-    known = are_computed_together(parts.model)
+    known = are_computed_together(parts.whole.model)
     own = parts.estimates() if known else one_by_one(groups, rest=False)
     if len(groups) == 1:  # without another group
         return own, own._replace(estimate=np.full(1, np.nan), standard_error=np.full(1, np.nan))
-    if not isinstance(parts.model, Fixed | Urn):
+    if not isinstance(parts.whole.model, Fixed | Urn):
         return own, one_by_one(groups, rest=True)
     rests, lost = parts.rests()
     for each, anew in zip(rests, one_by_one(np.flatnonzero(lost), rest=True), strict=True):

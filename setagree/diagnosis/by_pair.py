@@ -18,6 +18,7 @@ from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, check_drawing, p
 from setagree.coefficients.chance import Case, Floats
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.shuffler import arrangements
+from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
     SCORE_STEPS,
@@ -206,8 +207,8 @@ def _pairs_of(
         found, pair = distinct_keys(keys, study.n_raters**2)
         n = np.bincount(pair)
         if is_known:
-            case = _case_of_two(ratings, left, right, whole)
-            scores = Parts(case, whole.definition.model, pair, len(n)).estimates()
+            sums = UnitSums(_case_of_two(ratings, left, right, whole), whole.definition.model)
+            scores = Parts(sums, pair, len(n)).estimates()
             n_raters = np.full(len(n), 2)
             columns = pd.DataFrame(columns_of(scores, level, n_pairable=n, n_raters=n_raters))
             columns["mean_distance"] = scores.observed * whole.weights.max_distance

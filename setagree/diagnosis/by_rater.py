@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import check_cost, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
-from setagree.coefficients.parts import Absences
+from setagree.coefficients.parts import Parts
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import (
     Row,
@@ -94,13 +94,13 @@ def by_rater(
     study = require_raters(study, "by_rater")
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
-    raters = Absences(whole.sums, study)
+    raters = Parts(whole.sums, study.rater_codes, study.n_raters, of_ratings=True)
     columns = {
         "rater": study.raters,
         "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
         **_distances(study, ratings, raters.distances[ratings.order]),
     }
-    changes = _changes(raters, whole, level)
+    changes = _changes(raters, study, whole, level)
     changes = changes.assign(**corrected(changes["p_value"]))
     habits = pd.DataFrame(_habits(study, ratings, whole))
     frame = pd.concat([pd.DataFrame(columns), changes, habits], axis=1)
@@ -108,19 +108,18 @@ def by_rater(
     return frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _changes(raters: Absences, whole: Agreement, level: float) -> pd.DataFrame:
+def _changes(raters: Parts, study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
     """Return the coefficient without each rater, and its difference from that of all.
 
     In closed form for one urn, or fixed chance, of units that are drawn one by one; the other
     coefficients, and raters whose digits cancelled there, are scored.
     """
-    study = raters.study
     if whole.case.sample is not None or not isinstance(whole.definition.model, Fixed | Urn):
         return _scored_changes(study, whole, level, np.arange(study.n_raters))
     from scipy.special import stdtr, stdtrit
 
     check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
-    (estimate, lost), (own, error, lost_squares) = raters.estimates(), raters.deviations()
+    estimate, (own, error, lost_squares) = raters.left.estimate, raters.errors()
     change = estimate - whole.estimate
     known = np.isfinite(change) & (whole.standard_error > 0) & (own > 0)
     error = np.where(known, error, np.nan)
@@ -132,8 +131,8 @@ def _changes(raters: Absences, whole: Agreement, level: float) -> pd.DataFrame:
     p = np.where(same, 1.0, 2 * stdtr(df, -t))
     numbers = (estimate, change, error, change - half, change + half, p)
     frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
-    lost |= lost_squares & np.isfinite(change) & (whole.standard_error > 0)
-    anew = np.flatnonzero(lost)
+    lost_squares &= np.isfinite(change) & (whole.standard_error > 0)
+    anew = np.flatnonzero(raters.left.lost | lost_squares)
     if anew.size:
         frame.iloc[anew] = _scored_changes(study, whole, level, anew)
     return frame

@@ -143,7 +143,7 @@ def _leave_out_weighted(
     """
     model, study = whole.definition.model, whole.study
     if isinstance(model, Fixed | Urn):
-        without[:] = whole.sums.without_weighted_units()
+        without[:] = whole.sums.without_units(weighted=True)
     sample = whole.case.sample
     if study is None or sample is None or whole.reason is not None:
         return

@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.parts import Estimates, Parts
+from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
@@ -74,14 +75,14 @@ def undefined_reason(agreement: Agreement) -> str | None:
     return agreement.interval_reason if unsure else agreement.reason
 
 
-def unit_case(whole: Agreement, part: Annotations | None = None) -> Case:
-    """Return the case of a study, or of a part of it, with one row of the tally for each unit."""
+def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
+    """Return the sums of a study, or of a part of it, with one row of the tally for each unit."""
     study = whole.study if part is None else part
     tally = (whole.tally if part is None else Tally.from_annotations(part)).unit_rows()
     if whole.definition.model.needs_raters and study is not None:
         codes = study.unit_codes, study.rater_codes, study.value_codes
         tally = replace(tally, given=Given.of_answers(study.raters, *codes))
-    return Case(tally, whole.weights, whole.case.distance)
+    return UnitSums(Case(tally, whole.weights, whole.case.distance), whole.definition.model)
 
 
 def estimates_of(agreements: Iterable[Agreement]) -> Estimates:

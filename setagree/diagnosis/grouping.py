@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.parts import Parts, are_computed_together
-from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_case
+from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_sums
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
@@ -366,8 +366,7 @@ def _scored_together(
         rater_codes=study.rater_codes[rows],
         value_codes=study.value_codes[rows],
     )
-    case = unit_case(whole, together)
-    parts = Parts(case, whole.definition.model, units // study.n_units, len(windows))
+    parts = Parts(unit_sums(whole, together), units // study.n_units, len(windows))
     own = parts.estimates()
     return pd.DataFrame(own_columns(together, parts, own, of_rating, level))
 

@@ -49,7 +49,9 @@ class PairShuffler(Cells):
         super().__init__(unit, value, np.zeros_like(unit), agreement.tally, agreement.weights)
         self.cuts, self.up_to = cuts, np.cumsum(every)
         self.n_pairs = round(float((self.sizes * (self.sizes - 1)).sum()) / 2)
-        self.places = np.searchsorted(cuts, [] if self.dense is None else self.dense)
+        self.places = np.searchsorted(
+            cuts, [] if self.dense is None else self.dense.distances.ravel()
+        )
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ its features to the five sums (see `coefficients.sums`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,16 +17,14 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.chance_models import Fixed, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import (
-    Counted,
     counted_disagreement,
-    dense_distances,
+    dense_weights,
     lists_pairs,
-    rating_pairs,
 )
 from setagree.coefficients.sums import Sums, coefficient, features
+from setagree.credit.base import DenseWeights, neighbours
 from setagree.errors import DataError, ResamplingWarning, option, warn
 from setagree.inference.panel_members import require_study
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
@@ -115,7 +114,8 @@ class TwoWay:
         sums = Sums(*((m * each).sum(axis=0) for each in f))
         # A rating and its copies by the same rater are not a pair, so they are excluded from
         # chance, too.
-        return coefficient(model, sums, self._chance(m, w, share, sums.own))
+        y = model.chance(self.agreement.case, self._totals(m, w, share), sums.own, w)
+        return coefficient(model, sums, y)
 
     def _disagreement(self, w: Floats) -> Floats:
         """Return sum_gh w_g w_h d_gh / d_max over the ordered pairs of ratings of each unit."""
@@ -125,29 +125,25 @@ class TwoWay:
             return np.asarray(_sums(u, n, d) @ (2 * w[g] * w[h]))
         u, g, v = self._by_unit
         units = (u + n * np.arange(B)[:, None]).ravel()
-        each = w[g].T.ravel()
-        q = counted_disagreement(self._units, units, np.tile(v, B), each, n * B)
+        tally, weights = self.agreement.tally, self.agreement.weights
+        cells = units, np.tile(v, B), w[g].T.ravel()
+        q = counted_disagreement(self._ratings, tally, weights, self._dense, *cells, B)
         return np.asarray(q.reshape(B, n).T / self.agreement.weights.max_distance)
 
     @cached_property
     def _lists_pairs(self) -> bool:
         return lists_pairs(self._ratings, self.agreement.weights.n_values)
 
-    def _chance(self, m: Floats, w: Floats, share: Floats, own: Floats) -> Floats:
-        """Return y = 1 - pe of each resample."""
-        study, case, K = self.study, self.agreement.case, self.agreement.weights.n_values
-        match model := self.agreement.definition.model:
-            case Fixed():
-                return np.full(w.shape[1], model.level(case))
-            case UrnOfEachRater():
-                cells = study.value_codes.astype(np.int64) * study.n_raters + study.rater_codes
-                table = _sums(cells, K * study.n_raters) @ m[study.unit_codes]
-                return model.chance(case, [table.reshape(K, *w.shape)], w)
-            case Urn() | Redrawn():
-                # X_k = sum_i m_i share_i sum_g w_g 1[v_ig = k]
-                each = (m * share)[study.unit_codes] * w[study.rater_codes]
-                return model.chance(case, _sums(study.value_codes, K) @ each, own)
-        raise TypeError(f"{model!r} is not a model of chance whose raters can be redrawn")
+    def _totals(self, m: Floats, w: Floats, share: Floats) -> Iterator[Floats]:
+        """Yield the amounts of each value, of shape (K, 1, B), or (K, n_raters, B)."""
+        study, K = self.study, self.agreement.weights.n_values
+        if self.agreement.definition.model.needs_raters:
+            cells = study.value_codes.astype(np.int64) * study.n_raters + study.rater_codes
+            table = _sums(cells, K * study.n_raters) @ m[study.unit_codes]
+            yield table.reshape(K, *w.shape)
+        else:  # X_k = sum_i m_i share_i sum_g w_g 1[v_ig = k]
+            each = (m * share)[study.unit_codes] * w[study.rater_codes]
+            yield (_sums(study.value_codes, K) @ each)[:, None]
 
     @cached_property
     def _ratings(self) -> Floats:
@@ -157,7 +153,9 @@ class TwoWay:
     def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """The pairs of ratings within units: unit, two raters, distance / d_max."""
         study, weights = self.study, self.agreement.weights
-        one, two = rating_pairs(study.unit_codes)
+        order = np.argsort(study.unit_codes, kind="stable")
+        pairs = zip((order[:0], order[:0]), *neighbours(study.unit_codes[order]), strict=True)
+        one, two = (order[np.concatenate(places)] for places in pairs)
         d = weights.distance_at(study.value_codes[one], study.value_codes[two])
         raters = study.rater_codes
         return study.unit_codes[one], raters[one], raters[two], d / weights.max_distance
@@ -170,9 +168,8 @@ class TwoWay:
         return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
 
     @cached_property
-    def _units(self) -> Counted:
-        weights = self.agreement.weights
-        return Counted(self._ratings, self.agreement.tally, weights, dense_distances(weights))
+    def _dense(self) -> DenseWeights | None:
+        return dense_weights(self.agreement.weights)
 
 
 def _sums(codes: npt.NDArray[Any], n: int, each: Floats | None = None) -> Any:

@@ -15,7 +15,7 @@ from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, jackknife_variance, spread, units_drawn
-from setagree.coefficients.parts import Absences
+from setagree.coefficients.parts import Parts
 from setagree.coefficients.score_interval import score_ends
 from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
@@ -591,8 +591,9 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
     if agreement.reason is not None:
         return np.full(study.n_raters, np.nan)
     model = agreement.definition.model
-    values, lost = Absences(agreement.sums, study).estimates()
-    for g in np.flatnonzero(lost).tolist():
+    left = Parts(agreement.sums, study.rater_codes, study.n_raters, of_ratings=True).left
+    values = left.estimate.copy()
+    for g in np.flatnonzero(left.lost).tolist():
         values[g] = estimate(
             part_case(agreement, study.take(study.rater_codes != g)), model
         ).estimate

@@ -17,7 +17,14 @@ from setagree.coefficients.chance import (
     Case,
     pattern_disagreement,
 )
-from setagree.coefficients.sums import Estimate, standard_error, undefined_estimate
+from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.sums import (
+    Estimate,
+    UnitSums,
+    estimate,
+    standard_error,
+    undefined_reasons,
+)
 
 
 def case_of(rows, distance="masi"):
@@ -58,8 +65,10 @@ def test_shares(rows):
     expected = [
         float(reference.mean([u.count(A) / len(u) for u in units])) for A in case.tally.values
     ]
-    assert case.rated_shares.tolist() == pytest.approx(expected)
-    assert case.rated_shares.sum() == pytest.approx(1)
+    whole = UnitSums(case, Urn())
+    shares = whole.urn / whole.sums.P
+    assert shares.tolist() == pytest.approx(expected)
+    assert shares.sum() == pytest.approx(1)
 
 
 def estimate_of(influence, counted, undefined=None):
@@ -101,18 +110,23 @@ class TestStandardError:
         ("a a / a a", "one value"),
         ("a a", "one value"),
         ("a b", "one unit"),
-        ("a b / b a", "no chance disagreement"),
     ],
 )
 def test_why_it_is_undefined(rows, why):
     """The reason is the first that applies; agreements are 1 - disagreement / d_max."""
-    parts = undefined_estimate(case_of(text(rows), "hamming"), observed=0.5, expected=1.0)
+    parts = estimate(case_of(text(rows), "hamming"), Urn())
     assert parts.undefined == why
     assert math.isnan(parts.estimate)
     d_max = 1 if why == "one value" else 2
-    assert parts.observed_agreement == 1 - 0.5 / d_max
-    assert parts.expected_agreement == 1 - 1 / d_max
+    disagreements = parts.observed_disagreement, parts.expected_disagreement
+    agreements = parts.observed_agreement, parts.expected_agreement
+    assert agreements == pytest.approx([1 - d / d_max for d in disagreements], nan_ok=True)
     assert parts.influence.size == parts.counted.size == 0
+
+
+def test_why_it_is_undefined_otherwise():
+    """Two units and two values leave one reason."""
+    assert undefined_reasons(2, 2).item() == "no chance disagreement"
 
 
 def test_a_case_without_raters():

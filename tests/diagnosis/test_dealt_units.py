@@ -5,10 +5,9 @@ import pytest
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.parts import Parts
 from setagree.diagnosis import by_group
-from setagree.diagnosis.common import unit_case
+from setagree.diagnosis.common import unit_sums
 
 P = ["difference_p_value", "homogeneity_p_value"]
 
@@ -42,7 +41,7 @@ def test_equals_a_loop_over_dealings(monkeypatch, coefficient, n_groups):
 
     seen = by_t(of_unit)
     whole = sa.krippendorff_alpha(study, distance="masi")
-    order, groups = by_group._in_one_order(Parts(unit_case(whole), Urn(), of_unit, n_groups))
+    order, groups = by_group._in_one_order(Parts(unit_sums(whole), of_unit, n_groups))
     assert np.bincount(groups).tolist() == np.bincount(of_unit).tolist()
     dealt = np.random.default_rng(5).permuted(np.tile(groups, (39, 1)), axis=1)
     every = np.array([seen, *(by_t(one[np.argsort(order)]) for one in dealt)])

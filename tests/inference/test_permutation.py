@@ -411,7 +411,7 @@ class TestMeans:
     def test_every_coefficient_is_named(self, door):
         """A coefficient whose chance term is not written down is refused, not taken for Fleiss'."""
         kappa = score(T1, "fleiss_kappa")
-        with pytest.raises(TypeError, match=r"is not a model of chance (that|whose)"):
+        with pytest.raises(TypeError, match="is not a model of chance whose"):
             door(replace(kappa, definition=replace(kappa.definition, model=Unheard())))
 
     def test_fleiss_needs_equally_many_ratings_not_the_same_raters(self):

@@ -47,7 +47,7 @@ class TestManyRatings:
         agreement = score(rows, name, distance)
         shuffler = shuffler_of(agreement, "within_rater")
         V, rng = np.tile(shuffler.value, (8, 1)), np.random.default_rng(4)
-        for mine in shuffler.groups():
+        for mine in shuffler.groups:
             V[:, mine] = rng.permuted(V[:, mine], axis=1)
         places = list(zip(shuffler.unit, shuffler.rater, strict=True))
         rewritten = []
