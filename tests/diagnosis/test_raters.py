@@ -330,7 +330,7 @@ class TestByPair:
         """Small blocks of pairs give the same frame."""
         study = incomplete()
         whole = sa.by_pair(study)
-        monkeypatch.setattr(confusions, "_BLOCK_PAIRS", 3)
+        monkeypatch.setattr(confusions, "BLOCK_STEPS", 3)
         pd.testing.assert_frame_equal(sa.by_pair(study), whole)
 
     def test_undefined_pairs(self):
