@@ -30,7 +30,7 @@ _FEW_BYTES = 2**20
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the columns of a Parquet file; text stays in Arrow, lists arrive as codes.
+    """Return the columns of a Parquet file; text, lists and objects stay in Arrow.
 
     A `limit` is how many rows are wanted at most.
     """
@@ -70,23 +70,7 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
         raise FileError(f"{source} has columns and no rows.")
-    return arrow_frame(table)
-
-
-def arrow_frame(table: Any) -> pd.DataFrame:
-    """Return the columns of an Arrow table; text and objects stay in Arrow, lists become codes."""
-    import pyarrow as pa
-
-    names = table.column_names
-    # A column of long texts, or of pictures, that nobody asks for is not made Python objects.
-    stays = (pa.types.is_string, pa.types.is_large_string, pa.types.is_struct)
-    kept = {
-        name: pd.Series(pd.arrays.ArrowExtensionArray(column))
-        for name, column in zip(names, table.columns, strict=True)
-        if any(is_such(column.type) for is_such in stays)
-    }
-    others = as_pandas(table, [name for name in names if name not in kept])
-    return pd.DataFrame({name: kept[name] if name in kept else others[name] for name in names})
+    return as_pandas(table)
 
 
 def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from setagree.errors import FileError, listing, missing_package
-from setagree.files.binary import arrow_frame
 from setagree.files.streams import Source, check_regular
+from setagree.study.frames import as_pandas
 
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
@@ -26,7 +26,7 @@ def is_dataset(path: Path) -> bool:
 
 def read_dataset(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     """Return the rows of a dataset, the numbers of classes as their names."""
-    return arrow_frame(dataset_rows(source, limit=limit))
+    return as_pandas(dataset_rows(source, limit=limit))
 
 
 def dataset_rows(source: Source, *, limit: int | None = None) -> Any:

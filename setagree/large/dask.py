@@ -23,7 +23,7 @@ from setagree.large.partitions import (
     survey_part,
 )
 from setagree.large.survey import CodedCells, code_cells
-from setagree.study.objects import order_of
+from setagree.study.codes import order_of
 from setagree.study.reading import Reading
 from setagree.study.row_filter import NO_ROWS, Where
 

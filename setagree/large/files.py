@@ -26,7 +26,7 @@ from setagree.files.streams import (
 )
 from setagree.large.copies import check_alike, copy_texts
 from setagree.large.relations import quoted, run_query
-from setagree.study.objects import common_order
+from setagree.study.codes import common_order
 from setagree.study.row_filter import NO_ROWS, Counts, Where
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]

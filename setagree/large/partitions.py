@@ -17,7 +17,16 @@ from setagree.large.patterns import Repeats, anonymous, merge_all
 from setagree.large.survey import Held, Survey
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids
-from setagree.study.codes import MISSING, Codes, Column, as_objects
+from setagree.study.codes import (
+    MISSING,
+    Codes,
+    Column,
+    as_objects,
+    distinct_cells,
+    factorise,
+    merge,
+    recode,
+)
 from setagree.study.frames import is_inexact, without_dictionary
 from setagree.study.keys import spelled_time
 from setagree.study.tally import Tally
@@ -135,13 +144,9 @@ def _find_repeats(study: Annotations) -> Repeats:
 
 def _distinct(column: Column) -> tuple[Codes, list[Any]]:
     """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
-    column = without_dictionary(column)
-    try:
-        codes, cells = pd.factorize(column)
-    except (TypeError, ValueError, NotImplementedError):  # the last from Arrow lists
-        codes, held = pd.factorize(as_objects(map(_held, column.tolist())))
-        return codes, held.tolist()
-    return codes, as_objects(cells).tolist()
+    codes, cells = distinct_cells(without_dictionary(column))
+    merged, held = merge([*map(_held, cells)])
+    return recode(codes, merged), [*held]
 
 
 def _held(cell: Any) -> Any:
@@ -154,7 +159,7 @@ def _held(cell: Any) -> Any:
 
 
 def _count_nameless(column: Column) -> int:
-    codes, names = pd.factorize(without_dictionary(column))
+    codes, names = factorise(without_dictionary(column))
     blank = [k for k, name in enumerate(names) if isinstance(name, str) and not name.strip()]
     return int(np.isin(codes, [MISSING, *blank]).sum())
 

@@ -12,9 +12,8 @@ import pandas as pd
 
 from setagree.errors import DataError, counted
 from setagree.study.assembly import code_answers
-from setagree.study.codes import MISSING, Answers, as_objects
+from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
 from setagree.study.frames import inexact_ids
-from setagree.study.objects import as_ordered, common_order
 from setagree.study.reading import Reading
 
 Ints = npt.NDArray[np.int64]

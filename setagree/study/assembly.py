@@ -30,6 +30,7 @@ from setagree.study.codes import (
     Column,
     as_objects,
     code_label_sets,
+    factorise,
     may_look_alike,
     merge,
     recode,
@@ -47,7 +48,6 @@ from setagree.study.frames import (
 )
 from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
-from setagree.study.objects import encoded, in_arrow, text_of
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.rows import row_numbers
 from setagree.study.scalars import code_scalars
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 
 _MANY_RATERS = 10
 _MANY_NAMES = 100_000
-_PROBED = 5_000
-"""Rows that are looked at for runs of one identifier; fewer are not worth a look."""
 
 
 class LongColumns(NamedTuple):
@@ -336,11 +334,10 @@ def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes and distinct identifiers, in the order of their first row."""
     try:
-        factorise = encoded if len(column) < _PROBED else _factorised_ids
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
         raise DataError(f"a {role} is named by text or a number ({error}).") from error
-    tidy, names = _tidy_names(codes.astype(np.int32, copy=False), as_objects(ids), role, column)
+    tidy, names = _tidy_names(codes.astype(np.int32, copy=False), ids, role, column)
     blank = np.flatnonzero(names == "")
     unnamed = tidy == MISSING
     bad = np.flatnonzero(unnamed | np.isin(tidy, blank) if blank.size else unnamed)
@@ -350,28 +347,6 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
             f"from 1 below the header); name the {role} or drop the rows."
         )
     return tidy, names
-
-
-def _factorised_ids(column: Column) -> tuple[Codes, pd.Index[Any] | npt.NDArray[Any]]:
-    """Factorise many identifiers; of those that stand in runs one of each, in half the time.
-
-    Neighbours are compared in Arrow alone, where that costs a tenth of the factorisation.
-    """
-    column = text_of(column, in_arrow(column))
-    if getattr(column.dtype, "storage", None) != "pyarrow":
-        return encoded(column)
-    probed = column[:_PROBED]
-    if np.count_nonzero(_run_heads(probed)) * 2 >= len(probed):
-        return pd.factorize(column)
-    heads = _run_heads(column)
-    codes, ids = pd.factorize(column[heads])
-    ends = np.append(np.flatnonzero(heads), len(heads))
-    return np.repeat(codes.astype(np.int32), np.diff(ends)), ids
-
-
-def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
-    """Return whether each row differs from the one above; a missing one does."""
-    return (column != column.shift()).to_numpy(dtype=bool, na_value=True)
 
 
 def _tidy_names(

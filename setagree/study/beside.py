@@ -12,12 +12,11 @@ import pandas as pd
 
 from setagree.errors import DataError, OptionError, a_type, listing, shorten
 from setagree.study.assembly import pick_column
-from setagree.study.codes import as_objects
+from setagree.study.codes import as_objects, as_ordered, is_ordered
 from setagree.study.doubts import warn_merged_names
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
-from setagree.study.objects import as_ordered, is_ordered
 
 GROUPS = {"cluster": "Clusters", "strata": "Strata"}
 """The roles that name groups of units, and these as sentences call them."""

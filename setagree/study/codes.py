@@ -1,12 +1,13 @@
-"""Label sets to integer codes, and what every coded column needs."""
+"""Columns to integer codes and distinct cells, and the label sets of these."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,10 @@ from setagree.checks import Guessable, no_collection
 from setagree.errors import (
     DataError,
     LabelError,
-    MixedScaleWarning,
-    SeparatorWarning,
     SetagreeError,
-    SimilarLabelsWarning,
+    SetagreeWarning,
     counted,
     listing,
-    option,
-    python_or_command,
     shorten,
     warn,
 )
@@ -47,147 +44,8 @@ from setagree.study.labels import (
     is_number,
     read_cell,
 )
-from setagree.study.objects import distinct_lists, encoded, in_arrow, text_of
+from setagree.study.odd_labels import warn_of_odd_labels
 from setagree.wording.label_sets import Degrees, LabelSet
-
-_JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_ENOUGH = 100
-"""Ratings from which numbers among words and misspellings are looked for."""
-_RARE = 0.01
-"""Share of the ratings below which a label may be a misspelling."""
-_TIMES = 10
-"""How much more frequent the label must be that a misspelling resembles."""
-_LENGTHS = range(5, 81)
-"""Characters of labels that may be misspellings of one another; longer ones are sentences."""
-_MOST = 2_000
-"""Distinct labels up to which these are looked at: more are not a codebook."""
-
-
-def warn_of_odd_labels(
-    values: Sequence[LabelSet], codes: Codes, label_sep: str, times: Codes | None
-) -> None:
-    """Warn of joined labels, numbers among words and rare misspellings, with their counts.
-
-    Look at the distinct labels, and count ratings only if one of them is odd.
-    """
-    texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
-    if len(texts) > _MOST:
-        return
-    signs = _JOINED if "," in label_sep else _JOINED_OR_COMMA
-    joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
-    numbers = [text for text in texts if _NUMBER.fullmatch(text)]
-    numbers = numbers if 2 * len(numbers) < len(texts) else []
-    alike = list(_alike(texts))
-    if not (joined or numbers or alike):
-        return
-
-    rows = codes >= 0
-    given = np.bincount(codes[rows], None if times is None else times[rows], len(values))
-    n_ratings = dict.fromkeys(texts, 0)
-    for value, n in zip(values, given.tolist(), strict=True):
-        for label in value:
-            n_ratings[str(label)] += round(n)
-    is_used = max(map(len, values)) > 1
-    # Of labels that differ only in the order of their parts, the separator has been warned of.
-    if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
-        _warn_joined(joined, n_ratings, label_sep, signs, is_used=is_used)
-    is_large = (total := round(given.sum())) >= _ENOUGH
-    if numbers and is_large:
-        warn(
-            f"{_counts(numbers, n_ratings)}: a number among words, read as a label. If it is a "
-            f"slip, correct these cells; {option('codebook')} with the permitted labels refuses it "
-            "and names its place.",
-            MixedScaleWarning,
-        )
-    if alike and is_large:
-        _warn_misspelt(alike, n_ratings, total)
-
-
-def _warn_joined(
-    joined: Sequence[str],
-    n_ratings: Mapping[str, int],
-    label_sep: str,
-    signs: re.Pattern[str],
-    *,
-    is_used: bool,
-) -> None:
-    """Warn of labels whose parts are labels as well."""
-    found = signs.search(joined[0])
-    assert found is not None  # noqa: S101 - it is joined by one of these signs
-    sign, parts = found[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
-    remedy = f"use {option('label_sep', sign)}"
-    if is_used:
-        replaced = f"df[column].str.replace({sign!r}, {label_sep!r}, regex=False)"
-        everywhere = f"put {label_sep!r} between all labels in the file"
-        remedy = python_or_command(
-            f"use {option('label_sep', label_sep)} everywhere: {replaced}", everywhere
-        )
-    warn(
-        f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
-        f"are labels as well. If {sign!r} separates labels, {remedy}.",
-        SeparatorWarning,
-    )
-
-
-def _warn_misspelt(
-    alike: Sequence[tuple[str, str]], n_ratings: Mapping[str, int], total: int
-) -> None:
-    """Warn of rare labels that are one slip from a frequent one, as `_alike` defines it."""
-    found = []
-    for one, other in alike:
-        (n, rare), (n_more, usual) = sorted([(n_ratings[one], one), (n_ratings[other], other)])
-        if n < _RARE * total and n_more >= _TIMES * n:
-            found.append(f"{shorten(rare)} ({n:,} of {counted(total, 'rating')}) and "
-                         f"{shorten(usual)} ({n_more:,})")  # fmt: skip
-    if found:
-        rest = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
-        warn(
-            "labels that differ in one character, or in the order of two, are kept apart: "
-            f"{'; '.join(found[:5])}{rest}. If the rare one is a misspelling, correct these cells; "
-            f"{option('codebook')} with the permitted labels refuses it and names its place.",
-            SimilarLabelsWarning,
-        )
-
-
-def _parts(text: str, signs: re.Pattern[str]) -> set[str]:
-    """Return the texts between the signs that may join labels; the text itself if one is blank."""
-    parts = {part.strip() for part in signs.split(text)}
-    return {text, ""} if "" in parts else parts
-
-
-def _alike(words: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of words that differ in one letter more, in another one, or in two exchanged.
-
-    Words without one of their letters are looked up, so that not all pairs are compared. Numbered
-    labels, such as class1 and class2, are not misspellings of one another.
-    """
-    shorter: dict[tuple[int, str], str] = {}
-    whole, seen = {*words}, set()
-    for word in sorted(words):
-        for k in range(len(word) if len(word) in _LENGTHS else 0):
-            rest = word[:k] + word[k + 1 :]
-            exchanged = word[:k] + word[k + 1 : k + 2] + word[k] + word[k + 2 :]
-            others = [shorter.setdefault((k, rest), word), rest, exchanged]
-            for other in others:
-                pair = (min(word, other), max(word, other))
-                if other != word and other in whole and pair not in seen and _letters(*pair):
-                    seen.add(pair)
-                    yield pair
-
-
-def _letters(one: str, other: str) -> bool:
-    """Return whether two words differ in a letter, not in case or in a digit, sign or space."""
-    plain = [re.sub(r"[\W\d_]", "", word).casefold() for word in (one, other)]
-    return plain[0] != plain[1]
-
-
-def _counts(texts: Sequence[str], n_ratings: Mapping[str, int]) -> str:
-    """Return labels with the numbers of their ratings."""
-    shown = [f"{shorten(text)} ({counted(n_ratings[text], 'rating')})" for text in texts[:5]]
-    rest = f" and {len(texts) - 5:,} more" if len(texts) > 5 else ""
-    return f"label{'s' if len(texts) > 1 else ''} {', '.join(shown)}{rest}"
-
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
@@ -200,8 +58,8 @@ Value: TypeAlias = Any
 
 MISSING = -1
 
-_MANY_OBJECTS = 5_000
-"""Python objects from which on it pays to hand them to Arrow."""
+_MANY = 5_000
+"""Rows from which on it pays to hand Python objects to Arrow, and to look for runs of one cell."""
 
 _USUAL_SEPARATORS = {",", ";", "|"}
 _PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
@@ -362,17 +220,24 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
     return frozenset().union(*values)
 
 
+def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
+    """Return codes in the order of their first row, -1 for missing, and the distinct cells.
+
+    Raises
+    ------
+    TypeError, ValueError, NotImplementedError
+        Some cells cannot be hashed.
+    """
+    return _factorise(column, in_arrow(column))
+
+
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
-    """Factorise cells; those that cannot be hashed stand for themselves through a key."""
-    text = column
-    factorise: Callable[[Column], tuple[Codes, Any]] = pd.factorize
-    if len(column) >= _MANY_OBJECTS:
-        arrow, factorise = in_arrow(column), encoded
-        if (found := distinct_lists(column, arrow)) is not None:
-            return found
-        text = text_of(column, arrow)
+    """Return `factorise` of a column whose cells may be lists, sets or dicts, too."""
+    arrow = in_arrow(column)
     try:
-        codes, cells = factorise(text)
+        if (lists := _factorise_lists(arrow)) is not None:
+            return lists
+        codes, cells = _factorise(column, arrow)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.
@@ -380,6 +245,150 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     codes, _ = pd.factorize(as_objects(_keys(listed)))
     first = pd.Series(codes).drop_duplicates()
     return codes, [listed[row] for row in first[first != MISSING].index]
+
+
+def in_arrow(column: Column) -> Any:
+    """Return text and lists as an Arrow array, Python objects where there are many; else None."""
+    if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", "") == "pyarrow":
+        array: Any = column.array
+        return array.__arrow_array__()
+    if column.dtype != object or len(column) < _MANY:
+        return None
+    try:
+        import pyarrow as pa
+
+        found = pa.array(column.to_numpy(), from_pandas=True)
+    except (ImportError, TypeError, ValueError, ArithmeticError, NotImplementedError):
+        return None
+    # Arrow takes any NaN for a null, a signaling one too, which no answer may be.
+    nulls = column.to_numpy()[np.asarray(found.is_null())] if found.null_count else ()
+    return None if any(isinstance(one, Decimal) for one in nulls) else found
+
+
+def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object_]]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _renumbered(column)
+    if arrow is not None and len(column) >= _MANY and is_text(arrow.type):
+        column = pd.Series(pd.arrays.ArrowStringArray(arrow))
+        # Of cells that stand in runs, one of each takes half the time. Comparing neighbours takes
+        # a tenth of it.
+        if np.count_nonzero(_run_heads(column[:_MANY])) * 2 < _MANY:
+            heads = _run_heads(column)
+            codes, cells = pd.factorize(column[heads])
+            ends = np.append(np.flatnonzero(heads), len(heads))
+            return np.repeat(codes.astype(np.int32), np.diff(ends)), as_objects(cells)
+    # Of a Series of objects pandas 2 makes an Index, which has no large numbers.
+    codes, found = pd.factorize(column.to_numpy() if column.dtype == object else column)
+    return codes, as_objects(found)
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a type of Arrow is that of text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
+    """Return whether each row differs from the one above; a missing one does."""
+    return (column != column.shift()).to_numpy(dtype=bool, na_value=True)
+
+
+def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
+    """Return the codes of a categorical in the order of their first row; no cell is hashed."""
+    codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+    n, last = len(codes), len(categories)
+    # The place after the last is what a missing row (code -1) picks.
+    first = np.full(last + 1, n)
+    first[codes[::-1]] = np.arange(n - 1, -1, -1)
+    is_first = np.zeros(n + 1, dtype=bool)
+    is_first[first[:last]] = True
+    order = codes[is_first[:n]]
+    places = np.full(last + 1, MISSING, dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places[codes], as_objects(categories.take(order))
+
+
+def _factorise_lists(arrow: Any) -> tuple[Codes, list[Any]] | None:
+    """Return the codes of lists of text, which sums of random numbers of their items tell apart.
+
+    The order of items does not count. None if the cells are others, or if a second sum shows that
+    two lists differ that are one by the first.
+    """
+    if arrow is None or not hasattr(arrow.type, "value_type") or not is_text(arrow.type.value_type):
+        return None
+    if not hasattr(arrow, "offsets"):
+        arrow = arrow.combine_chunks()
+    if not hasattr(arrow, "offsets"):  # lists of a fixed length, dictionaries
+        return None
+    # Null lists may have items as well, which flatten() leaves out.
+    items, ends = arrow.values.dictionary_encode(), arrow.offsets.to_numpy()
+    if items.null_count:
+        return None
+    numbers = np.random.default_rng(0).integers(2**63, size=(2, len(items.dictionary) + 1))
+    codes_of_items = items.indices.to_numpy()
+    sums = np.zeros((2, len(codes_of_items) + 1), dtype=np.uint64)
+    for each, number in zip(sums, numbers.astype(np.uint64), strict=True):
+        np.cumsum(number[codes_of_items], out=each[1:])
+    first_sum, second_sum = sums[:, ends[1:]] - sums[:, ends[:-1]]
+    known = np.flatnonzero(np.asarray(arrow.is_valid()))
+    codes = np.full(len(arrow), MISSING)
+    codes[known], _ = pd.factorize(first_sum[known])
+    first = known[np.flatnonzero(np.diff(np.maximum.accumulate(codes[known]), prepend=MISSING))]
+    if (second_sum[known] != second_sum[first][codes[known]]).any():
+        return None
+    return codes, arrow.take(first).to_pylist()
+
+
+def is_ordered(dtype: Any) -> TypeGuard[pd.CategoricalDtype]:
+    """Return whether a column is an ordered categorical."""
+    return isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
+
+
+def as_ordered(column: pd.Series[Any], order: Iterable[Any]) -> pd.Series[Any]:
+    """Return a column as a categorical of this order, or as it is if the order is empty."""
+    categories = [*order]
+    return column.astype(pd.CategoricalDtype(categories, ordered=True)) if categories else column
+
+
+def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
+    """Return all categories of an ordered categorical in their order; () for other columns.
+
+    Examples
+    --------
+    >>> order_of(pd.Series(pd.Categorical(["b"], categories=["b", "a"], ordered=True)))
+    ('b', 'a')
+    """
+    return tuple(column.dtype.categories) if is_ordered(column.dtype) else ()
+
+
+def common_order(orders: Iterable[tuple[Any, ...]], cells: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the order of categories of what is joined; () if there is none or they differ.
+
+    `cells` are the answers, without missing ones: those of a part without an order must be among
+    the categories of the others.
+
+    Warns
+    -----
+    SetagreeWarning
+        The orders differ, or do not have all answers.
+    """
+    distinct = [*dict.fromkeys(filter(None, orders))]
+    if not distinct:
+        return ()
+    known = {*distinct[0]}
+    odd = [cell for cell in cells if not (isinstance(cell, Hashable) and cell in known)]
+    if len(distinct) == 1 and not odd:
+        return distinct[0]
+    shown = " and ".join(listing([*order]) for order in distinct[:2])
+    lacks = f"{listing([*dict.fromkeys(map(str, odd))])} not among {shown}"
+    warn(
+        "the columns or files that are joined do not have the same ordered categories "
+        f"({shown if len(distinct) > 1 else lacks}): their order is ignored. Give all of them the "
+        "same ordered categories to use it.",
+        SetagreeWarning,
+    )
+    return ()
 
 
 def without_markers(

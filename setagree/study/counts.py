@@ -10,11 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, a_type, check_choice, counted, listing, option, shorten
-from setagree.study.codes import Answers, as_objects, code_label_sets
+from setagree.study.codes import Answers, as_objects, as_ordered, code_label_sets, order_of
 from setagree.study.labels import Case, LabelSyntax, is_missing
 from setagree.study.names import check_text, tidied
 from setagree.study.numbers import inferred
-from setagree.study.objects import as_ordered, order_of
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
 

@@ -1,4 +1,4 @@
-"""Tables of other libraries as pandas columns: text and lists of text arrive as integer codes."""
+"""Tables of other libraries as pandas columns; text and lists stay in Arrow where it is there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import (
@@ -18,9 +17,15 @@ from setagree.errors import (
     missing_package,
     shorten,
 )
-from setagree.study.codes import MISSING, Codes, Column, as_objects
+from setagree.study.codes import (
+    Column,
+    as_objects,
+    as_ordered,
+    common_order,
+    is_text,
+    order_of,
+)
 from setagree.study.numbers import EXACT
-from setagree.study.objects import as_ordered, common_order, order_of, order_of_arrow
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -28,8 +33,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "pd.DataFrame | IntoFrame"
 """A table of pandas, or of any library that narwhals knows."""
-
-_MOST_KEYS = 2**62
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
@@ -81,8 +84,8 @@ def listed_columns(data: Frame) -> list[Any]:
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
     """Return a table as a pandas frame; a pandas frame itself, of others only the named columns.
 
-    Text and lists of text become categorical columns: the library they come from finds the distinct
-    cells, and only these become Python objects. Numbers and flags stay what they are; where some
+    Text, lists of text and objects stay in Arrow, so that only their distinct cells become Python
+    objects, and ordered categories stay ordered. Numbers and flags stay what they are; where some
     are missing they become nullable, so that large whole numbers keep all their digits.
 
     `names` are the columns that are needed; all by default.
@@ -112,7 +115,7 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
 
 
 def without_dictionary(column: Column) -> Column:
-    """Return a column of pandas as it is, or as a categorical if it has an Arrow dictionary.
+    """Return a column of pandas as it is, or without the dictionary that Arrow has for its cells.
 
     pandas takes a null in such a dictionary for a cell, does not join chunks with different
     dictionaries, and counts their unused entries as distinct cells.
@@ -122,11 +125,10 @@ def without_dictionary(column: Column) -> Column:
     >>> without_dictionary(pd.Series(["a", None])).isna().tolist()
     [False, True]
     """
-    if not str(getattr(column.dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+    if not hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
         return column
     array: Any = column.array
-    arrow = array.__arrow_array__()
-    found = _categorical(*_distinct_arrow(arrow), order=order_of_arrow(arrow))
+    found = _of_arrow(array.__arrow_array__())
     return pd.Series(found.array, index=column.index, name=column.name)
 
 
@@ -260,150 +262,49 @@ def _collected(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _column(series: nw.Series[Any]) -> Column:
-    """Return one column: numbers as numbers, text and lists of text coded, others as objects."""
+    """Return one column, through Arrow where it is installed and has the type of the cells."""
     import narwhals as nw
 
-    dtype = series.dtype
-    if dtype.is_float():
-        return pd.Series(series.to_numpy())
-    if dtype in {nw.String, nw.Categorical} or dtype == nw.Enum:
-        return _categorical(*_distinct(series), order=_order(series))
-    if isinstance(dtype, nw.List) and dtype.inner == nw.String:
-        return _categorical(*_distinct_lists(series))
-    if dtype == nw.Boolean or (dtype.is_integer() and "128" not in str(dtype)):
-        return _nullable(series)
-    if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
-        # Python's own times end at microseconds.
-        times: Column = pd.Series(series.to_numpy())
-        zone = dtype.time_zone
-        return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    return pd.Series(as_objects(series.to_list()), dtype=object)
+    dtype, order = series.dtype, getattr(series.dtype, "categories", ())  # of an Enum
+    if dtype not in {nw.Object, nw.Int128, nw.UInt128}:
+        try:
+            is_arrow = series.implementation.is_pyarrow()  # narwhals would join its chunks
+            column = _of_arrow(series.to_native() if is_arrow else series.to_arrow())
+            return as_ordered(column, order) if order else column  # which Arrow does not have
+        except ImportError:
+            if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
+                # Python's own times end at microseconds.
+                raise missing_package("times to the nanosecond", "pyarrow", "files") from None
+            if dtype.is_float() or (dtype.is_integer() and not series.null_count()):
+                return pd.Series(series.to_numpy())
+    return as_ordered(pd.Series(as_objects(series.to_list()), dtype=object), order)
 
 
-def _nullable(series: nw.Series[Any]) -> Column:
-    missing = series.is_null().to_numpy()
-    if not missing.any():
-        return pd.Series(series.to_numpy())
-    flags = series.dtype.is_integer()
-    values = series.fill_null(0 if flags else False).to_numpy()
-    array = pd.arrays.IntegerArray if flags else pd.arrays.BooleanArray
-    return pd.Series(array(np.array(values), np.array(missing)))
-
-
-def _order(series: nw.Series[Any]) -> tuple[Any, ...]:
-    """Return the categories of a column in their order, or () if they have none."""
-    if series.implementation.is_pyarrow():
-        return order_of_arrow(series.to_native())
-    return tuple(getattr(series.dtype, "categories", ()))  # of an Enum
-
-
-def _categorical(codes: Codes, cells: Sequence[Hashable], order: Sequence[Hashable] = ()) -> Column:
-    """Return coded cells as a column; equal cells meet, None is missing."""
-    merged: dict[Hashable, int] = {category: k for k, category in enumerate(order)}
-    places = [MISSING if c is None else merged.setdefault(c, len(merged)) for c in cells]
-    recoded = np.array([*places, MISSING], dtype=np.int32)[codes]
-    categories = pd.Index(as_objects(merged), dtype=object, tupleize_cols=False)
-    ordered = bool(order)
-    return pd.Series(pd.Categorical.from_codes(recoded, categories=categories, ordered=ordered))
-
-
-def _distinct(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:
-    """Return codes (-1 where missing) and cells of a column of text."""
-    if series.implementation.is_pyarrow():
-        return _distinct_arrow(series.to_native())
-    return _distinct_polars(series)
-
-
-def _distinct_arrow(array: Any) -> tuple[Codes, list[Any]]:
+def _of_arrow(array: Any) -> Column:
+    """Return an Arrow column: numbers as numbers, text and objects in Arrow, others as objects."""
     import pyarrow as pa
 
-    if not len(array):  # which pyarrow below 22 cannot combine
-        return np.empty(0, dtype=np.int64), []
-    if not pa.types.is_dictionary(array.type) or _null_in_dictionary(array):
-        array = _plain_arrow(array).dictionary_encode()
-    encoded = array.unify_dictionaries().combine_chunks()
-    codes = encoded.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
-    return codes, encoded.dictionary.to_pylist()
-
-
-def _null_in_dictionary(array: Any) -> bool:
-    return any(chunk.dictionary.null_count for chunk in array.chunks)
-
-
-def _plain_arrow(array: Any) -> Any:
-    """Return an Arrow column without a dictionary: a null in it is no cell, as any other null."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(array.type):
-        return array
-    decoded = [chunk.dictionary_decode() for chunk in array.chunks]
-    return pa.chunked_array(decoded, type=array.type.value_type)
-
-
-def _distinct_polars(series: nw.Series[Any]) -> tuple[Codes, list[Any]]:
-    import narwhals as nw
-
-    text = series.dtype == nw.String
-    physical = (series.cast(nw.Categorical) if text else series).to_native().to_physical()
-    keys = _filled(nw.from_native(physical, series_only=True))
-    # The physical codes of Polars are those of all texts it has met, not of this column.
-    codes, _ = pd.factorize(keys)
-    first = pd.Series(codes).drop_duplicates().index.to_numpy()
-    return codes, series[first.tolist()].to_list()
-
-
-def _filled(series: nw.Series[Any]) -> npt.NDArray[np.int64]:
-    """Return whole numbers as an array, -1 where one is missing."""
-    import narwhals as nw
-
-    return series.cast(nw.Int64).fill_null(MISSING).to_numpy()
-
-
-def _distinct_lists(series: nw.Series[Any]) -> tuple[Codes, list[frozenset[Any]]]:
-    """Return codes (-1 where missing) and label sets of a column of lists of text.
-
-    Lists are compared as rows of integer codes, those of one length at a time.
-    """
-    lengths = _filled(series.list.len())
-    item_codes, items = _distinct(_flattened(series, lengths))
-    starts = np.cumsum(np.maximum(lengths, 0)) - np.maximum(lengths, 0)
-    # A missing item has code -1, which picks the last.
-    named = as_objects([*items, None])
-    codes = np.full(len(lengths), MISSING, dtype=np.int64)
-    cells: list[frozenset[Any]] = []
-    by_length = np.argsort(lengths, kind="stable")
-    for rows in np.split(by_length, np.flatnonzero(np.diff(lengths[by_length])) + 1):
-        length = int(lengths[rows[0]]) if rows.size else MISSING
-        if length == MISSING:
-            continue
-        lists = item_codes[starts[rows][:, None] + np.arange(length)]
-        keys, first = _row_codes(lists, len(items))
-        codes[rows] = keys + len(cells)
-        cells.extend(frozenset(named[row]) for row in lists[first])
-    return codes, cells
-
-
-def _flattened(series: nw.Series[Any], lengths: npt.NDArray[np.int64]) -> nw.Series[Any]:
-    """Return the items of all lists, one after the other."""
-    import narwhals as nw
-
-    if series.implementation.is_pyarrow():
-        import pyarrow.compute as pc
-
-        return nw.from_native(pc.list_flatten(series.to_native()), series_only=True)
-    # Polars makes a missing item of an empty list.
-    filled = series.filter((lengths > 0).tolist())
-    return nw.from_native(filled.to_native().explode(), series_only=True)
-
-
-def _row_codes(rows: Codes, n_items: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return which rows of shape (n_rows, length) are equal, and the first of each."""
-    digits = rows.astype(np.int64) + 1
-    base, length = n_items + 1, rows.shape[1]
-    if base**length <= _MOST_KEYS:
-        keys = digits @ np.array([base**k for k in range(length)], dtype=np.int64)
-        codes, _ = pd.factorize(keys)
-        return codes, pd.Series(codes).drop_duplicates().index.to_numpy()
-    packed = np.ascontiguousarray(digits.astype(np.int32)).view(f"V{4 * length}").ravel()
-    _, first, codes = np.unique(packed, return_index=True, return_inverse=True)
-    return codes, first
+    kinds, kind = pa.types, array.type
+    array = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if kinds.is_dictionary(kind):
+        decoded = [chunk.dictionary_decode() for chunk in array.chunks]
+        plain = _of_arrow(pa.chunked_array(decoded, type=kind.value_type))
+        listed = [
+            chunk.dictionary.drop_null().to_pylist() for chunk in array.chunks if kind.ordered
+        ]
+        return as_ordered(plain, common_order(map(tuple, listed), ()))
+    if kinds.is_string_view(kind):
+        array = array.cast(pa.large_string())
+    # A column of long texts, or of pictures, that nobody asks for is not made Python objects.
+    if is_text(array.type) or kinds.is_struct(kind) or is_text(getattr(kind, "value_type", kind)):
+        return pd.Series(pd.arrays.ArrowExtensionArray(array))
+    if kinds.is_boolean(kind) or kinds.is_integer(kind):
+        if not array.null_count:
+            return pd.Series(array.to_numpy())
+        values = array.fill_null(0 if kinds.is_integer(kind) else False).to_numpy()
+        wrapped = pd.arrays.IntegerArray if kinds.is_integer(kind) else pd.arrays.BooleanArray
+        return pd.Series(wrapped(np.array(values), array.is_null().to_numpy()))
+    # Python's own times end at microseconds.
+    if kinds.is_floating(kind) or (kinds.is_timestamp(kind) and kind.unit == "ns"):
+        return pd.Series(array.to_pandas())
+    return pd.Series(as_objects(array.to_pylist()), dtype=object)

@@ -25,11 +25,10 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.assembly import code_ids, pick_column
-from setagree.study.codes import Codes, as_objects
+from setagree.study.codes import Codes, as_objects, is_ordered
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.names import tidied
 from setagree.study.numbers import as_float, as_number, exact
-from setagree.study.objects import is_ordered
 from setagree.study.reading import Reading
 from setagree.study.row_filter import CALENDAR_WORDS
 

@@ -18,6 +18,7 @@ from setagree.study.codes import (
     Kind,
     distinct_cells,
     merge,
+    order_of,
     parse_all,
     recode,
     without_markers,
@@ -33,7 +34,6 @@ from setagree.study.doubts import (
 from setagree.study.labels import Blank, Case
 from setagree.study.names import check_text, tidied
 from setagree.study.numbers import MOST_DIGITS, Number, as_number, is_double
-from setagree.study.objects import order_of
 
 
 def code_scalars(

@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import DataError, counted
-from setagree.study.codes import Value, as_objects
+from setagree.study.codes import Value, as_objects, as_ordered
 from setagree.study.numbers import inferred
-from setagree.study.objects import as_ordered
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
 

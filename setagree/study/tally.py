@@ -12,13 +12,20 @@ import pandas as pd
 
 from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, entries_of, read_only
+from setagree.study.codes import (
+    Codes,
+    Kind,
+    ReadOnlyArrays,
+    Value,
+    common_order,
+    entries_of,
+    read_only,
+)
 from setagree.study.counts import read_counts
 from setagree.study.doubts import warn_similar
 from setagree.study.kept_raters import Given
 from setagree.study.keys import Keys, value_numbers
 from setagree.study.labels import Case
-from setagree.study.objects import common_order
 from setagree.study.reading import AnswerKind
 from setagree.study.tables import tally_as_html
 

@@ -24,7 +24,6 @@ from setagree.errors import (
     SimilarLabelsWarning,
 )
 from setagree.study import codes as coding
-from setagree.study import objects as many_objects
 from setagree.study import scalars
 from setagree.study.labels import LabelSyntax
 from setagree.study.nulls import warn_blanks
@@ -250,42 +249,61 @@ class TestManyObjects:
         syntax = LabelSyntax(blank="empty")
         one_by_one = coding.code_label_sets(objects(*cells), syntax, place=place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(coding, "_MANY_OBJECTS", 0)
+            patch.setattr(coding, "_MANY", 0)
             together = coding.code_label_sets(objects(*cells), syntax, place=place)
         assert decoded(together) == decoded(one_by_one)
         assert {*together.values} == {*one_by_one.values}
 
     @pytest.mark.parametrize("missing", [float("nan"), pd.NA], ids=["nan", "NA"])
-    def test_text_of_pandas(self, missing):
-        """Text that pandas keeps as Python objects is coded by Arrow, too, to the same codes."""
-        dtype = pd.StringDtype("python", na_value=missing)
-        column = pd.Series(["b", None, "a", "b, a", None], dtype=dtype)
-        taken = many_objects.text_of(column, many_objects.in_arrow(column))
-        assert taken.dtype.storage == "pyarrow"
-        for one in (column, taken):
-            codes, cells = pd.factorize(one)
-            assert (codes.tolist(), [*cells]) == ([0, -1, 1, 2, -1], ["b", "a", "b, a"])
+    @pytest.mark.parametrize("storage", ["python", "pyarrow"])
+    def test_text_of_pandas(self, missing, storage, monkeypatch):
+        """Text of every storage has the same codes and cells; runs are looked at once."""
+        dtype = pd.StringDtype(storage, na_value=missing)
+        column = pd.Series(
+            ["b", "b", "b", None, None, "a", "b, a", "b, a", "b, a", None], dtype=dtype
+        )
+        for many in (100, 5):
+            monkeypatch.setattr(coding, "_MANY", many)
+            codes, cells = coding.distinct_cells(column)
+            assert codes.tolist() == [0, 0, 0, -1, -1, 1, 2, 2, 2, -1]
+            assert cells == ["b", "a", "b, a"]
 
     @pytest.mark.parametrize(
         "other", ["b", None, 1, ["a", None], decimal.Decimal("sNaN"), "\ud800"]
     )
-    def test_other_kinds_go_one_by_one(self, other):
-        """Arrow takes columns of text alone, or of lists of text alone; others stay as they are."""
-        column = pd.Series(["a", other], dtype=object)
-        arrow = many_objects.in_arrow(column)
-        taken = many_objects.text_of(column, arrow) is not column
-        assert taken == (other is None or other == "b")
-        lists = pd.Series([["a"], other], dtype=object)
-        found = many_objects.distinct_lists(lists, many_objects.in_arrow(lists))
-        assert (found is None) == (other is not None)
+    @pytest.mark.parametrize("first", ["a", ["a"]])
+    def test_other_kinds_go_one_by_one(self, first, other, monkeypatch):
+        """What Arrow does not take is coded one by one, to the same codes and cells."""
+        column = pd.Series([first, other, first], dtype=object)
+        codes, cells = coding.distinct_cells(column)
+        assert codes.tolist() == ([0, -1, 0] if other is None else [0, 1, 0])
+        monkeypatch.setattr(coding, "_MANY", 0)
+        again, same = coding.distinct_cells(column)
+        assert again.tolist() == codes.tolist()
+        assert repr(same) == repr(cells)
+
+    def test_null_lists_with_items(self):
+        """Items below a null list, and those outside a part of an array, belong to no cell."""
+        pa = pytest.importorskip("pyarrow")
+        items = pa.array(["x", "y", "a", "b", "b", "a", "z"])
+        kind, sure = pa.list_(pa.string()), pa.array([True, False, True, True, True])
+        lists = pa.ListArray.from_arrays(
+            [0, 1, 2, 4, 6, 7], items, kind, mask=pa.compute.invert(sure)
+        )
+        column = pd.Series(pd.arrays.ArrowExtensionArray(lists[1:]))
+        codes, cells = coding.distinct_cells(column)
+        assert codes.tolist() == [-1, 0, 0, 1]
+        assert cells == [["a", "b"], ["z"]]
 
     def test_lists_whose_first_sums_are_equal(self, monkeypatch):
         """Where the second sum tells two lists apart that the first does not, they stay apart."""
         numbers = np.array([[1, 1, 0], [1, 2, 0]])
         drawn = SimpleNamespace(integers=lambda *_, **__: numbers)
-        monkeypatch.setattr(many_objects.np.random, "default_rng", lambda _: drawn)
-        column = objects(["a"], ["b"])
-        assert many_objects.distinct_lists(column, many_objects.in_arrow(column)) is None
+        monkeypatch.setattr(coding.np.random, "default_rng", lambda _: drawn)
+        monkeypatch.setattr(coding, "_MANY", 0)
+        codes, cells = coding.distinct_cells(objects(["a"], ["b"]))
+        assert codes.tolist() == [0, 1]
+        assert cells == [["a"], ["b"]]
 
 
 class TestLabelWarnings:

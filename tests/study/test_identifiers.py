@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import setagree as sa
 from setagree.errors import DataError, SimilarLabelsWarning
-from setagree.study import assembly
+from setagree.study import codes as coding
 from setagree.study.assembly import code_ids
 
 
@@ -100,7 +100,9 @@ class TestIds:
         missing = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
         cells = [None if m else n for n, m in zip(names, missing, strict=True)]
         column = pd.Series(np.repeat(objects(*cells), times), dtype=dtype)
-        codes, ids = assembly._factorised_ids(column)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(coding, "_MANY", 2)
+            codes, ids = coding.factorise(column)
         expected, distinct = pd.factorize(column)
         assert codes.tolist() == expected.tolist()
         assert list(ids) == list(distinct)
