@@ -372,7 +372,7 @@ BUDGET = {
     "large": 4_600,
     "panels": 4_950,
     "plots": 2_550,
-    "reporting": 4_050,
+    "reporting": 4_150,
     "scoring": 2_400,
     "study": 8_300,
     "wording": 1_200,

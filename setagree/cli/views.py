@@ -30,7 +30,14 @@ from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
-from setagree.reporting.findings import ONE_BY_ONE, UNWEIGHTED, gather, main_findings, sections
+from setagree.reporting.findings import (
+    ONE_BY_ONE,
+    UNWEIGHTED,
+    claims_note,
+    gather,
+    main_findings,
+    sections,
+)
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section, Table
@@ -218,6 +225,7 @@ def terminal_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterat
     yield ""
     for finding in main_findings(f):
         yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
+    yield from _wrapped((claims_note(f),), long)
     for section in sections(f):
         yield from _section_lines(section, rows, long, tables)
 

@@ -94,7 +94,7 @@ class PermutationTest(Resampled):
         If `exact`, the share of arrangements. Two-sided: twice the smaller tail.
         """
         if self.alternative == "two-sided":
-            return min(1.0, 2 * min(self._own_tail(1), self._own_tail(-1)))
+            return float(np.minimum(1.0, 2 * min(self._own_tail(1), self._own_tail(-1))))
         return self._own_tail(1 if self.alternative == "greater" else -1)
 
     def tail(self, side: Literal["greater", "less"]) -> float:

@@ -18,7 +18,7 @@ from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data
-from setagree.limits import LONG_WORK
+from setagree.limits import LONG_WORK, TIE
 from setagree.panels.consensus import Ballot
 from setagree.panels.members import rater_index
 from setagree.progress import track
@@ -394,11 +394,10 @@ class RaterMap(Result):
             who = counted(len(self.unplaced), "rater")
             why = f" {who} not placed, because they share too few units with the others: "
             unplaced = (why, *named(self.unplaced, limit=5), ".")
-        return in_message((*self.cluster_words, *unplaced))
+        return in_message((*self.words_at(self.p_value), *unplaced))
 
-    @property
-    def cluster_words(self) -> Sentence:
-        """The first sentence of the verdict in parts, with the names of raters separate."""
+    def words_at(self, p_value: float) -> Sentence:
+        """Return the first sentence of the verdict in parts, for a p that may be corrected."""
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
             why = (
@@ -407,11 +406,11 @@ class RaterMap(Result):
                 else "one cluster was asked for"
             )
             return (f"No verdict: {why}.",)
-        if np.isnan(self.p_value):
+        if np.isnan(p_value):
             why = f"{option('n_resamples', 0)} leaves out the comparison with chance"
             return (f"No verdict: {why}.",)
-        p = p_phrase(self.p_value)
-        if self.p_value > 0.05:
+        p = p_phrase(p_value)
+        if p_value > 0.05 + TIE:
             chance = "the answers to each unit were assigned to them at random"
             return (f"No clusters: the raters form no clearer groups than if {chance} ({p}).",)
         clusters = self.rater_clusters

@@ -64,7 +64,7 @@ _RATERS = (1, 2, 3, 4, 5, 6, 8, 10)
 
 
 @public
-def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
+def null(test: PermutationTest, *, p_value: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the null distribution of a permutation test and the observed value.
 
     A histogram of the null distribution has a line at the observed value with p, and a line up to
@@ -74,6 +74,8 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     ----------
     test : PermutationTest
         What `permutation_test` returned.
+    p_value : float, optional
+        The p to show, such as one corrected for several tests. Default: that of the test.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -114,7 +116,8 @@ def null(test: PermutationTest, *, ax: Axes | None = None) -> Axes:
     below = test.quantile(0.95)
     # The text of the line on the right is the higher one, as it lies to the left of its line.
     height, other = (_HIGH, _LOW) if below <= estimate else (_LOW, _HIGH)
-    observed = f"observed {number(estimate)}, {p_phrase(test.p_value)} ({test.alternative})"
+    p = p_phrase(test.p_value if p_value is None else p_value)
+    observed = f"observed {number(estimate)}, {p} ({test.alternative})"
     _mark(ax, estimate, observed, height=height)
     _mark(ax, below, f"95% are at most {number(below)}", height=other, thin=True)
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from setagree.checks import as_generator, check_level, check_resamples
 from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
@@ -18,6 +20,7 @@ from setagree.errors import (
     UndefinedAgreementWarning,
 )
 from setagree.inference.benchmark import benchmark
+from setagree.inference.comparison import holm
 from setagree.inference.panel_members import require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
@@ -36,7 +39,7 @@ from setagree.reporting.sections import (
     raters,
     units,
 )
-from setagree.reporting.sections.base import Findings, Method, Options, Section, Topic
+from setagree.reporting.sections.base import SURE, Findings, Method, Options, Section, Topic
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement
@@ -108,6 +111,7 @@ def gather(
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
         f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)
         _compute(f)
+    correct(f)
     return f
 
 
@@ -123,6 +127,33 @@ def _compute(f: Findings) -> None:
                 if not topic.optional:
                     raise
                 f.absent[topic.id] = str(error)
+
+
+def correct(f: Findings) -> None:
+    """Correct the p-values of all claims together, by Holm: a page is one family of tests."""
+    raw = {
+        topic.id: np.array(topic.p_values(f, result), dtype=float)
+        for topic, result in _with_results(f)
+        if topic.p_values is not None
+    }
+    p = holm(np.concatenate([np.zeros(0), *raw.values()]))
+    ends = np.cumsum([len(each) for each in raw.values()])
+    f.corrected.update(zip(raw, np.split(p, ends), strict=False))
+
+
+def claims_note(f: Findings) -> str:
+    """Return the number of claims that were looked at, and their common correction."""
+    if not (n := f.n_claims):
+        return ""
+    were = "claim was" if n == 1 else "claims were"
+    note = (
+        f"{n:,} {were} looked at, each with a test. p is corrected for all of them together "
+        f"(Holm), here and in the tables, and a finding is claimed only if its p is at most "
+        f"{SURE:g}; all else is counts and estimates."
+    )
+    own = [f.result(topic) for topic in ("models", "replication", "decisions")]
+    is_alone = all(result is None for result in own)
+    return note if is_alone else f"{note} Models, panels and decisions have tests of their own."
 
 
 def _with_results(f: Findings) -> Iterator[tuple[Topic, Any]]:

@@ -91,10 +91,16 @@ def _resamples(bootstrap: Bootstrap) -> str:
 
 
 def permutation_sentence(
-    test: PermutationTest, rows: Sequence[Agreement], *, seed: int | None, cite: Cite
+    test: PermutationTest,
+    rows: Sequence[Agreement],
+    *,
+    p: float,
+    corrected: str,
+    seed: int | None,
+    cite: Cite,
 ) -> str:
-    """Return the result of a permutation test; empty if its p is undefined."""
-    if np.isnan(test.p_value):
+    """Return the result of a permutation test with its p; empty if that is undefined."""
+    if np.isnan(p):
         return ""
     often = f"all {len(test.distribution):,} arrangements of the answers"
     if not test.exact:
@@ -105,8 +111,9 @@ def permutation_sentence(
         larger = f", a larger p than with reshuffles {_SCHEMES[test.other.scheme]}"
     return (
         f"A permutation test against chance compared the estimate{_which(test.agreement, rows)} "
-        f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(test.p_value)}, "
-        f"{_SIDES[test.alternative]}{larger}{source}{'' if test.exact else _seeded(seed)}."
+        f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(p)}, "
+        f"{_SIDES[test.alternative]}{larger}{corrected}{source}"
+        f"{'' if test.exact else _seeded(seed)}."
     )
 
 
@@ -247,8 +254,12 @@ def methods_of_result(
     test: PermutationTest | None,
     seed: int | None,
     more: Sequence[Method] = (),
+    corrected: tuple[float, str] | None = None,
 ) -> Methods:
-    """Return the methods of a result, and further sentences with the keys of their sources."""
+    """Return the methods of a result, and further sentences with the keys of their sources.
+
+    `corrected` is p of the test, and a clause on its correction, if other tests count as well.
+    """
     rows, level = _rows(result, level)
     one, sources = rows[0], _Sources()
     found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
@@ -259,7 +270,10 @@ def methods_of_result(
         said.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
     if test is not None:
         check_reported(rows, test, "test")
-        said.append(permutation_sentence(test, rows, seed=seed, cite=sources.cite))
+        p, clause = corrected or (test.p_value, "")
+        said.append(
+            permutation_sentence(test, rows, p=p, corrected=clause, seed=seed, cite=sources.cite)
+        )
     said += [sentence for sentence, _ in more]
     sources.update(key for _, keys in more for key in keys)
     return Methods(tuple(filter(None, said)), tuple(cited(sources)))

@@ -19,7 +19,7 @@ import numpy as np
 from setagree.errors import FileError, MissingDependencyError, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
-from setagree.reporting.findings import main_findings, sections
+from setagree.reporting.findings import claims_note, main_findings, sections
 from setagree.reporting.headline import (
     caution,
     distance_phrase,
@@ -77,6 +77,7 @@ def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
         counts=counts,
         headline=_headline(f),
         findings=main_findings(f),
+        claims=claims_note(f),
         sections=drawn,
         methods=[methods.paragraph, *(one.text for one in methods.references)],
         bibtex=methods.bibtex,
@@ -276,6 +277,8 @@ def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[
     yield from ("## Main findings", "")
     for finding in main_findings(f):
         yield f"- **{finding.about}.** {said(finding.sentence)}"
+    if note := claims_note(f):
+        yield from ("", f"*{plain_text(note)}*")
     for section in sections(f):
         yield from _markdown_section(section)
     yield from ("", "## Methods paragraph", "")

@@ -111,7 +111,8 @@ def report(
         Default: Markdown if the path ends in ``.md`` or ``.markdown``, PDF if it ends in
         ``.pdf``, else HTML.
     n_resamples : int
-        Reshuffles of the test against chance; large studies get fewer, and the report states it.
+        Least number of reshuffles of each test. More are made if needed for the correction: 40 for
+        each claim of the report. Large studies get fewer, and the report states it.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same file, except for the date in a PDF.
 
@@ -177,7 +178,13 @@ def methods_of(f: Findings) -> Methods:
     test = None if f.main.reason is not None else f.results["chance"]
     more = [*_quoted(f), *methods(f)]
     return methods_of_result(
-        f.main, level=f.level, bootstrap=None, test=test, seed=f.seed, more=more
+        f.main,
+        level=f.level,
+        bootstrap=None,
+        test=test,
+        seed=f.seed,
+        more=more,
+        corrected=(f.corrected["chance"][0], f", {f.holm_clause}"),
     )
 
 

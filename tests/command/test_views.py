@@ -186,7 +186,8 @@ class TestDiagnose:
         assert "AGREEMENT WITH THE CONSENSUS OF THE HUMANS" in printed
         assert "RATERS ON A MAP" in printed
         for human, row in table.iterrows():
-            assert re.search(rf"^{human} +{row['advantage']:.3f} \(", printed, re.MULTILINE)
+            line = rf"^{human} +{row['n_units']} +{row['advantage']:.3f} \("
+            assert re.search(line, printed, re.MULTILINE)
         both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
         assert "MODEL 2 COMPARED WITH EACH HUMAN" in both
         assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
@@ -342,9 +343,8 @@ class TestReport:
         table.to_csv("panels.csv", index=False)
         printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
-        assert (
-            "The groups differ more than groups of raters formed at random (p = 0.029)" in printed
-        )
+        # The least p of 35 divisions does not hold beside the other claims.
+        assert "The groups are not distinguishable from groups of raters formed at" in printed
         without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
         assert "so few raters can be divided" in " ".join(without.split())
 

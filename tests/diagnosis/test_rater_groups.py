@@ -166,33 +166,35 @@ class TestWords:
 
     def test_camps(self):
         """Panels that agree inside and not between are said to, with all numbers and the test."""
-        table = two_camps((4, 4))
+        table = two_camps((8, 8))
         frame = sa.by_group(table, "panel", rng=1)
         said = self.said(table)
         assert said.startswith("These are groups of raters. Agreement inside “x” (0.")
         low, high = map(number, frame.loc[0, ["between_low", "between_high"]])
         assert f"between the two {number(frame['between'][0])} (kappa_x, " in said
         assert f"interval {low} to {high})" in said
-        assert "These raters agree less between groups than inside them" in said
-        assert "The groups differ more than groups of raters formed at random (p = 0.029)." in said
-        assert "do not differ" not in said
+        low, high = map(number, frame.loc[0, ["normalised_low", "normalised_high"]])
+        divided = f"is {number(frame['normalised'][0])} ({low} to {high})."
+        assert f"Divided by the root of both agreements inside them it {divided}" in said
+        assert "The groups differ more than groups of raters formed at random (p = 0.0" in said
 
     def test_camps_of_few_raters(self):
-        """Three against three cannot be tested by dealing; that these differ is said."""
+        """Three against three cannot be tested by permutation.
+
+        Four against four have 35 divisions: the least p, 1/35, does not hold beside other claims.
+        """
         said = self.said(two_camps((3, 3)))
-        assert "These raters agree less between groups than inside them" in said
         assert "Whether other raters would differ as much cannot be tested: so few raters" in said
-        assert "do not differ" not in said
+        table = two_camps((4, 4))
+        assert sa.by_group(table, "panel", rng=1)["permutation_p_value"][0] == 1 / 35
+        assert "not distinguishable from groups of raters formed at random" in self.said(table)
 
     def test_no_clusters(self):
-        """Raters of one kind, dealt to two panels, agree between these as they do inside."""
+        """Raters of one kind, divided into two panels, agree between these as they do inside."""
         table = two_camps((8,), own=0.7)
         table["panel"] = table["rater"].str[-1].astype(int) % 2
-        said = self.said(table)
-        assert "The units do not show that raters agree less between groups than inside." in said
-        assert (
-            "The groups are not distinguishable from groups of raters formed at random (p = 0."
-            in said
+        assert self.said(table).endswith(
+            "The groups are not distinguishable from groups of raters formed at random (p = 1.000)."
         )
 
     def test_three_groups(self):

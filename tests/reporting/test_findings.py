@@ -12,13 +12,18 @@ from small_studies import annotations, numbers, text
 
 import setagree as sa
 from setagree.errors import UndefinedAgreementWarning
-from setagree.reporting.findings import TOPICS, gather, main_findings, sections
+from setagree.reporting.findings import (
+    TOPICS,
+    claims_note,
+    correct,
+    gather,
+    main_findings,
+    sections,
+)
 from setagree.reporting.headline import caution, headline, verdict_sentence
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections import changes, estimates, labels
-from setagree.reporting.sections.groups import groups_apart
 from setagree.reporting.sections.labels import evenly_spread, worst_label
-from setagree.reporting.sections.raters import pairs_at_chance
 from setagree.wording.number_format import number, p_phrase, share
 from setagree.wording.sentences import plain
 
@@ -53,16 +58,17 @@ class TestSentences:
         triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
         f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Labels"].startswith("“noise” agrees worst: alpha −")
+        assert said["Labels"].startswith("Alpha is lowest for “noise”: −")
         assert "100% of the disagreement is about 1 of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
         # cem's noise is left out by ann and by ben in 36 units: in all 72 pairs that differ. Drawn
         # at random, 216 answers (60 and 12 with noise of each kind) make
         # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
         # leave out noise: 12.2%, or 8.8 of 72.
-        assert said["Confusion"] == (
-            "In 100% of the pairs that differ, “noise” is left out (8.2 times the number "
-            "expected by chance)."
+        assert re.fullmatch(
+            r"More often than by chance \(p = 0\.\d+\): “noise” left out \(100% of the pairs that "
+            r"differ, 8\.2 times the expected number\)\.",
+            said["Confusion"],
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels per unit, 0.5 more than the others." in said["Raters"]
@@ -88,14 +94,11 @@ class TestSentences:
         pairs = sa.by_pair(f.study)
         own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
         ends = f"{number(own.min())} to {number(own.max())}"
-        assert (
-            f"“dot” agrees with no other rater (alpha with each of 3 others {ends})"
-            in said["Raters"]
-        )
+        assert f" Alpha of “dot” with each of 3 others is {ends}." in said["Raters"]
         assert said["Raters"].startswith("Without “dot”, alpha would be ")
         tried = len(f.results["changes"]) - 1
         assert said["Change"].startswith(
-            f"Of the {tried} changes tried, the gain is largest if you leave out the rater “dot”: "
+            f"Of {tried} changes tried, the gain is largest if you leave out the rater “dot”: "
         )
 
     def test_units_that_cost_most_are_named(self):
@@ -184,9 +187,8 @@ class TestSentences:
         change = number(abs(raters.loc["r2", "difference"]))
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"] == (
-            "No single rater explains it: leaving out the only one of the 3 without whom alpha is "
-            f"defined changes alpha by {change}, and no removal raises it significantly (t-tests, "
-            "Holm over 1 of 3 raters)."
+            "Leaving out the only one of the 3 raters without whom alpha is defined changes alpha "
+            f"by {change}; no removal raises it significantly."
         )
 
     def test_labels_that_tie_are_named_together(self):
@@ -223,10 +225,8 @@ class TestSentences:
         raters = f.results["raters"]
         assert not (raters["difference_low"] > 0).any()
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
-        assert said["Raters"].startswith("No single rater explains it")
-        assert said["Raters"].endswith(
-            "no removal raises it significantly (t-tests, Holm over 3 raters)."
-        )
+        assert said["Raters"].startswith("Leaving out any one of the 3 raters changes alpha by ")
+        assert said["Raters"].endswith("; no removal raises it significantly.")
 
     def test_perfect_agreement(self):
         """Where all agree there is no cost to name, and no distance makes a difference."""
@@ -256,11 +256,11 @@ class TestSentences:
         study = sa.Annotations.from_triples(rows)
         apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=199, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(apart)}
-        assert re.search(r"The 2 groups differ \(p = 0.005\): from .* in “False” to .* “True”",
+        assert re.search(r"The 2 groups differ \(p .*\): from .* in “False” to .* “True”",
                          said["Groups"])  # fmt: skip
         alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
-        p = alike.results["groups"]["homogeneity_p_value"].iloc[0]
+        p = alike.corrected["groups"][0]
         assert said["Groups"] == (
             "The test does not show that the groups differ (one test of all 2 against a common "
             f"value: {p_phrase(p)})."
@@ -333,13 +333,13 @@ class TestSentences:
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
         assert said["Raters"].startswith("Without “r2”, alpha would be 1.000 (")
-        assert "; what is left has no spread to test that by. " in said["Raters"]
+        assert ", no test is possible)." in said["Raters"]
         assert said["Raters"].endswith(
             " Raters with identical answers count here as if they had rated independently."
         )
 
     def test_one_change(self):
-        """If the removal of a rater is the only change tried, it is not the largest of several."""
+        """The number of changes tried is given, if it is the removal of one rater alone as well."""
         odd = [0, 1, 1, 0, 1, 0]
         rows = [
             ["ab"[i % 2], "a" if i % 10 == 1 else "ab"[i % 2], "ab"[odd[i % 6]]] for i in range(60)
@@ -347,7 +347,7 @@ class TestSentences:
         f = gather(annotations(rows), n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Change"].startswith(
-            "Only one change was tried: there is a gain if you leave out the rater “r2”: alpha "
+            "Of 1 change tried, the gain is largest if you leave out the rater “r2”: alpha "
         )
 
     def test_no_standard_error(self):
@@ -361,8 +361,8 @@ class TestSentences:
             rows = [row for row in study.to_triples() if row[0] != rater]
             changes.append(abs(sa.mv_alpha(sa.Annotations.from_triples(rows)).estimate - whole))
         assert said["Raters"] == (
-            f"Leaving out any one of the 4 changes mv-alpha by {max(changes):.3f} at most; it "
-            "is not tested, as its standard error is not known."
+            "Leaving out any one of the 4 raters changes mv-alpha by at most "
+            f"{max(changes):.3f}; no test is possible."
         )
         assert "the gain is largest (no test is possible) if you" in said["Change"]
         assert "significantly" not in said["Change"]
@@ -407,30 +407,34 @@ class TestSentences:
         """Where nothing varies there is no verdict; chance is given by all six studies.
 
         a a b b over two units of two: two of the six arrangements agree fully, so that the least
-        number that 95% of them do not exceed is 1, and p is a third.
+        number that 95% of them do not exceed is 1, and p is twice a third.
         """
         found = gather(annotations(text("a a / b b")), n_resamples=99, rng=1)
         assert verdict_sentence(found) == "No verdict. No disagreement was seen in 2 units."
         full = sum(p[0] == p[1] for p in permutations("aabb"))
-        assert full / 24 == pytest.approx(found.results["chance"].p_value)
+        assert 2 * full / 24 == pytest.approx(found.results["chance"].p_value)
         assert finding_of("chance", found) == (
             "Agreement is not distinguishable from chance: 95% of 6 reshuffled studies have at "
-            "most 1.000 (p = 0.333)."
+            "most 1.000 (p = 0.667)."
         )
 
     def test_fewer_reshuffles_say_why(self, monkeypatch):
         """Of a large study fewer reshuffles are made than were asked for, and it says so.
 
-        100 units x 3 raters are 300 ratings; 15,000 of them may be reshuffled here: 5 tens and 9.
+        100 units x 3 raters are 300 ratings, of which 30,300 may be reshuffled here: 101 times. p
+        is then that of a t of 100 degrees of freedom (about the mean and spread of the reshuffles).
         """
-        monkeypatch.setattr(estimates, "_RESHUFFLED", 15_000)
-        found = gather(sa.simulate(100, 3, rng=1), n_resamples=999, rng=1)
-        said = finding_of("chance", found)
-        assert "95% of 59 reshuffled studies (not 999, because the study is large) have" in said
-        found = gather(sa.simulate(100, 3, rng=1), n_resamples=59, rng=1)
-        assert "95% of 59 reshuffled studies have" in plain(
-            estimates.chance_summary(found, found.results["chance"])
+        study = sa.simulate(100, 3, skill=0.25, rng=1)
+        full = gather(study, n_resamples=1999, rng=1)
+        monkeypatch.setattr(estimates, "_RESHUFFLED", 30_300)
+        few = gather(study, n_resamples=1999, rng=1)
+        assert "95% of 101 reshuffled studies (not 1,999, because the study is large) have" in (
+            finding_of("chance", few)
         )
+        p = [estimates.chance_p_values(one, one.results["chance"])[0] for one in (full, few)]
+        assert p[0] == full.results["chance"].p_value
+        assert 0.01 < p[0] < 0.5
+        assert p[1] == pytest.approx(p[0], rel=0.5)
 
     def test_intervals_below_minus_one(self):
         """An interval that begins below −1 is called rough; alpha itself cannot be that low here.
@@ -520,77 +524,38 @@ class TestSentences:
             )
             found = gather(many, n_resamples=19, rng=1)
             said = {one.about: plain(one.sentence) for one in main_findings(found)}
-            assert ("“c” and the other says “d” instead" in said.get("Confusion", "")) == named
+            assert ("“c” ↔ “d” (92% of the pairs" in said.get("Confusion", "")) == named
 
-    def test_the_confusion_furthest_above_chance(self):
-        """Of those with a small p the largest excess is named: 50 more than expected, not 10 more.
-
-        Where label sets can also lack a label, the most frequent swap is not called a difference.
-        """
-        found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
+    @pytest.mark.parametrize(
+        ("p", "said"),
+        [
+            ([1.0, 0.001, 1.0, 0.004], "“c” ↔ “d” (30{}6.0 times the expected number)."),
+            (
+                [1.0, 0.001, 1.0, 0.001],
+                (
+                    "“c” ↔ “d” (30{}6.0 times the expected number) and “f” left out (15{}3.0 times "
+                    "the expected number)."
+                ),
+            ),
+            ([1.0, 0.4, 1.0, 0.6], ""),
+            ([np.nan] * 4, ""),
+        ],
+    )
+    def test_confusions_of_the_least_p(self, p, said):
+        """The confusions with the least p are named, those with more pairs beyond chance first."""
         rows = [
-            ("a", "b", "instead", 100.0, 90.0, 100 / 90, 0.5, 0.4),
-            ("c", "d", "instead", 60.0, 10.0, 6.0, 0.3, 0.01),
-            ("e", None, "left out", 40.0, 41.0, 40 / 41, 0.2, 1.0),
-            ("f", None, "left out", 30.0, 10.0, 3.0, 0.15, 0.01),
+            ("a", "b", "instead", 100.0, 90.0, 100 / 90, 0.5),
+            ("c", "d", "instead", 60.0, 10.0, 6.0, 0.3),
+            ("e", None, "left out", 40.0, 41.0, 40 / 41, 0.2),
+            ("f", None, "left out", 30.0, 10.0, 3.0, 0.15),
         ]
-        columns = [
-            "label",
-            "other",
-            "kind",
-            "n_pairs",
-            "expected_pairs",
-            "lift",
-            "share",
-            "p_value",
-        ]
-        frame = pd.DataFrame(rows, columns=columns)
-        base = "% of the pairs that differ"
-        swap = (
-            f"“a” against “b” (50{base}, 1.1 times the number expected by chance). Most pairs "
-            f"beyond chance: in 30{base}, one rater says “c” and the other says “d” instead (6.0 "
-            "times the number expected by chance)."
-        )
-        found.results["confusions"] = frame[:2]
-        assert finding_of("confusions", found) == f"The most frequent difference is {swap}"
-        found.results["confusions"] = frame
-        assert finding_of("confusions", found) == (
-            f"The most frequent swap is {swap} The label most often left out is “e” (20{base}, "
-            f"about as often as expected by chance). Most pairs beyond chance: "
-            f"in 15{base}, “f” is left out (3.0 times the number expected by chance)."
-        )
-        found.results["confusions"] = frame.assign(p_value=np.nan)
-        assert not finding_of("confusions", found)
-
-    def test_confusions_that_tie(self):
-        """Of several that are as frequent, or as far above chance, none is named as the one."""
+        columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
         found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
-        rows = [
-            ("a", None, "left out", 36.0, 18.0, 2.0, 0.3, 0.01),
-            ("b", None, "left out", 36.0, 6.0, 6.0, 0.3, 0.01),
-            ("c", None, "left out", 36.0, 6.0, 6.0, 0.3, 0.01),
-        ]
-        columns = [
-            "label",
-            "other",
-            "kind",
-            "n_pairs",
-            "expected_pairs",
-            "lift",
-            "share",
-            "p_value",
-        ]
-        found.results["confusions"] = pd.DataFrame(rows, columns=columns)
-        part = "30% of the pairs that differ"
-        assert finding_of("confusions", found) == (
-            f"One of the 3 labels most often left out is “a” ({part}, 2.0 times the number "
-            f"expected by chance). Most pairs beyond chance, one of 2: in {part}, “b” is left out "
-            "(6.0 times the number expected by chance)."
-        )
-        found.results["confusions"] = found.results["confusions"][1:]
-        assert finding_of("confusions", found).startswith(
-            f"One of 2 with most pairs beyond chance: in {part}, “b” is left out"
-        )
+        found.results["confusions"] = pd.DataFrame(rows, columns=columns).assign(p_value=p)
+        correct(found)
+        start = f"More often than by chance ({p_phrase(found.corrected['confusions'][0])}): "
+        said = said.replace("{}", "% of the pairs that differ, ")
+        assert finding_of("confusions", found) == (start + said if said else "")
 
     def test_too_few_units_to_clear_a_rater(self):
         """Where the intervals reach far above 0, no rater is said to be without blame."""
@@ -598,7 +563,7 @@ class TestSentences:
         found = gather(study, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
         assert said["Raters"].startswith(
-            "These data do not show whether a single rater explains it: leaving out any"
+            "Leaving out any one of the 3 raters changes alpha by at most "
         )
         reach = number(found.results["raters"]["difference_high"].max(), signed=True)
         assert said["Raters"].endswith(f"but the intervals reach {reach}.")
@@ -639,34 +604,24 @@ class TestSentences:
         raters = found.results["raters"]
         assert (raters["difference_low"] > 0).any()
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
-        assert said["Raters"].startswith("No single rater explains it")
-        assert "Holm over 12 raters" in said["Raters"]
+        assert said["Raters"].endswith("; no removal raises it significantly.")
         assert "drop rater" not in set(found.results["changes"]["action"])
 
     def test_one_p_for_one_rater(self):
-        """A rater has one corrected p in the report, and each table says over how many it is.
-
-        `what_if` over raters and labels has another, and says over how many, too.
-        """
+        """A rater has one corrected p in the report, also where leaving out the rater is tried."""
         study = sa.simulate(60, 4, rng=6)
         rng = np.random.default_rng(0)
         bad = [("odd", u, {str(rng.choice(study.labels))}) for u in study.units]
         found = gather(
             sa.Annotations.from_triples([*study.to_triples(), *bad]), n_resamples=19, rng=1
         )
-        table = {one.id: one for one in sections(found)}
-        assert "p is corrected (Holm over 5 raters)" in table["raters"].note
-        tried = changes.with_holm(found)
+        tried = changes.with_p(found)
         row = tried[tried["action"] == "drop rater"].iloc[0]
-        raters = found.results["raters"].set_index("rater")
+        raters = found.tested("raters").set_index("rater")
         assert row["p_holm"] == raters.loc["odd", "p_holm"]
-        n = int(tried["n_tests"][tried["action"] != "drop rater"].max())
-        said = f"for a change of labels, Holm over the {n} of this table; for a rater, Holm over 5"
-        assert said in table["changes"].note
-        whole = sa.what_if(found.study)
-        alone = whole[whole["target"] == "odd"].iloc[0]
-        assert (alone["n_tests"], raters["n_tests"].iloc[0]) == (whole["p_value"].count(), 5)
-        assert alone["p_holm"] > row["p_holm"]
+        raw = [found.results["raters"]["p_value"], found.results["changes"]["p_value"]]
+        assert found.n_claims > sum(each.notna().sum() for each in raw) - 1
+        assert f"{found.n_claims} claims were looked at" in claims_note(found)
 
     def test_limits_are_not_for_percent_agreement(self):
         """Agreement by chance alone would pass them."""
@@ -740,7 +695,7 @@ class TestStandouts:
         ):
             frame = self.labels(*known, *wide)
             said = labels.summary(found, frame)
-            assert f"agrees worst: alpha 0.200 (0.100 to 0.300), {others}" in plain(said)
+            assert f"Alpha is lowest for “a”: 0.200 (0.100 to 0.300); {others}" in plain(said)
 
     def test_worst_of_labels_in_full_agreement_and_too_few(self):
         """Full agreement stays, though its interval is wide; a label of too few units does not."""
@@ -806,33 +761,6 @@ class TestStandouts:
         )
         assert said(*[0.25] * 4) == ("The disagreement is spread over all 4 labels, 25% each.")
         assert said(*[0.2] * 5, 0.0) == ("The disagreement is spread over 5 of 6 labels, 20% each.")
-
-    def test_pairs_at_chance(self):
-        """All pairs must reach 0, and the others must agree; too few pairs say nothing."""
-        rows = [("x", "a", -0.05, 0.05), ("b", "x", -0.02, 0.08), ("a", "b", 0.5, 0.7)]
-        pairs = pd.DataFrame(rows, columns=["rater_a", "rater_b", "low", "high"])
-        assert list(pairs_at_chance(pairs, "x")["low"]) == [-0.05, -0.02]
-        assert pairs_at_chance(pairs, "a") is None
-        assert pairs_at_chance(pairs.iloc[:2], "x") is None
-        assert pairs_at_chance(pairs.iloc[1:], "x") is None
-        assert pairs_at_chance(pairs.assign(high=0.9), "x") is None
-        assert pairs_at_chance(None, "x") is None
-
-    def test_groups_apart(self):
-        """P is corrected by Holm over the groups that have one; the farthest comes first.
-
-        Of 0.001, 0.02, 0.04 the corrected values are 0.003, 0.04, 0.04; with a fourth of 0.5 the
-        second becomes 0.06.
-        """
-        frame = pd.DataFrame(
-            {
-                "group": list("abcd"),
-                "difference": [-0.1, 0.3, 0.2, np.nan],
-                "difference_p_value": [0.001, 0.02, 0.04, np.nan],
-            }
-        )
-        assert list(groups_apart(frame)["group"]) == ["b", "c"]  # a differs by less than half
-        assert list(groups_apart(frame.fillna(0.5))["group"]) == ["a"]
 
 
 def test_depths_of_a_hierarchy():

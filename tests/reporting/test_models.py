@@ -98,8 +98,9 @@ def test_groups_are_of_humans():
     """Units that only a model rated need no group; groups that count its answers are refused."""
     study = with_model()
     batch = {unit: k % 2 for k, unit in enumerate(humans_only().units)}
-    found = gather(study, model="bot", groups=batch, n_resamples=19, rng=1).results["groups"]
-    alone = sa.by_group(humans_only(), batch, n_resamples=19, rng=1)
+    f = gather(study, model="bot", groups=batch, n_resamples=19, rng=1)
+    found = f.results["groups"]
+    alone = sa.by_group(humans_only(), batch, n_resamples=f.n_reshuffles, rng=1)
     assert_frame_equal(found, alone)
     everyone = sa.by_group(study, {**batch, **{f"alone {k}": 0 for k in range(5)}})
     with pytest.raises(DataError, match="the groups count more answers than the humans gave"):

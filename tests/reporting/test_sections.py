@@ -48,7 +48,7 @@ def method(*_):
     return "Sets were counted by size.", ("Dice 1945",)
 
 
-TOY = Topic("toy", "A toy section", show, compute, "Toy", summary, method)
+TOY = Topic("toy", "A toy section", show, compute, "Toy", summary, method=method)
 
 
 @pytest.fixture

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng
+from setagree.coefficients.chance import Floats
 from setagree.distances import Distance
+from setagree.errors import counted
 from setagree.inference.benchmark import Benchmark
+from setagree.limits import TIE
 from setagree.plots.base import rows_height
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.results import Agreement
@@ -20,6 +23,8 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.sentences import Sentence
 from setagree.wording.tables import Column, with_intervals
+
+R = TypeVar("R")
 
 Groups: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame"
 """The group of each unit; or what `by_group` returned."""
@@ -34,10 +39,19 @@ Method: TypeAlias = tuple[str, tuple[str, ...]]
 """A sentence of the methods paragraph, and the sources it cites."""
 
 SURE = 0.05
-"""The p-value below which a difference is called one."""
+"""The p-value, corrected over all claims, up to which a sentence makes its claim."""
+
+_PER_CLAIM = 40
+"""Reshuffles for each claim: the least p of one test, twice 1 / (40 m), holds for m claims."""
+
+_FIRST = 99
+"""Reshuffles after which a test stops if its claim is hopeless."""
 
 _REDRAWN = 100_000_000
 """Units that are redrawn in all for the interval of a panel of raters."""
+
+MOST_TRIED = 3
+"""Mergers, labels and raters of which each change is tried."""
 
 MOST_DRAWN = 24
 """Rows of a picture: more do not help on a page that has the table below."""
@@ -102,7 +116,8 @@ class Findings:
     """The results about one study; where models are named, about its humans alone.
 
     `everyone` also has the answers of the `models`. `results` are those of the topics by their
-    ids, and `absent` the reasons of topics without one.
+    ids, and `absent` the reasons of topics without one. `corrected` are the p-values of the claims
+    of each topic, by Holm over the claims of all topics.
     """
 
     study: Annotations
@@ -114,6 +129,7 @@ class Findings:
     models: list[Any] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    corrected: dict[str, Floats] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Findings about {self.main!r}>"
@@ -125,9 +141,33 @@ class Findings:
         return None if rng is None or isinstance(rng, np.random.Generator) else int(rng)
 
     @property
-    def n_redraws(self) -> int:
-        """Number of resamples of the units: fewer if these are many."""
-        return min(self.options.n_resamples, max(99, _REDRAWN // self.study.n_units))
+    def max_redraws(self) -> int:
+        """Largest number of resamples of the units: fewer if these are many."""
+        return max(_FIRST, _REDRAWN // self.study.n_units)
+
+    @property
+    def n_claims(self) -> int:
+        """Number of claims that were looked at: those with a p-value."""
+        return sum(int((~np.isnan(p)).sum()) for p in self.corrected.values())
+
+    @property
+    def holm_clause(self) -> str:
+        """Clause of the methods paragraph on the correction of p."""
+        return f"by Holm over {counted(self.n_claims, 'claim')}"
+
+    @property
+    def n_reshuffles(self) -> int:
+        """Number of reshuffles of a test, B + 1 >= 40 m for the m claims that there can be."""
+        groups = self.options.groups
+        is_table = groups is None or isinstance(groups, pd.DataFrame)
+        n_groups = len(() if groups is None else groups if is_table else {*dict(groups).values()})
+        m = 4 + self.study.n_raters + 2 * MOST_TRIED + n_groups
+        return max(self.options.n_resamples, _PER_CLAIM * m - 1)
+
+    def tested(self, topic: str) -> pd.DataFrame:
+        """Return the frame of a topic with `p_holm`, corrected over all claims."""
+        frame: pd.DataFrame = self.results[topic]
+        return frame.assign(p_holm=self.corrected[topic])
 
     @property
     def distance(self) -> Distance:
@@ -144,6 +184,23 @@ class Findings:
         """Return the result of a topic, or None if there is none or it is empty."""
         result = self.results.get(topic)
         return None if isinstance(result, Sized) and not len(result) else result
+
+
+def holds(p: Any) -> Any:
+    """Return whether corrected p-values make a claim, elementwise."""
+    return np.asarray(p, dtype=float) <= SURE + TIE
+
+
+def resampled(f: Findings, test: Callable[[int], R], p: Callable[[R], Any], most: float) -> R:
+    """Return a test with all reshuffles that its work allows, or few if it is hopeless with these.
+
+    A test that stops has p > 0.05, so that its claim is not made; the others are made anew, so
+    that a claim keeps its level.
+    """
+    first = test(min(_FIRST, int(most)))
+    n = min(f.n_reshuffles, int(most))
+    is_hopeless = not (np.asarray(p(first), dtype=float) <= SURE).any()
+    return first if is_hopeless or n <= _FIRST else test(n)
 
 
 @dataclass(frozen=True)
@@ -186,6 +243,10 @@ class Topic:
         is None or empty, the topic has no summary, sections or method.
     about, summary : str and callable, optional
         The subject of its main finding, and the sentence, which is empty if nothing matters.
+    p_values : callable, optional
+        Takes the findings and the result, and returns the p-values of the claims that it can make,
+        NaN for one that cannot be tested. Only a claim whose p-value holds after the correction
+        over all topics may be made in a sentence.
     method : callable, optional
         Returns a sentence of the methods paragraph with its sources, or None.
     optional : bool
@@ -206,6 +267,7 @@ class Topic:
     compute: Callable[[Findings], Any] | None = None
     about: str = ""
     summary: Callable[[Findings, Any], Sentence] | None = None
+    p_values: Callable[[Findings, Any], Sequence[float]] | None = None
     method: Callable[[Findings, Any], Method | None] | None = None
     optional: bool = False
     without_estimate: bool = False

@@ -6,13 +6,23 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
+from setagree.coefficients.chance import ROUNDING
 from setagree.distances import get_distance
 from setagree.errors import counted
 from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.plots.base import rows_height
 from setagree.plots.inference import forest, null
-from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic
+from setagree.reporting.sections.base import (
+    Findings,
+    Method,
+    Picture,
+    Section,
+    Table,
+    Topic,
+    holds,
+)
 from setagree.scoring.coefficients import CoefficientLike, coefficient_name, distance_name
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
@@ -40,6 +50,9 @@ PANEL_DISTANCES = {
 
 _RESHUFFLED = 10_000_000
 """Ratings that are reshuffled in all, which takes a few seconds."""
+
+_FEWEST = 99
+"""Reshuffles of a large study, from whose spread p follows."""
 
 
 def compute_choices(f: Findings) -> AgreementTable:
@@ -126,35 +139,48 @@ def choices_method(f: Findings, table: AgreementTable) -> Method:
 
 
 def compute_chance(f: Findings) -> PermutationTest:
-    """Return the test against chance, with fewer reshuffles where they take long.
+    """Return the two-sided test against chance, with fewer reshuffles where they take long."""
+    n = min(f.n_reshuffles, max(_FEWEST, _RESHUFFLED // f.study.n_ratings))
+    return permutation_test(f.main, n_resamples=n, alternative="two-sided", rng=f.options.rng)
 
-    19 are the least that can give p = 0.05.
+
+def chance_p_values(f: Findings, test: PermutationTest) -> list[float]:
+    """Return p of the test against chance; of a large study, from the spread of the reshuffles."""
+    if test.exact or len(test.distribution) >= f.n_reshuffles:
+        return [test.p_value]
+    return [max(_normal_p(each) for each in (test, test.other) if each is not None)]
+
+
+def _normal_p(test: PermutationTest) -> float:
+    """Return p from the mean and spread of B reshuffles, as those of a large study are normal.
+
+    A further one lies within mean ± t s sqrt(1 + 1 / B), of B - 1 degrees of freedom.
     """
-    tens = _RESHUFFLED // f.study.n_ratings // 10
-    n = min(f.options.n_resamples, max(19, 10 * tens + 9))
-    return permutation_test(f.main, n_resamples=n, rng=f.options.rng)
+    B = len(test.defined)
+    if B < 2:
+        return float("nan")
+    spread = max(float(test.defined.std(ddof=1)), ROUNDING) * np.sqrt(1 + 1 / B)
+    return float(2 * stdtr(B - 1, -abs(test.agreement.estimate - test.defined.mean()) / spread))
 
 
 def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
     """Return whether agreement is above chance, from the reshuffles."""
-    p = test.p_value
+    (p,) = f.corrected["chance"]
     if np.isnan(p):
         return ()
     often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.options.n_resamples:
         often += f" (not {f.options.n_resamples:,}, because the study is large)"
-    stay = f"95% of {often} have at most {number(test.quantile(0.95))} ({p_phrase(p)})"
-    if test.versus_chance == "below chance":
-        lower = p_phrase(test.tail("less"))
-        return (f"Agreement is below chance: few or none of {often} are as low ({lower}).",)
-    more = test.versus_chance == "above chance"
-    said = "Agreement is above chance" if more else "Agreement is not distinguishable from chance"
-    return (f"{said}: {stay}.",)
+    most = number(test.quantile(0.95))
+    side = "above" if f.main.estimate > test.defined.mean() else "below"
+    said = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
+    return (f"{said}: 95% of {often} have at most {most} ({p_phrase(p)}).",)
 
 
 def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
     """Return the picture of the estimates of reshuffled answers."""
-    if np.isnan(test.p_value):
+    (p,) = f.corrected["chance"]
+    if np.isnan(p):
         return []
     seed = "" if f.seed is None else f" (seed {f.seed})"
     moved = "over all raters and units" if test.scheme == "pooled" else "within each rater"
@@ -162,7 +188,7 @@ def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
     if test.exact:
         note = f"These are all arrangements of the answers {moved}{test.over}."
     note = " ".join(filter(None, [note, test.scheme_reason]))
-    return [Section(None, Picture(partial(null, test), 3.4), note)]
+    return [Section(None, Picture(partial(null, test, p_value=p), 3.4), note)]
 
 
 CHOICES = Topic(
@@ -182,6 +208,7 @@ CHANCE = Topic(
     compute_chance,
     about="Chance",
     summary=chance_summary,
+    p_values=chance_p_values,
     rank=1,
     one_by_one="The reshuffles",
 )

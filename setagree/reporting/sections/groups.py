@@ -9,14 +9,13 @@ import pandas as pd
 
 from setagree.diagnosis.by_group import by_group
 from setagree.errors import DataError, counted, option
-from setagree.inference.comparison import holm
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
-    SURE,
     Findings,
     Section,
     Topic,
     estimate_column,
+    holds,
     list_picture,
     table_of,
 )
@@ -37,7 +36,8 @@ def compute(f: Findings) -> pd.DataFrame | None:
     if groups is None:
         return None
     if not isinstance(groups, pd.DataFrame):
-        resampling: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.options.rng}
+        n = min(f.n_reshuffles, f.max_redraws)
+        resampling: dict[str, Any] = {"n_resamples": n, "rng": f.options.rng}
         return by_group(f.study, groups, **f.measure, level=f.level, **resampling)
     if not {"group", "estimate"} <= set(groups.columns):
         raise DataError(
@@ -64,8 +64,8 @@ def summary(f: Findings, groups: pd.DataFrame) -> Sentence:
     """Return whether the groups differ, and which stand out or are the ends."""
     compares = _compares(groups)
     if compares == "raters":
-        return _of_raters(groups, f.level)
-    sentences = _of_units(groups)
+        return _of_raters(f, groups)
+    sentences = _of_units(f)
     if "raters" not in compares:
         return sentences
     apart = " Each group has raters of its own, so that the data cannot show whether the units or "
@@ -77,25 +77,44 @@ def _compares(groups: pd.DataFrame) -> str:
     return str(groups["compares"].iloc[0]) if "compares" in groups else "units"
 
 
-def _of_units(groups: pd.DataFrame) -> Sentence:
+def p_values(_: Findings, groups: pd.DataFrame) -> list[float]:
+    """Return p of the test of all groups, then of more than two that of each against the rest."""
+    if _compares(groups) == "raters":
+        return [groups["permutation_p_value"].iloc[0]]
+    each = groups["difference_p_value"] if groups["estimate"].count() > 2 else ()
+    return [groups["homogeneity_p_value"].iloc[0], *each]
+
+
+def with_p(f: Findings) -> pd.DataFrame:
+    """Return the groups with p of each, corrected over all claims, NaN of two groups."""
+    groups: pd.DataFrame = f.results["groups"]
+    p = f.corrected["groups"][1:]
+    return groups.assign(p_holm=p if len(p) else np.nan)
+
+
+def _of_units(f: Findings) -> Sentence:
     """Return a sentence on whether groups of units differ, and on the outlying or extreme ones."""
+    groups = with_p(f)
     known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
     if len(known) < 2:
         return ("Fewer than two groups can be scored.",)
-    p = float(known["homogeneity_p_value"].iloc[0])
+    p = f.corrected["groups"][0]
     if np.isnan(p):
         reason = known["no_test"].iloc[0] if "no_test" in known else None
         because = f": {reason}" if isinstance(reason, str) else ""
         return (f"Whether the {len(known):,} groups differ cannot be tested{because}.",)
-    if not p < SURE:
-        test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
-        return (f"The test does not show that the groups differ ({test}).",)
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
-    apart = groups_apart(known)
+    apart = known[holds(known["p_holm"])].sort_values("difference", key=np.abs, ascending=False)
+    # A group that differs by less than half of what the farthest does is part of its rest.
+    far = apart["difference"].abs()
+    apart = apart[far > far.max() / 2]
     # A small group that differs clearly is named; it may be why the test rejects.
     ends = large if len(large) > 1 and apart["group"].isin(large["group"]).all() else known
     if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
         return _groups_apart(apart, ends[~ends["group"].isin(apart["group"])])
+    if not holds(p):
+        test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
+        return (f"The test does not show that the groups differ ({test}).",)
     low, high = ends.iloc[0], ends.iloc[-1]
     first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
     between = f" to {number(high['estimate'])} in "
@@ -107,7 +126,7 @@ def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
     parts = []
     for row in apart.to_dict("records"):
         difference = number(row["difference"], signed=True)
-        off = f"{difference} against the rest, {p_phrase(row['p_holm'])} by Holm"
+        off = f"{difference} against the rest, {p_phrase(row['p_holm'])}"
         parts.append((Name.of(row["group"]), f" ({number(row['estimate'])}, {off})"))
     low, high = number(others["estimate"].min()), number(others["estimate"].max())
     verb = "stands" if len(parts) == 1 else "stand"
@@ -115,21 +134,7 @@ def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
     return (*enumeration(parts), f" {verb} out{rest}")
 
 
-def groups_apart(groups: pd.DataFrame) -> pd.DataFrame:
-    """Return the groups that differ from the rest, p corrected by Holm, the farthest first.
-
-    A group that differs by less than half of what the farthest does is left out: that one is part
-    of its rest.
-    """
-    tested = groups[groups["difference_p_value"].notna()]
-    p = holm(tested["difference_p_value"].to_numpy(dtype=float))
-    apart = tested.assign(p_holm=p)[p < SURE]
-    far = apart["difference"].abs().to_numpy(dtype=float)
-    order = np.argsort(-far, kind="stable")
-    return apart.iloc[order[: int((far > far.max(initial=0.0) / 2).sum())]]
-
-
-def _of_raters(groups: pd.DataFrame, level: float) -> Sentence:
+def _of_raters(f: Findings, groups: pd.DataFrame) -> Sentence:
     """Return a sentence on the agreement within and between groups of raters."""
     inside: list[Sentence] = [
         (Name.of(name), f" ({'undefined' if pd.isna(x) else number(x)})")
@@ -138,7 +143,7 @@ def _of_raters(groups: pd.DataFrame, level: float) -> Sentence:
     if (n := len(groups) - _NAMED_GROUPS) > 0:
         inside.append((counted(n, "other group"),))
     first = ("These are groups of raters. Agreement inside ", *enumeration(inside), "; ")
-    return (*first, *_between(groups, level), _rater_test(groups))
+    return (*first, *_between(groups, f.level), _rater_test(f, groups))
 
 
 def _between(groups: pd.DataFrame, level: float) -> Sentence:
@@ -153,29 +158,28 @@ def _between(groups: pd.DataFrame, level: float) -> Sentence:
     lowest: Sentence = (f"between the two {value}",)
     if len(groups) > 2:
         lowest = ("it is lowest between ", Name.of(low["group"]), f" and all others, {value}")
-    if not low["normalised_high"] < 1:
-        return (
-            *lowest,
-            " The units do not show that raters agree less between groups than inside.",
-        )
+    if not pd.notna(low["normalised_low"]):
+        return lowest
     ends = interval(low["normalised_low"], low["normalised_high"])
-    less = " These raters agree less between groups than inside them: divided by the root of both "
-    return (*lowest, f"{less}agreements inside it is {number(low['normalised'])} ({ends}).")
+    divided = " Divided by the root of both agreements inside them it is"
+    return (*lowest, f"{divided} {number(low['normalised'])} ({ends}).")
 
 
-def _rater_test(groups: pd.DataFrame) -> str:
+def _rater_test(f: Findings, groups: pd.DataFrame) -> str:
     """Return the result of the permutation test, or why it is not possible."""
-    row = groups.iloc[0]
-    p = row["permutation_p_value"]
-    if pd.isna(p):
-        return f" Whether other raters would differ as much cannot be tested: {row['no_test']}."
-    than = "differ more than" if p < SURE else "are not distinguishable from"
+    (p,) = f.corrected["groups"]
+    if np.isnan(p):
+        no_test = groups["no_test"].iloc[0]
+        return f" Whether other raters would differ as much cannot be tested: {no_test}."
+    than = "differ more than" if holds(p) else "are not distinguishable from"
     return f" The groups {than} groups of raters formed at random ({p_phrase(p)})."
 
 
 def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of groups, the lowest first."""
     of_raters = _compares(frame) == "raters"
+    if not of_raters:  # the picture has the p of the test of all groups
+        frame = with_p(f).assign(homogeneity_p_value=f.corrected["groups"][0])
     others, note = _OF_RATERS if of_raters else _OF_UNITS
     columns = [
         Column("group", "name", "Group"),
@@ -196,24 +200,34 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
 
 
 _OF_UNITS = (
-    [Column("difference", "signed", "Against the rest"), Column("difference_p_value", "p", "p")],
-    (
-        "Against the rest: the difference from the estimate of all other groups together. The "
-        "interval of a group with fewer than about 20 units is rough. p is not corrected for the "
-        "number of groups; it comes from t"
-    ),
+    [
+        Column(
+            "difference",
+            "signed",
+            "Against the rest",
+            "the difference from the estimate of all other groups together",
+        ),
+        Column("p_holm", "p", "p, Holm"),
+    ],
+    "The interval of a group with fewer than about 20 units is rough. p comes from t",
 )
 _PERMUTED = (
     ", or, if a group or its rest has fewer than 100 units, from permuting the units between the "
     "groups"
 )
 _OF_RATERS = (
-    [Column(("between", "between_low", "between_high"), "estimate", "With all other raters")],
-    (
-        "With all other raters: cross-replication kappa_x on the units of both, its interval from "
-        "resampled units; it is 1 if all answers are the same and 0 if agreement is as expected by "
-        "chance."
-    ),
+    [
+        Column(
+            ("between", "between_low", "between_high"),
+            "estimate",
+            "With all other raters",
+            "cross-replication kappa_x on the units of both, its interval from resampled units; it "
+            "is 1 if all answers are the same and 0 if agreement is as expected by chance",
+        )
+    ],
+    "",
 )
 
-TOPIC = Topic("groups", "Groups", sections, compute, about="Groups", summary=summary)
+TOPIC = Topic(
+    "groups", "Groups", sections, compute, about="Groups", summary=summary, p_values=p_values
+)

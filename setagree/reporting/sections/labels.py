@@ -13,7 +13,7 @@ from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import by_label, rare_labels, rare_labels_clause
 from setagree.diagnosis.common import score_whole
-from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions, exceed_chance, has_enough_pairs
+from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     Findings,
@@ -21,13 +21,15 @@ from setagree.reporting.sections.base import (
     Section,
     Topic,
     estimate_column,
+    holds,
     list_picture,
+    resampled,
     table_of,
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
 from setagree.study.codes import have_degrees
-from setagree.wording.number_format import interval, is_nothing, number, share
+from setagree.wording.number_format import interval, number, p_phrase, share
 from setagree.wording.sentences import Name, Sentence, enumeration, named
 from setagree.wording.tables import Column
 
@@ -52,8 +54,8 @@ _RARE = 0.1
 _MOST_CONFUSIONS = 15
 """Rows of the table of confusions."""
 
-_BELOW_CHANCE = 0.95
-"""Times chance below which the most frequent confusion is not reported."""
+_RESHUFFLED = 50_000_000
+"""Ratings that are reshuffled in all to test the confusions."""
 
 
 def compute(f: Findings) -> pd.DataFrame | None:
@@ -85,7 +87,7 @@ def _worst(labels: pd.DataFrame) -> Sentence:
         "the other labels" if len(others) + 1 == len(labels) else "those with intervals as narrow"
     )
     alpha = number(worst["alpha"])
-    return (Name.of(worst["label"]), f" agrees worst: alpha {alpha} ({ends}), {which} {rest}.")
+    return ("Alpha is lowest for ", Name.of(worst["label"]), f": {alpha} ({ends}); {which} {rest}.")
 
 
 def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | None:
@@ -227,67 +229,51 @@ def depths_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
 
 
 def compute_confusions(f: Findings) -> pd.DataFrame | None:
-    """Return the confusions of labels, or None for numbers."""
+    """Return the confusions of labels with p, or None for numbers."""
     if f.study.kind == "number":
         return None
-    return confusions(f.study, n_resamples=f.n_redraws, rng=f.options.rng)
+
+    def tested(n: int) -> pd.DataFrame:
+        return confusions(f.study, n_resamples=n, rng=f.options.rng)
+
+    most = _RESHUFFLED / f.study.n_ratings
+    return resampled(f, tested, lambda frame: frame["p_value"], most)
+
+
+def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the confusions that have a test, those furthest above chance first."""
+    known = frame[frame["p_value"].notna()]
+    if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
+        known = known[known["kind"] != "left out"]
+    excess = (known["n_pairs"] - known["expected_pairs"]).to_numpy(dtype=float)
+    return known.iloc[np.lexsort((-excess, known["p_value"]))]
+
+
+def confusions_p_values(f: Findings, frame: pd.DataFrame) -> list[float]:
+    """Return the least p, that of the largest excess of any confusion."""
+    return [_testable(f, frame)["p_value"].min()]
 
 
 def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
-    """Return sentences on the labels confused or left out more often than by chance."""
-    known = frame[has_enough_pairs(frame)]
-    if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
-        known = known[known["kind"] != "left out"]
-    kinds = [rows for _, rows in known.groupby("kind", sort=False)]
-    parts = [*filter(None, (_furthest(rows, alone=len(kinds) == 1) for rows in kinds))]
-    return (*parts[0], " ", *parts[1]) if len(parts) == 2 else parts[0] if parts else ()
-
-
-def _furthest(rows: pd.DataFrame, *, alone: bool) -> Sentence:
-    """Return the most frequent confusion of a kind, and the one with most pairs beyond chance."""
-    above = rows[exceed_chance(rows)]
-    if not len(above):
+    """Return a sentence on the confusions that are most clearly above chance, if any is."""
+    (p,) = f.corrected["confusions"]
+    if not holds(p):
         return ()
-    excess = (above["n_pairs"] - above["expected_pairs"]).sort_values(
-        ascending=False, kind="stable"
-    )
-    most, top = rows.iloc[0], above.loc[excess.index[0]]
-    n_tied = int(np.isclose(excess, excess.iloc[0]).sum())
-    one, ratio = Name.of(top["label"]), _versus_chance(top["lift"], " ({})")
-    case: Sentence = (" one rater says ", one, " and the other says ", Name.of(top["other"]))
-    case = (*case, f" instead{ratio}.")
-    if top["kind"] == "left out":
-        case = (" ", one, f" is left out{ratio}.")
-    part = f"n {share(top['share'])} of the pairs that differ,"
-    if most.name == top.name or most["lift"] < _BELOW_CHANCE:
-        tied = f"One of {n_tied:,} with most pairs beyond chance: i" if n_tied > 1 else "I"
-        return (f"{tied}{part}", *case)
-    tied = f", one of {n_tied:,}" if n_tied > 1 else ""
-    return (*_most_frequent(rows, alone=alone), f" Most pairs beyond chance{tied}: i{part}", *case)
+    known = _testable(f, frame)
+    clear = known[known["p_value"] == known["p_value"].min()]
+    listed: list[Sentence] = []
+    for row in clear.head(_MOST_NAMED).to_dict("records"):
+        times = f"{row['lift']:.1f} times the expected number"
+        part = f" ({share(row['share'])} of the pairs that differ, {times})"
+        listed.append((*_confused(row["kind"], row["label"], row["other"]), part))
+    if (more := len(clear) - _MOST_NAMED) > 0:
+        listed.append((f"{more:,} more",))
+    return (f"More often than by chance ({p_phrase(p)}): ", *enumeration(listed), ".")
 
 
-def _most_frequent(rows: pd.DataFrame, *, alone: bool) -> Sentence:
-    """Return the most frequent confusion of a kind as a plain fact."""
-    most = rows.iloc[0]
-    n = int((rows["n_pairs"] == most["n_pairs"]).sum())
-    base = f"{share(most['share'])} of the pairs that differ"
-    part = f" ({base}{_versus_chance(most['lift'], ', {}')})."
-    if most["kind"] == "left out":
-        one = f"One of the {n:,} labels" if n > 1 else "The label"
-        return (f"{one} most often left out is ", Name.of(most["label"]), part)
-    what = "difference" if alone else "swap"
-    one = f"One of the {n:,} most frequent {what}s" if n > 1 else f"The most frequent {what}"
-    return (f"{one} is ", Name.of(most["label"]), " against ", Name.of(most["other"]), part)
-
-
-def _versus_chance(lift: float, around: str) -> str:
-    """Return the ratio to chance within other words, or a blank if it is undefined."""
-    if is_nothing(lift):
-        return ""
-    times = f"{lift:.1f} times the number expected by chance"
-    return around.format(
-        "about as often as expected by chance" if f"{lift:.1f}" == "1.0" else times
-    )
+def _confused(kind: str, label: object, other: object) -> Sentence:
+    """Return a confusion in words."""
+    return (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
 
 
 def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
@@ -298,26 +284,32 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         height = 2.4 + n * min(0.45, 7 / n)
         picture = Picture(partial(diagnosis.confusions, frame), height, columns=n + 1)
     top = frame.head(_MOST_CONFUSIONS)
-    sentences: list[Sentence] = [
-        (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
-        for label, other, kind in zip(top["label"], top["other"], top["kind"], strict=True)
-    ]
+    cells = zip(top["kind"], top["label"], top["other"], strict=True)
+    sentences = [_confused(*cell) for cell in cells]
     frame = with_sentences(frame, sentences)
     columns = [
         Column("sentence", "text", "Confusion"),
-        Column("n_pairs", "count", "Pairs"),
+        Column(
+            "n_pairs",
+            "count",
+            "Pairs",
+            "pairs of ratings of one unit; one can count in several rows",
+        ),
         Column("share", "share", "Share of differing pairs", is_part=True),
-        Column("expected_pairs", "count", "Expected"),
+        Column(
+            "expected_pairs",
+            "count",
+            "Expected",
+            "the number if the pairs that differ were pairs of answers drawn at random",
+        ),
         Column("lift", "number", "Ratio to expected"),
         Column("relation", "name", "Relation"),
     ]
     note = (
-        "The counts are of pairs of ratings of one unit. ↔: one rater has only the first label, "
-        "the other only the second. Left out: one has the label, the other has nothing that the "
-        "first lacks. A pair can count in several rows. Expected: the number if the pairs that "
-        "differ were pairs of answers drawn at random. The main findings name those "
-        "with most pairs beyond chance (pairs less expected pairs), if there are at least "
-        f"{ENOUGH_PAIRS} observed and {ENOUGH_PAIRS} expected pairs."
+        "↔: one rater has only the first label, the other only the second. Left out: one has the "
+        "label, the other has nothing that the first lacks. A confusion is tested if at least "
+        f"{ENOUGH_PAIRS} pairs are observed and expected, by reshuffles that keep how many answers "
+        "of each unit are equal."
     )
     if have_degrees(f.study.values):
         note += (
@@ -346,6 +338,7 @@ CONFUSIONS = Topic(
     compute_confusions,
     about="Confusion",
     summary=confusions_summary,
+    p_values=confusions_p_values,
     optional=True,
     unweighted="Pairs",
     one_by_one="The pairs",

@@ -311,7 +311,8 @@ def compute_replication(f: Findings) -> CrossReplication | None:
     members = [rater for panel in listed if isinstance(panel, Collection) for rater in panel]
     others = [model for model in f.models if model not in members]
     study = f.everyone.without_raters(others) if others else f.everyone
-    resampling: dict[str, Any] = {"n_resamples": f.n_redraws, "rng": f.options.rng}
+    n = min(f.options.n_resamples, f.max_redraws)
+    resampling: dict[str, Any] = {"n_resamples": n, "rng": f.options.rng}
     return cross_replication(study, panels=panels, distance=f.distance, **resampling)
 
 

@@ -44,6 +44,7 @@ class Pattern:
     total: int
     noun: str
     compared: str = ""
+    raters: tuple[Any, ...] = ()
 
     @property
     def sentence(self) -> Sentence:
@@ -92,7 +93,7 @@ def has_pattern(f: Findings, *kinds: str) -> bool:
 def are_copies_few(f: Findings) -> bool:
     """Return whether some raters gave identical answers, and no more of them than of the others."""
     pairs = [one for one in f.result("patterns") or () if one.kind == "copies"]
-    raters = {piece for one in pairs for piece in one.words if isinstance(piece, Name)}
+    raters = {rater for one in pairs for rater in one.raters}
     return 0 < len(pairs) < _NAMED and 2 * len(raters) <= f.study.n_raters
 
 
@@ -173,7 +174,7 @@ def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
             continue
         what = (Name.of(one), " and ", Name.of(other), " gave identical answers")
         compared = f", other pairs of ratings in {share(same)}"
-        yield Pattern("copies", what, int(n), int(n), "shared unit", compared)
+        yield Pattern("copies", what, int(n), int(n), "shared unit", compared, (one, other))
 
 
 def _answers_of(study: Annotations, rater: int) -> dict[int, int]:

@@ -16,23 +16,21 @@ from setagree.plots import diagnosis
 from setagree.plots import panels as pictures
 from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
-    SURE,
     Findings,
     Method,
     Picture,
     Section,
     Topic,
     estimate_column,
+    holds,
     list_picture,
+    resampled,
     table_of,
 )
 from setagree.reporting.sections.patterns import are_copies_few, has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.sentences import Name, Sentence
 from setagree.wording.tables import Column
-
-_LOW = 0.25
-"""What the middle interval of a rater who agrees with no other rater stays below."""
 
 _OFTEN = 0.05
 """By how much more or less often than the others a rater gives a label that the table names."""
@@ -52,8 +50,8 @@ _PAIRED = 400_000
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
 
-_RESHUFFLES = (199, 99, 49, 19)
-"""Numbers of reshuffles for the map; 19 are the least that can give p = 0.05."""
+_FEWEST = 19
+"""Least number of reshuffles for the map, which can give p = 0.05."""
 
 
 def compute(f: Findings) -> pd.DataFrame:
@@ -61,31 +59,34 @@ def compute(f: Findings) -> pd.DataFrame:
     return by_rater(f.study, **f.measure, level=f.level)
 
 
+def p_values(_: Findings, raters: pd.DataFrame) -> list[float]:
+    """Return p of the change without each rater."""
+    return [*raters["p_value"]]
+
+
 def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
     if len(raters) < 3 or not _has_changes(f, raters):
         return ()
-    costly, top, more = raised_without(f), raters.iloc[0], ""
-    word, over = f.main.definition.short, holm_scope(raters)
-    has_intervals = bool(raters["difference_low"].notna().any())
-    if top["difference"] > 0 and np.isnan(top["difference_low"]) and has_intervals:
+    raters, word, more, test = f.tested("raters"), f.main.definition.short, "", ""
+    costly, top = raters[(raters["difference"] > 0) & holds(raters["p_holm"])], raters.iloc[0]
+    if top["difference"] > 0 and np.isnan(top["p_value"]) and raters["p_value"].notna().any():
         # The other raters agree fully, so that the estimate without this one has no spread.
-        test, end = "", "; what is left has no spread to test that by"
-    elif not len(costly):
+        test = "no test is possible"
+    elif costly.empty:
         return _no_gain(raters, word)
     else:
-        # Who would raise it most need not be one of whom the test shows it.
-        top, n, end = costly.iloc[0], len(costly), ""
+        top = costly.iloc[0]
         ends = interval(top["difference_low"], top["difference_high"])
-        test = f", {ends}; {p_phrase(top['p_holm'])}, {over}"
-        if n > 1:
-            more = f" There are {count(n)} raters whose removal raises {word} (p < 0.05, {over})."
+        test = f"{ends}; {p_phrase(top['p_holm'])}"
+    if len(costly) > 1:
+        more = f" There are {count(len(costly))} raters whose removal raises {word}."
     if has_pattern(f, "copies"):
         more += " Raters with identical answers count here as if they had rated independently."
-    gain = f"{number(top['difference'], signed=True)}{test}"
-    change = f", {word} would be {number(top['estimate_without'])} ({gain}){end}."
-    habit = _with_nobody(f, top["rater"]) or _habit(top)
-    return ("Without ", Name.of(top["rater"]), change, *habit, more)
+    gain = f"{number(top['difference'], signed=True)}, {test}"
+    change = f", {word} would be {number(top['estimate_without'])} ({gain})."
+    facts = (*_with_others(f, top["rater"]), *_habit(top))
+    return ("Without ", Name.of(top["rater"]), change, *facts, more)
 
 
 def _has_changes(f: Findings, raters: pd.DataFrame) -> bool:
@@ -93,67 +94,33 @@ def _has_changes(f: Findings, raters: pd.DataFrame) -> bool:
     return bool(f.main.observed_disagreement > 0 and raters["difference"].notna().any())
 
 
-def raised_without(f: Findings) -> pd.DataFrame:
-    """Return the raters whose removal raises the coefficient by the corrected test."""
-    raters: pd.DataFrame | None = f.results.get("raters")
-    if raters is None:
-        return pd.DataFrame()
-    return raters[(raters["difference"] > 0) & (raters["p_holm"] < SURE)]
-
-
-def holm_scope(raters: pd.DataFrame | None) -> str:
-    """Return the number of raters over which p is corrected, and of all if some have no test."""
-    if raters is None or not len(raters):
-        return "Holm over all raters"
-    n = int(raters["n_tests"].iloc[0])
-    some = f"{n:,} of " if n < len(raters) else ""
-    return f"Holm over {some}{counted(len(raters), 'rater')}"
-
-
 def _no_gain(raters: pd.DataFrame, word: str) -> Sentence:
     """Return a sentence on the largest change by the removal of a rater, if none is a gain."""
-    n, changes = int(raters["difference"].notna().sum()), f"changes {word} by "
-    changes += number(raters["difference"].abs().max()) + (" at most" if n > 1 else "")
-    whom = f"any one of the {len(raters):,}"
+    n, change = int(raters["difference"].notna().sum()), raters["difference"].abs().max()
+    whom = f"any one of the {len(raters):,} raters"
     if n < len(raters):
         one = "the only one" if n == 1 else f"any one of {n:,}"
-        whom = f"{one} of the {len(raters):,} without whom {word} is defined"
-    if raters["difference_low"].isna().all():
-        untested = "it is not tested, as its standard error is not known"
-        return (f"Leaving out {whom} {changes}; {untested}.",)
-    change = f"leaving out {whom} {changes}"
-    none = f"no removal raises it significantly (t-tests, {holm_scope(raters)})"
-    if (most := raters["difference_high"].max()) >= _MUCH:
-        few = "These data do not show whether a single rater explains it"
-        return (
-            f"{few}: {change}, and {none}, but the intervals reach {number(most, signed=True)}.",
-        )
-    return (f"No single rater explains it: {change}, and {none}.",)
+        whom = f"{one} of the {len(raters):,} raters without whom {word} is defined"
+    least = "at most " if n > 1 else ""
+    changes = f"Leaving out {whom} changes {word} by {least}{number(change)}; "
+    if raters["p_value"].isna().all():
+        return (f"{changes}no test is possible.",)
+    reach = raters["difference_high"].max()
+    but = f", but the intervals reach {number(reach, signed=True)}" if reach >= _MUCH else ""
+    return (f"{changes}no removal raises it significantly{but}.",)
 
 
-def _with_nobody(f: Findings, rater: object) -> Sentence:
-    """Return a sentence on a rater who agrees with no other rater, if all pairs show that."""
-    pairs = pairs_at_chance(f.result("pairs"), rater)
+def _with_others(f: Findings, rater: object) -> Sentence:
+    """Return a sentence on the pairs of a rater with the others who share enough units."""
+    pairs = f.result("pairs")
     if pairs is None:
         return ()
-    ends = interval(pairs["estimate"].min(), pairs["estimate"].max())
-    alone = f"{f.main.definition.short} with each of {len(pairs):,} others {ends}"
-    return (" ", Name.of(rater), f" agrees with no other rater ({alone}).")
-
-
-def pairs_at_chance(pairs: pd.DataFrame | None, rater: object) -> pd.DataFrame | None:
-    """Return a rater's pairs, if that rater alone agrees with no other rater."""
-    # None of the intervals lies above 0, and the median of their upper ends is low, and below the
-    # median of the lower ends of all other pairs.
-    if pairs is None:
-        return None
-    known = pairs[pairs["high"].notna()]
-    mine = (known["rater_a"] == rater) | (known["rater_b"] == rater)
-    own, others = known[mine], known[~mine]
-    if len(own) < 2 or not len(others) or (own["low"] > 0).any():
-        return None
-    high = float(own["high"].median())
-    return own if high < _LOW and high < float(others["low"].median()) else None
+    mine = (pairs["rater_a"] == rater) | (pairs["rater_b"] == rater)
+    own = pairs.loc[mine & (pairs["n_shared_units"] >= ENOUGH_SHARED), "estimate"].dropna()
+    if len(own) < 2:
+        return ()
+    word, ends = f.main.definition.short.capitalize(), interval(own.min(), own.max())
+    return (f" {word} of ", Name.of(rater), f" with each of {len(own):,} others is {ends}.")
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:
@@ -175,6 +142,7 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
 def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     """Return the table of raters, those whose removal helps most first."""
     word, has_changes = f.main.definition.short, _has_changes(f, raters)
+    raters = f.tested("raters")
     columns = [
         Column("rater", "name", "Rater"),
         Column(("difference", "difference_low", "difference_high"), "change", "Change"),
@@ -190,8 +158,7 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     over = f.main.drawn and f" ({f.main.drawn})"
     changes = (
         f"Change: by how much {word} changes when the rater is left out, with a "
-        f"{level_text(f.level)} interval{over} for each rater alone; p is corrected "
-        f"({holm_scope(raters)}). "
+        f"{level_text(f.level)} interval{over} for each rater alone. "
     )
     note = (
         f"{changes if has_changes else ''}Mean distance: to the answers of the others. Labels: per "
@@ -276,19 +243,27 @@ def compute_map(f: Findings) -> RaterMap | None:
     pairs = int((ratings * (ratings - 1) // 2).sum())
     chance = 600 * study.n_raters * study.n_values
     work = study.n_raters**3 + 20 * study.n_ratings + 10 * pairs + chance
-    n = next((n for n in _RESHUFFLES if n * work <= _MAP_WORK), 0)
-    if not n:
+    most = _MAP_WORK // work
+    if most < _FEWEST:
         raise DataError(
             f"{counted(study.n_raters, 'rater')} with {counted(study.n_ratings, 'rating')} are "
             "not mapped here, because that takes long; sa.rater_map does it."
         )
-    n = min(n, max(f.options.n_resamples, _RESHUFFLES[-1]))
-    return rater_map(study, distance=f.distance, n_resamples=n, rng=f.options.rng)
+
+    def mapped(n: int) -> RaterMap:
+        return rater_map(study, distance=f.distance, n_resamples=n, rng=f.options.rng)
+
+    return resampled(f, mapped, lambda placed: placed.p_value, most)
+
+
+def map_p_values(_: Findings, placed: RaterMap) -> list[float]:
+    """Return p of the clusters."""
+    return [placed.p_value]
 
 
 def map_summary(f: Findings, placed: RaterMap) -> Sentence:
     """Return a sentence on significant clusters of raters, or on raters who differ."""
-    return () if not placed.p_value <= SURE or are_copies_few(f) else _map_lead(f, placed)
+    return () if not holds(f.corrected["map"]).all() or are_copies_few(f) else _map_lead(f, placed)
 
 
 def _map_lead(f: Findings, placed: RaterMap) -> Sentence:
@@ -296,8 +271,9 @@ def _map_lead(f: Findings, placed: RaterMap) -> Sentence:
 
     Rater clusters are reported only if pairs agree more within them than between them.
     """
-    words, pairs = placed.cluster_words, f.result("pairs")
-    if pairs is None or not placed.p_value <= SURE or len(placed.rater_clusters) < 2:
+    (p,), pairs = f.corrected["map"], f.result("pairs")
+    words = placed.words_at(p)
+    if pairs is None or not holds(p) or len(placed.rater_clusters) < 2:
         return words
     cluster = placed.table["cluster"]
     known = pairs[pairs["estimate"].notna()]
@@ -336,16 +312,18 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
     return [Section(table, picture, note, _map_lead(f, placed))]
 
 
-def map_method(_: Findings, placed: RaterMap) -> Method | None:
+def map_method(f: Findings, placed: RaterMap) -> Method | None:
     """Return a sentence on the mapping of raters, with the sources."""
     if np.isnan(placed.p_value):
         return None
+    (p,) = f.corrected["map"]
     sentence = (
         "Raters were mapped by classical scaling (Torgerson, 1952) of their disagreement over what "
         "expected by chance, and clustered by average linkage, cut at the highest mean silhouette "
         "(Rousseeuw, 1987) is largest; "
         f"the silhouette of {number(placed.silhouette)} was compared with "
-        f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(placed.p_value)})."
+        f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(p)}, "
+        f"{f.holm_clause})."
     )
     return sentence, ("Torgerson 1952", "Rousseeuw 1987")
 
@@ -357,6 +335,7 @@ TOPIC = Topic(
     compute,
     about="Raters",
     summary=summary,
+    p_values=p_values,
     optional=True,
     unweighted="Mean distances, labels and habits",
 )
@@ -368,6 +347,7 @@ MAP = Topic(
     compute_map,
     about="Rater clusters",
     summary=map_summary,
+    p_values=map_p_values,
     method=map_method,
     optional=True,
     unweighted="Distances",
