@@ -79,7 +79,7 @@ class AltTest(Result):
         Krippendorff's alpha of the humans, on the units with enough of them; NaN if undefined.
     products : ndarray of shape (n_humans, n_humans), or None
         For each pair of humans, the sum over units of the products of (the human wins) - (the model
-        wins), for the power; None for more than 1,000 humans.
+        wins), for the power. None if there are more than 1,000 humans.
     """
 
     model: Any

@@ -556,7 +556,7 @@ def consensus(
     have few units. Assumes that raters err independently of each other, with constant rates over
     units. Confidence: the probability of the answer, with labels assumed independent; use
     `adjudicate_below` to flag units below, for example, 0.95. In simulated studies 97 to 99% of the
-    answers above it were right, unless raters were poor; a warning says where that is likely. The
+    answers above it were right, unless raters were poor; a warning is given if that is likely. The
     cost is at most labels x ratings x iterations; units without a label cost as much as one unit
     per panel of raters.
 

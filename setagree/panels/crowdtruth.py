@@ -212,7 +212,7 @@ class CrowdTruth(Result):
 
     @property
     def reasons(self) -> list[str | None]:
-        """The reason for a quality of NaN, for each row of `to_frame`; None if it is a number."""
+        """The reason for a quality of NaN per row of `to_frame`, or None if it is a number."""
         frame = self.to_frame()
         known = zip(frame["kind"], frame["quality"], strict=True)
         return [_WHY_NAN[kind] if np.isnan(quality) else None for kind, quality in known]

@@ -49,34 +49,27 @@ _FEW_VALUES = 1_000
 """Number of distinct answers up to which the splits share most of the aggregated answers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One random split of the raters of each unit into two panels.
+def random_split(
+    study: Annotations, k: int, generator: np.random.Generator
+) -> tuple[Codes, Floats]:
+    """Return the ratings of two random panels of k raters of each unit, (2, n_units, k).
 
-    `rows` are the ratings of the two panels of each unit, (2, n_units, k), `times` the number of
-    draws of each unit if units are resampled.
+    Also return the number of draws of each unit if units are resampled.
     """
-
-    rows: Codes
-    times: Floats
-
-    @classmethod
-    def drawn(cls, study: Annotations, k: int, generator: np.random.Generator) -> Split:
-        """Return k random raters of each unit against k others."""
-        n = study.n_units
-        # Adding random numbers below 1 to the unit codes keeps the units separate.
-        order = np.argsort(study.unit_codes + generator.random(study.n_ratings))
-        ratings = np.bincount(study.unit_codes, minlength=n)
-        first = np.cumsum(ratings) - ratings
-        rows = order[first + np.arange(2 * k)[:, None]]
-        draws = generator.integers(n, size=(1, n)).astype(np.intp)
-        times = np.bincount(draws[0], minlength=n).astype(np.float64)
-        return cls(rows.reshape(2, k, n).swapaxes(1, 2), times)
+    n = study.n_units
+    # Adding random numbers below 1 to the unit codes keeps the units separate.
+    order = np.argsort(study.unit_codes + generator.random(study.n_ratings))
+    ratings = np.bincount(study.unit_codes, minlength=n)
+    first = np.cumsum(ratings) - ratings
+    rows = order[first + np.arange(2 * k)[:, None]]
+    draws = generator.integers(n, size=(1, n)).astype(np.intp)
+    times = np.bincount(draws[0], minlength=n).astype(np.float64)
+    return rows.reshape(2, k, n).swapaxes(1, 2), times
 
 
 def drawn_splits(
     study: Annotations, k: int, n_splits: int, generator: np.random.Generator
-) -> Iterator[list[Split]]:
+) -> Iterator[tuple[Codes, Floats]]:
     """Yield blocks of splits, large enough to share work and small enough for memory."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
     at_once = max(1, _RATING_BLOCK_SIZE // study.n_ratings) if few else 1
@@ -84,19 +77,21 @@ def drawn_splits(
     starts = range(0, n_splits, at_once)
     for start in track(starts, total=n_splits, at_once=at_once, what="splits", long=long):
         rounds = range(min(at_once, n_splits - start))
-        yield [Split.drawn(study, k, generator) for _ in rounds]
+        rows, times = zip(*(random_split(study, k, generator) for _ in rounds), strict=True)
+        yield np.stack(rows), np.stack(times)
 
 
 def split_alphas(
-    splits: Sequence[Split], study: Annotations, rule: Rule | None, distance: Distance
+    rows: Codes, resampled: Floats, study: Annotations, rule: Rule | None, distance: Distance
 ) -> Floats:
     """Return alpha between the aggregated answers per split, and with the units resampled.
 
-    The answer of a panel is its consensus by a rule, or the mean of its numbers. The third of three
-    rows is the share of the units that are left out.
+    `rows` of shape (n_splits, 2, n_units, k) and `resampled` of shape (n_splits, n_units) are those
+    of `drawn_splits`. The answer of a panel is its consensus by a rule, or the mean of its numbers.
+    The third of three rows is the share of the units that are left out.
     """
-    n, S = study.n_units, len(splits)
-    values, codes = _means(splits, study) if rule is None else _decided(splits, study, rule)
+    S, n = resampled.shape
+    values, codes = _decided(rows, study, rule) if rule else _means(rows, study)
     both = (codes >= 0).all(axis=1)
     if not both.any():
         return np.array([[np.nan] * S, [np.nan] * S, [1.0] * S])
@@ -109,7 +104,7 @@ def split_alphas(
     weights = WeightBuilder(named, study.kind, times, order=study.order).build(distance)
     answers = (np.cumsum(given > 0) - 1)[answers]
     d, cells, alphas = weights.distance_at(*answers), (split * K + answers).ravel(), []
-    for times in (np.ones((S, n)), np.stack([each.times for each in splits])):
+    for times in (np.ones((S, n)), resampled):
         m = times[split, unit]
         pairs, observed = (np.bincount(split, each, S).astype(np.float64) for each in (m, m * d))
         x = np.bincount(cells, np.tile(m, 2), S * K).astype(np.float64).reshape(S, K).T
@@ -119,24 +114,21 @@ def split_alphas(
     return np.array([*alphas, 1 - both.mean(axis=1)])
 
 
-def _means(splits: Sequence[Split], study: Annotations) -> tuple[tuple[Any, ...], Codes]:
+def _means(rows: Codes, study: Annotations) -> tuple[tuple[Any, ...], Codes]:
     """Return the means of the numbers of all panels, and their codes, (n_splits, 2, n_units)."""
     numbers = np.array(study.values, dtype=float)[study.value_codes]
-    means = np.stack([numbers[split.rows].mean(axis=2) for split in splits])
-    values, codes = np.unique(means, return_inverse=True)
-    return tuple(values.tolist()), codes.reshape(means.shape)
+    values, codes = np.unique(numbers[rows].mean(axis=3), return_inverse=True)
+    return tuple(values.tolist()), codes.reshape(rows.shape[:3])
 
 
-def _decided(
-    splits: Sequence[Split], study: Annotations, rule: Rule
-) -> tuple[tuple[Any, ...], Codes]:
+def _decided(rows: Codes, study: Annotations, rule: Rule) -> tuple[tuple[Any, ...], Codes]:
     """Return the consensus of all panels, and its codes, (n_splits, 2, n_units), or -1.
 
     Panels are decided one by one for distances that depend on the data.
     """
     together = rule.method == "label_majority"
-    n, k = splits[0].rows.shape[1:]
-    rows = np.stack([split.rows for split in splits]).reshape(-1, n * k)
+    *shape, k = rows.shape
+    rows = rows.reshape(-1, shape[-1] * k)
     values: dict[Any, int] = {}
     found = []
     for block in rows.reshape(1, -1) if together else rows:
@@ -151,7 +143,7 @@ def _decided(
         decision = rule.decide(panels if together else panels.with_used_values())
         codes = [values.setdefault(value, len(values)) for value in decision.values]
         found.append(np.array([*codes, -1])[decision.codes])
-    return tuple(values), np.concatenate(found).reshape(len(splits), 2, n)
+    return tuple(values), np.concatenate(found).reshape(shape)
 
 
 Aggregation: TypeAlias = Literal["consensus", "mean"]
@@ -346,7 +338,7 @@ def k_rater_reliability(
     enough = part_of(study, (ratings >= 2 * k)[study.unit_codes])
     check_drawing(n_splits, enough.n_ratings + LOOPED, name="n_splits")
     blocks = drawn_splits(enough, k, n_splits, generator)
-    drawn = [split_alphas(some, enough, None if means else rule, found) for some in blocks]
+    drawn = [split_alphas(*some, enough, None if means else rule, found) for some in blocks]
     splits, distribution, left_out = np.concatenate(drawn, axis=1)
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"

@@ -322,17 +322,14 @@ class Replacement(_Changed, Result):
             largest = "largest " if self.against == "all" else ""
             mean += f", {largest}{p_phrase(self._p)}{' (Holm)' if self._p != self.p_value else ''}"
         if self.equivalence:
-            shown = "changes" if self.passes else "was not shown to change"
-            said = (
-                f" in the place of a human of this panel {shown} agreement by less than {margin}, "
-                f"up or down: {mean}"
-            )
-            return (model, said, *rest)
-        place = "a human drawn at random from" if self.against == "mean" else "any human of"
-        shown = OUTCOMES[self.outcome][0].format(margin)
-        said = f" in the place of {place} this panel {shown}: {mean}; lowest in the place of "
-        least = f" ({min(one.difference for one in self.defined):+.3f})"
-        return (model, said, Name.of(self.worst), least, *rest)
+            shown = f"{'changes' if self.passes else 'was not shown to change'} agreement by less"
+            place, shown = "a human of", f"{shown} than {margin}, up or down"
+        else:
+            place = "a human drawn at random from" if self.against == "mean" else "any human of"
+            shown = OUTCOMES[self.outcome][0].format(margin)
+            least = f" ({min(one.difference for one in self.defined):+.3f})"
+            rest = ("; lowest in the place of ", Name.of(self.worst), least, *rest)
+        return (model, f" in the place of {place} this panel {shown}: {mean}", *rest)
 
     @property
     def outcome(self) -> str:

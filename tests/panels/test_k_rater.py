@@ -13,7 +13,7 @@ from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference.panel_members import part_of
 from setagree.panels.consensus import Rule, consensus
-from setagree.panels.k_rater import Split, k_rater_reliability, spearman_brown, split_alphas
+from setagree.panels.k_rater import k_rater_reliability, random_split, spearman_brown, split_alphas
 
 
 def majority(answers):
@@ -128,11 +128,12 @@ class TestSplits:
         study, found = annotations(rows), get_distance(distance)
         rule = Rule.of(study, method, None, ties, found if method == "medoid" else None)
         generator = np.random.default_rng(3)
-        drawn = [Split.drawn(study, 2, generator) for _ in range(7)]
-        alphas, redrawn, left_out = split_alphas(drawn, study, rule, found)
-        for s, split in enumerate(drawn):
+        drawn = [random_split(study, 2, generator) for _ in range(7)]
+        blocks = map(np.stack, zip(*drawn, strict=True))
+        alphas, redrawn, left_out = split_alphas(*blocks, study, rule, found)
+        for s, (split, redraws) in enumerate(drawn):
             sides = []
-            for rows_of in split.rows:
+            for rows_of in split:
                 mine = np.zeros(study.n_ratings, dtype=bool)
                 mine[rows_of] = True
                 panel = part_of(study, mine)
@@ -143,7 +144,7 @@ class TestSplits:
             assert left_out[s] == pytest.approx(1 - len(kept) / 12, abs=1e-15)
             again = [
                 pair
-                for pair, times in zip(both, split.times, strict=True)
+                for pair, times in zip(both, redraws, strict=True)
                 for _ in range(int(times))
                 if None not in pair
             ]
@@ -164,7 +165,7 @@ class TestSplits:
         generator = np.random.default_rng(4)
         seen = Counter()
         for _ in range(6000):
-            rows = Split.drawn(study, 2, generator).rows[:, 0]
+            rows = random_split(study, 2, generator)[0][:, 0]
             assert sorted(rows.ravel()) == [0, 1, 2, 3]
             seen[tuple(map(frozenset, rows.tolist()))] += 1
         assert len(seen) == 6
