@@ -364,7 +364,7 @@ BUDGET = {
     "cli": 4_000,
     "coefficients": 2_700,
     "credit": 2_500,
-    "diagnosis": 3_950,
+    "diagnosis": 4_000,
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_850,

@@ -162,7 +162,7 @@ def named(agreement: Agreement) -> Row:
     }
 
 
-def corrected(p_values: pd.Series[float]) -> Row:
+def corrected(p_values: pd.Series[float] | Floats) -> Row:
     """Return the columns p_holm and n_tests of a table of changes, whose best is looked for."""
     p = np.asarray(p_values, dtype=np.float64)
     return {"p_holm": holm(p), "n_tests": int((~np.isnan(p)).sum())}

@@ -98,8 +98,8 @@ def what_if(
         standard_error, low, high; difference (from the unchanged study) with
         difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same
         corrected for the n_tests changes of this table that have a p, of labels and raters together
-        (Holm 1979), because the best of many gains by chance; if labels are tried, too, a rater's
-        is larger here than in `by_rater`, whose family is the raters. A change to values that the
+        (Holm 1979), because the best of many gains by chance; `by_rater` tests raters by
+        reshuffles. A change to values that the
         distance does not cover, such as a set that a matrix lacks, is an error if it was requested
         and a row with the reason otherwise; n_units, n_pairable_units, n_raters,
         n_ratings, n_values, reason, coefficient, distance.

@@ -216,10 +216,11 @@ class TestNumbers:
     def test_frames_are_those_of_the_library(self, study, found):
         """Each frame is what the public function returns, and nothing else."""
         pd.testing.assert_frame_equal(found.results["labels"], sa.by_label(study))
-        # The first reshuffles show that no confusion is above chance.
+        # The first reshuffles show that no confusion is above chance, and that no rater differs.
         confused = sa.confusions(study, n_resamples=99, rng=1)
         pd.testing.assert_frame_equal(found.results["confusions"], confused)
-        pd.testing.assert_frame_equal(found.results["raters"], sa.by_rater(study))
+        raters = sa.by_rater(study, n_resamples=99, rng=1)
+        pd.testing.assert_frame_equal(found.results["raters"], raters)
         pd.testing.assert_frame_equal(found.results["pairs"], sa.by_pair(study))
         pd.testing.assert_frame_equal(found.results["units"], sa.by_unit(study))
         n = found.n_reshuffles
@@ -232,7 +233,8 @@ class TestNumbers:
             study, coefficient="fleiss_kappa", distance="jaccard", level=0.9, n_resamples=19, rng=1
         )
         assert (f.main.coefficient, f.main.distance) == ("fleiss_kappa", "jaccard")
-        expected = sa.by_rater(study, coefficient="fleiss_kappa", distance="jaccard", level=0.9)
+        measure = {"coefficient": "fleiss_kappa", "distance": "jaccard", "level": 0.9}
+        expected = sa.by_rater(study, **measure, n_resamples=99, rng=1)
         pd.testing.assert_frame_equal(f.results["raters"], expected)
         assert f.results["choices"]["fleiss_kappa", "jaccard"].estimate == f.main.estimate
         low, high = f.main.interval(0.9, method="score")

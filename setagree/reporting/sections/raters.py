@@ -50,13 +50,22 @@ _PAIRED = 400_000
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
 
+_RESHUFFLED = 5_000_000
+"""Ratings of all reshuffles of the answers to units, about 2 seconds."""
+
 _FEWEST = 19
 """Least number of reshuffles for the map, which can give p = 0.05."""
 
 
 def compute(f: Findings) -> pd.DataFrame:
     """Return the change of the coefficient without each rater, and the rater's habits."""
-    return by_rater(f.study, **f.measure, level=f.level)
+
+    def tested(n: int) -> pd.DataFrame:
+        wanted: dict[str, Any] = {"n_resamples": n, "rng": f.options.rng} if n else {}
+        return by_rater(f.study, **f.measure, level=f.level, **wanted)
+
+    most = _RESHUFFLED / f.study.n_ratings
+    return resampled(f, tested, lambda frame: frame["p_value"], most)
 
 
 def p_values(_: Findings, raters: pd.DataFrame) -> list[float]:
@@ -68,17 +77,14 @@ def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
     if len(raters) < 3 or not _has_changes(f, raters):
         return ()
-    raters, word, more, test = f.tested("raters"), f.main.definition.short, "", ""
-    costly, top = raters[(raters["difference"] > 0) & holds(raters["p_holm"])], raters.iloc[0]
-    if top["difference"] > 0 and np.isnan(top["p_value"]) and raters["p_value"].notna().any():
-        # The other raters agree fully, so that the estimate without this one has no spread.
-        test = "no test is possible"
-    elif costly.empty:
+    raters, word, more = f.tested("raters"), f.main.definition.short, ""
+    costly = raters[(raters["difference"] > 0) & holds(raters["p_holm"])]
+    if costly.empty:
         return _no_gain(raters, word)
-    else:
-        top = costly.iloc[0]
-        ends = interval(top["difference_low"], top["difference_high"])
-        test = f"{ends}; {p_phrase(top['p_holm'])}"
+    top = costly.iloc[0]
+    # If the other raters agree fully, the estimate without this one has no spread.
+    ends = interval(top["difference_low"], top["difference_high"])
+    test = f"{ends}; " * bool(pd.notna(top["difference_low"])) + p_phrase(top["p_holm"])
     if len(costly) > 1:
         more = f" There are {count(len(costly))} raters whose removal raises {word}."
     if has_pattern(f, "copies"):
