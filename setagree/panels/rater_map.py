@@ -389,15 +389,18 @@ class RaterMap(Result):
     @property
     def verdict(self) -> str:
         """Sentences on the evidence for clusters, and on raters who are not placed."""
+        return in_message(self.words_at(self.p_value))
+
+    def words_at(self, p_value: float) -> Sentence:
+        """Return the verdict in parts, for a p that may be corrected for other tests."""
         unplaced: Sentence = ()
         if self.unplaced:
             who = counted(len(self.unplaced), "rater")
             why = f" {who} not placed, because they share too few units with the others: "
             unplaced = (why, *named(self.unplaced, limit=5), ".")
-        return in_message((*self.words_at(self.p_value), *unplaced))
+        return (*self._cluster_words(p_value), *unplaced)
 
-    def words_at(self, p_value: float) -> Sentence:
-        """Return the first sentence of the verdict in parts, for a p that may be corrected."""
+    def _cluster_words(self, p_value: float) -> Sentence:
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
             why = (

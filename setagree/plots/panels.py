@@ -23,7 +23,7 @@ from setagree.plots.base import (
 from setagree.plots.shapes import MAX_NAME, draw_points, draw_rows, free_spots, label_axes
 from setagree.scoring.coefficients import distance_name
 from setagree.wording.number_format import MINUS, count, level_text, p_value, share
-from setagree.wording.sentences import short_text
+from setagree.wording.sentences import in_message, short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -359,7 +359,13 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
 
 
 @public
-def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def rater_map(
+    rater_map: RaterMap,
+    *,
+    limit: int = 40,
+    p_value: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the raters as points: the nearer, the more they agree beyond chance.
 
     Clusters differ in form and colour; the text above states whether they are more than noise. All
@@ -371,6 +377,8 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
         What `rater_map` returned.
     limit : int
         Largest number of names: those of the raters farthest from the others.
+    p_value : float, optional
+        The p to show, such as one corrected for several tests. Default: that of the map.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -403,8 +411,9 @@ def rater_map(rater_map: RaterMap, *, limit: int = 40, ax: Axes | None = None) -
     spots = free_spots(ax, points, names, floats(table, "mean_distance"), limit)
     n, left_out = len(table), len(rater_map.table) - len(table)
     spread = f"two dimensions hold {share(rater_map.explained)} of their spread"
+    p = rater_map.p_value if p_value is None else p_value
     lines = [
-        short_text(rater_map.verdict, limit=400),
+        short_text(in_message(rater_map.words_at(p)), limit=400),
         f"Apart: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",
     ]
     if rater_map.n_bridged:

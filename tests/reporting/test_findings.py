@@ -66,8 +66,8 @@ class TestSentences:
         # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
         # leave out noise: 12.2%, or 8.8 of 72.
         assert re.fullmatch(
-            r"More often than by chance \(p = 0\.\d+\): “noise” left out \(100% of the pairs that "
-            r"differ, 8\.2 times the expected number\)\.",
+            r"More often than by chance: “noise” left out \(100% of the pairs that differ, 8\.2 "
+            r"times the expected number; p = 0\.\d+\)\.",
             said["Confusion"],
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
@@ -531,12 +531,12 @@ class TestSentences:
     @pytest.mark.parametrize(
         ("p", "said"),
         [
-            ([1.0, 0.001, 1.0, 0.004], "“c” ↔ “d” (30{}6.0 times the expected number)."),
+            ([1.0, 0.001, 1.0, 0.02], "“c” ↔ “d” (30{}6.0 times the expected number; {p})."),
             (
                 [1.0, 0.001, 1.0, 0.001],
                 (
-                    "“c” ↔ “d” (30{}6.0 times the expected number) and “f” left out (15{}3.0 times "
-                    "the expected number)."
+                    "“c” ↔ “d” (30{}6.0 times the expected number; {p}) and “f” left out (15{}3.0 "
+                    "times the expected number; {p})."
                 ),
             ),
             ([1.0, 0.4, 1.0, 0.6], ""),
@@ -544,7 +544,7 @@ class TestSentences:
         ],
     )
     def test_confusions_of_the_least_p(self, p, said):
-        """The confusions with the least p are named, those with more pairs beyond chance first."""
+        """Confusions whose p holds are named, those with more pairs beyond chance first."""
         rows = [
             ("a", "b", "instead", 100.0, 90.0, 100 / 90, 0.5),
             ("c", "d", "instead", 60.0, 10.0, 6.0, 0.3),
@@ -555,8 +555,8 @@ class TestSentences:
         found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
         found.results["confusions"] = pd.DataFrame(rows, columns=columns).assign(p_value=p)
         correct(found)
-        start = f"More often than by chance ({p_phrase(found.corrected['confusions'][0])}): "
-        said = said.replace("{}", "% of the pairs that differ, ")
+        start, least = "More often than by chance: ", found.corrected["confusions"][0]
+        said = said.replace("{}", "% of the pairs that differ, ").replace("{p}", p_phrase(least))
         assert finding_of("confusions", found) == (start + said if said else "")
 
     def test_too_few_units_to_clear_a_rater(self):

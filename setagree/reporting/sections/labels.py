@@ -241,12 +241,11 @@ def compute_confusions(f: Findings) -> pd.DataFrame | None:
 
 
 def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the confusions that have a test, those furthest above chance first."""
+    """Return the confusions that have a test, and do not follow from a pattern."""
     known = frame[frame["p_value"].notna()]
     if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
         known = known[known["kind"] != "left out"]
-    excess = (known["n_pairs"] - known["expected_pairs"]).to_numpy(dtype=float)
-    return known.iloc[np.lexsort((-excess, known["p_value"]))]
+    return known
 
 
 def confusions_p_values(f: Findings, frame: pd.DataFrame) -> list[float]:
@@ -259,16 +258,27 @@ def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
     (p,) = f.corrected["confusions"]
     if not holds(p):
         return ()
-    known = _testable(f, frame)
-    clear = known[known["p_value"] == known["p_value"].min()]
+    clear = _corrected(f, frame)
+    clear = clear[holds(clear["p_value"])]
+    excess = (clear["n_pairs"] - clear["expected_pairs"]).to_numpy(dtype=float)
+    clear = clear.iloc[np.lexsort((-excess, clear["p_value"]))]
     listed: list[Sentence] = []
     for row in clear.head(_MOST_NAMED).to_dict("records"):
-        times = f"{row['lift']:.1f} times the expected number"
+        times = f"{row['lift']:.1f} times the expected number; {p_phrase(row['p_value'])}"
         part = f" ({share(row['share'])} of the pairs that differ, {times})"
         listed.append((*_confused(row["kind"], row["label"], row["other"]), part))
     if (more := len(clear) - _MOST_NAMED) > 0:
         listed.append((f"{more:,} more",))
-    return (f"More often than by chance ({p_phrase(p)}): ", *enumeration(listed), ".")
+    return ("More often than by chance: ", *enumeration(listed), ".")
+
+
+def _corrected(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the confusions with p corrected over all claims.
+
+    Each p accounts for the number of confusions, so that it takes the factor of the least p.
+    """
+    (p,), known = f.corrected["confusions"], _testable(f, frame)["p_value"]
+    return frame.assign(p_value=np.minimum(known * (p / known.min()), 1))
 
 
 def _confused(kind: str, label: object, other: object) -> Sentence:
@@ -278,7 +288,7 @@ def _confused(kind: str, label: object, other: object) -> Sentence:
 
 def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of confused labels, the most frequent first."""
-    picture = None
+    picture, frame = None, _corrected(f, frame)
     if f.main.reason is None:
         n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
         height = 2.4 + n * min(0.45, 7 / n)
@@ -303,6 +313,7 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
             "the number if the pairs that differ were pairs of answers drawn at random",
         ),
         Column("lift", "number", "Ratio to expected"),
+        Column("p_value", "p", "p, Holm"),
         Column("relation", "name", "Relation"),
     ]
     note = (

@@ -314,7 +314,8 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
             "reshuffles of the answers inside units; raters of unequal care can make p small "
             "without any clusters."
         )
-    picture = Picture(partial(pictures.rater_map, placed), 5.6)
+    (p,) = f.corrected["map"]
+    picture = Picture(partial(pictures.rater_map, placed, p_value=p), 5.6)
     return [Section(table, picture, note, _map_lead(f, placed))]
 
 
