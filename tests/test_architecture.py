@@ -370,7 +370,7 @@ BUDGET = {
     "files": 1_850,
     "inference": 6_400,
     "large": 4_600,
-    "panels": 4_950,
+    "panels": 4_900,
     "plots": 2_550,
     "reporting": 4_150,
     "scoring": 2_400,
