@@ -127,10 +127,6 @@ class FarAnswersWarning(SetagreeWarning):
     """One unit holds so much of the disagreement that no interval is known to hold its level."""
 
 
-class RareAnswersWarning(SetagreeWarning):
-    """One answer dominates so far that no interval is known to hold its level."""
-
-
 class ConvergenceWarning(SetagreeWarning):
     """An iteration was stopped before its numbers stood still."""
 

@@ -207,8 +207,7 @@ def _with_bootstrap_intervals(
         n_undefined=[row.n_undefined for row in rows],
         seed=seed,
     )
-    # It comes from the analytic standard error, which is not in the table now.
-    frame = frame.rename(columns={"p_value": "analytic_p_value"})
+    frame = frame.drop(columns="p_value")  # that of another interval
     about, R = raters_in_words(table, over), table[0].n_raters
     if over == "both" and R is not None and R <= 5:  # as few as were simulated
         about += f", of whom {R} are few: such intervals held the truth in 80-88% of studies"
@@ -219,27 +218,6 @@ def _with_bootstrap_intervals(
         f"{_undefined(frame)}"
     )
     return frame, _scored(table, frame, *_alike(table), note)
-
-
-def _with_score_intervals(table: sa.AgreementTable) -> Result:
-    """Return the table with the score intervals, for small studies, in place of the t intervals."""
-    for row in table:
-        if (why := row.no_score_reason) is not None:
-            raise OptionError(f"--interval 'score' {why}.")
-    ends = [row.interval(table.level, method="score") for row in table]
-    frame = described(table.to_frame(), table).assign(
-        low=[low for low, _ in ends],
-        high=[high for _, high in ends],
-        interval_method="score",
-    )
-    dfs = sorted({one.spread.clusters.n - 1 for one in table if one.spread.clusters})
-    listed = " or ".join(f"{df:,}" for df in dfs)
-    freedom = f" The interval takes {listed} degrees of freedom: the clusters less one."
-    note = (
-        "interval: score, made for few units, high agreement and rare labels; se and p: analytic, "
-        f"as without --interval. About {raters_in_words(table)}.{freedom if dfs else ''}"
-    )
-    return frame, _scored(table, frame, *_alike(table), sampling_sentence(table.rows), note)
 
 
 def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
@@ -253,7 +231,7 @@ def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
         interval_method="two-way jackknife",
         over="both",
     )
-    frame = frame.rename(columns={"p_value": "analytic_p_value"})
+    frame = frame.drop(columns="p_value")  # that of another interval
     defined = (row.two_way for row in table if row.two_way.reason is None)
     dfs = dict.fromkeys(f"{one.degrees_of_freedom:.3g}" for one in defined)
     freedom = f", t with {' or '.join(dfs)} degrees of freedom" if dfs else ""
@@ -298,20 +276,21 @@ def counts(table: sa.AgreementTable) -> str:
 
 
 def other_interval(
-    interval: str, method: str | None, over: str | None, resampling: Resampling
+    interval: str | None, method: str | None, over: str | None, resampling: Resampling
 ) -> Callable[[sa.AgreementTable], Result] | None:
-    """Return what gives a table the intervals that are asked for, or None for the analytic ones."""
-    check_choice("interval", interval, ("analytic", "score", "bootstrap"))
+    """Return what gives a table the intervals that are asked for, or None if it has them."""
+    if interval is not None:
+        check_choice("interval", interval, ("score", "t", "bootstrap"))
     wanted = interval == "bootstrap"
-    if interval == "analytic" and over == "both":
+    if over == "both" and interval in {None, "t"}:
         _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
         return _with_two_way_intervals
-    if interval == "score" and over == "both":
-        raise OptionError("--interval 'score' is about these raters; drop --over 'both'.")
+    if over == "both" and interval == "score":
+        raise OptionError("--interval 'score' is about these raters; omit --over 'both'.")
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
-        return _with_score_intervals if interval == "score" else None
+        return None
     named = "BCa" if method in {"bca", "BCA"} else method
     if named is not None:
         check_choice("interval_method", named, ("percentile", "basic", "BCa"))

@@ -115,7 +115,7 @@ Config = Annotated[
     ),
 ]
 _OF_RATERS = "With --wide: their columns, if not all."
-IntervalKind = Annotated[str, option(SURE, "KIND", "analytic (default), score, bootstrap.")]
+IntervalKind = Annotated[Text, option(SURE, "KIND", "score (default), t, bootstrap.")]
 IntervalMethod = Annotated[Text, option(SURE, "METHOD", "BCa (default), percentile or basic.")]
 Over = Annotated[Text, option(SURE, "WHAT", "Sample: units (default), raters, both.", "--over")]
 Scheme = Annotated[

@@ -38,7 +38,7 @@ def score(
     large: Large,
     asked: Asked,
     level: options.Level = 0.95,
-    interval: options.IntervalKind = "analytic",
+    interval: options.IntervalKind = None,
     interval_method: options.IntervalMethod = None,
     over: options.Over = None,
     resampling: Resampling,
@@ -47,7 +47,8 @@ def score(
     """Estimate the agreement of the raters of a file."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     other = other_interval(interval, interval_method, over, resampling)
-    table = scored(files, reading, large=large, asked=asked, level=level)
+    kind = interval if interval in {"score", "t"} else None
+    table = scored(files, reading, large=large, asked=asked, level=level, interval=kind)
     found = (described(table.to_frame(), table), str(table)) if other is None else other(table)
     deliver(*found, reasons=[row.interval_reason for row in table], about=ABOUT[over or "units"])
 

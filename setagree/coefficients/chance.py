@@ -169,6 +169,12 @@ class Case:
         return summed_weights(self.tally, sample.pairable_weights)
 
     @cached_property
+    def squared_mass(self) -> Floats:
+        """The summed w_i² of the units of each pattern."""
+        weights = None if self.sample is None else self.sample.pairable_weights
+        return summed_weights(self.tally, None if weights is None else weights**2)
+
+    @cached_property
     def pairable_totals(self) -> Floats:
         """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
         return pairable_totals(self.tally, self.pairable_mass)

@@ -165,7 +165,16 @@ def estimated(
         return Estimated(parts.estimate, at, psi, n - 1.0)
     if sample.is_clustered and sample.groups is not None:
         clusters, groups = np.unique(sample.groups[at], return_inverse=True)
-        return Estimated(parts.estimate, clusters, *cluster_deviations(groups, x), sample)
+        w = np.ones(n) if sample.weights is None else weights_of(case, parts, units)
+        if sample.cluster_strata is None:
+            found = cluster_deviations(groups, x, w)
+            known = sample.sizes if np.isfinite(sample.sizes).any() else None
+            if known is not None:  # a finite population of clusters
+                found = found[0] * np.sqrt(1 - len(clusters) / known), found[1]
+        else:
+            strata = sample.cluster_strata[clusters]
+            found = stratified_deviations(groups, strata, x, w, sample.sizes)
+        return Estimated(parts.estimate, clusters, *found, sample)
     w = weights_of(case, parts, units)
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
     out = Estimated(parts.estimate, at, u, float("nan"), sample)
@@ -222,7 +231,9 @@ def spread(case: Case, parts: Estimate) -> Spread:
         clusters = Clusters(sample.by, sizes.astype(np.float64), sample.names[out.units])
         if clusters.n == 1:
             reason = f"all units are in one cluster ({sample.by} {shorten(clusters.names[0])})"
-        elif df < LEAST_DF:
+        elif len(out.units) >= sample.sizes.sum():
+            return Spread(0.0, df, "All clusters of the population were rated")
+        elif df < LEAST_DF * (1 - ROUNDING):
             n_clusters = counted(clusters.n, "cluster")
             reason = f"{n_clusters} of such sizes leave {df:.2f} degrees of freedom"
     elif ((drawn := out.n_drawn) == 1).any():
@@ -274,20 +285,59 @@ def weights_of(case: Case, parts: Estimate, units: Codes) -> Floats:
     return (case.pairable_weights if parts.pairable_only else case.unit_weights)[units]
 
 
-def cluster_deviations(groups: Codes, x: Floats) -> tuple[Floats, float]:
-    """Return S_g / (n sqrt(1 - h_g)) of each group, and its degrees of freedom of t.
+def cluster_deviations(groups: Codes, x: Floats, w: Floats) -> tuple[Floats, float]:
+    """Return sqrt(c_g) S_g / W of each cluster, and its degrees of freedom of t.
 
-    S_g sums x_i - mean over cluster g of n_g units, h_g = n_g / n, b_g = n_g² / (1 - h_g) and
-    df = n² / {sum n_g² + [(sum b)² - sum b²] / n²} (Bell & McCaffrey 2002). The squares add up to
-    the CR2 variance.
+    With u_i = w_i (x_i - mean), the weighted mean, and sums over the units of a cluster S_g = sum
+    u_i, Q_g = sum w_i² and h_g = sum w_i / W, W and Q the sums over all units,
+
+        c_g = Q_g / (Q_g (1 - 2 h_g) + h_g² Q),    df = Q² / sum_gh c_g c_h C_gh²,
+        C_gh = [g = h] Q_g - Q_g h_h - h_g Q_h + h_g h_h Q,
+
+    so that the sum of the squares is unbiased if units have equal variances. Without weights this
+    is CR2: c_g = 1 / (1 - h_g) (Bell & McCaffrey 2002).
     """
-    n, n_g = len(x), np.bincount(groups).astype(np.float64)
-    rest = 1 - n_g / n
-    if not rest.all():
-        return np.full(len(n_g), np.nan), 0.0
-    b = n_g**2 / rest
-    df = n**2 / (n_g @ n_g + (b.sum() ** 2 - b @ b) / n**2)
-    return np.bincount(groups, x - x.mean()) / (n * np.sqrt(rest)), float(df)
+    W, u = w.sum(), w * (x - dot(w, x) / w.sum())
+    Q_g: Floats = np.bincount(groups, w**2).astype(np.float64)
+    h = np.bincount(groups, w) / W
+    Q = Q_g.sum()
+    rest = Q_g * (1 - 2 * h) + h**2 * Q
+    if not (rest > ROUNDING * Q).all():
+        return np.full(len(Q_g), np.nan), 0.0
+    c = Q_g / rest
+    # sum_gh c_g c_h C_gh² with C_gh = Q h_g h_h - Q_g h_h - h_g Q_h off the diagonal, multiplied
+    # out; on the diagonal c_g C_gg = Q_g.
+    qq, qh, hh = dot(c * Q_g, Q_g), dot(c * Q_g, h), dot(c * h, h)
+    total = 2 * qq * hh + 2 * qh**2 + Q**2 * hh**2 - 4 * Q * qh * hh
+    off_diagonal = c * (Q * h**2 - 2 * Q_g * h)
+    total += dot(Q_g, Q_g) - dot(off_diagonal, off_diagonal)
+    return np.sqrt(c) * np.bincount(groups, u) / W, float(Q**2 / total)
+
+
+def stratified_deviations(
+    groups: Codes, strata: Codes, x: Floats, w: Floats, sizes: Floats
+) -> tuple[Floats, float]:
+    """Return the deviation of each cluster drawn from strata, and its degrees of freedom of t.
+
+    The deviation is sqrt(k_s) (S_g - mean of S in stratum s) / W with k_s = (1 - f_s) G_s / (G_s -
+    1), f_s = G_s / N_s the share of the stratum's clusters that was drawn, and S_g as in
+    `cluster_deviations`. Satterthwaite's degrees of freedom take Var S_g = Q_g = sum w_i²:
+
+        df = [sum_s (1 - f_s) sum_g Q_g]² / T,
+        T = sum_s k_s² {sum_g [Q_g (1 - 1/G_s)]² + [(sum_g Q_g)² - sum_g Q_g²] / G_s²}.
+    """
+    W, u = w.sum(), w * (x - dot(w, x) / w.sum())
+    S, Q_g, G = np.bincount(groups, u), np.bincount(groups, w**2), np.bincount(strata)
+    n_strata = len(G)
+    f = np.minimum(G / sizes[:n_strata], 1)
+    k = (1 - f) * G / np.where(G > 1, G - 1, np.nan)
+    means = np.bincount(strata, S, n_strata) / np.maximum(G, 1)
+    squares, totals = np.bincount(strata, Q_g**2, n_strata), np.bincount(strata, Q_g, n_strata)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        T = k**2 * ((1 - 1 / G) ** 2 * squares + (totals**2 - squares) / G**2)
+    used = G > 0
+    df = float(((1 - f) * totals)[used].sum() ** 2 / T[used].sum())
+    return np.sqrt(k)[strata] * (S - means[strata]) / W, df
 
 
 def jackknife_variance(values: Floats) -> float:

@@ -1,29 +1,34 @@
-"""The score interval, from the observed and the chance disagreement together.
+"""The score interval, from the observed and the chance disagreement together, and its p-value.
 
 The t interval rests on a standard error that small studies with high agreement or rare labels
 underestimate, up to 0 without any disagreement. The score interval solves
 
-    (Do / De - th)² = k (sig th + B th²)
+    (Do / De - th)² = k (sig th + B th²),    k = q(z) / n,    q(z) = z² + 4 p (1 - p) (t(z)² - z²)
 
 for th = 1 - coefficient: Wilson's idea in Do, Fieller's in De, with the null variance of
-disagreement - th x chance. Half a disagreement drawn from the urn is added to what was seen, so
-that it is defined without any disagreement, too. Where units were drawn in clusters, clusters take
-the place of units; sampling weights count in every mean.
+disagreement - th x chance. Half a disagreement drawn from the urn is added to the observed ones, so
+that the interval is defined without any disagreement, too. Where units were drawn in clusters,
+clusters take the place of units; sampling weights count in every mean. The p-value of a coefficient
+a0 is the smallest a at which a0 lies outside the interval of level 1 - a.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, inf, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from setagree.coefficients.chance import Case, Floats, dot
-from setagree.coefficients.chance_models import Model, Urn
+from setagree.coefficients.chance_models import Model, NoChance, Urn
 from setagree.coefficients.sums import UnitSums
 
 _PSEUDO = 0.5
 """Weight of the disagreement from the urn that is added, and the shift of the lower root."""
+
+_LARGEST_Z = 37.0
+"""Normal quantile beyond which p-values (below 1e-299) are not told apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,9 @@ class Moments:
         sum del² / sum del: what one disagreement weighs.
     B : float
         The curvature 1 - 2 c / E + Var(psi) / E², with c = sum del psi / sum del.
+    v0 : float
+        n times the variance of Do / De if answers are drawn by chance; 0 if a coefficient of 0 is
+        not what one urn gives (Gwet's AC, Brennan-Prediger, Conger) or units have one answer each.
     """
 
     n: float
@@ -51,33 +59,192 @@ class Moments:
     E: float
     s: float
     B: float
+    v0: float = 0.0
+
+    @property
+    def th(self) -> float:
+        """Do / De, 1 less the coefficient."""
+        return self.Do / self.De
+
+    @property
+    def sig(self) -> float:
+        """The slope of the null variance in th."""
+        return self.s / self.E
+
+    @property
+    def of_t(self) -> float:
+        """4 p (1 - p), the weight of t in q, with p = min(1, Do / s)."""
+        p = min(1.0, self.Do / self.s)
+        return 4 * p * (1 - p)
+
+    @property
+    def shifted(self) -> float:
+        """Th' = th - sig / (2 n sqrt(x)), for the lower root, with x = n Do / s."""
+        x = self.n * self.Do / self.s
+        return max(0.0, self.th - _PSEUDO * self.sig / (self.n * sqrt(x))) if x > 0 else 0.0
+
+    def q(self, z: float) -> float:
+        """Return q(z) = z² + 4 p (1 - p) (t(z)² - z²), with t(z) the quantile of t at sf(z)."""
+        return z * z + self.of_t * (t_of(z, self.df) ** 2 - z * z)
+
+    def z_of(self, q: float) -> float:
+        """Return the z in [0, 37] at which q(z) is `q`, by Newton's method on log q, log z."""
+        low, high = 0.0, min(sqrt(q), _LARGEST_Z)  # q(z) >= z²
+        if self.of_t == 0 or high == 0 or self.q(high) <= q:
+            return high
+        z, c = high, self.of_t
+        for _ in range(100):
+            t = t_of(z, self.df)
+            found = z * z + c * (t * t - z * z)
+            low, high = (z, high) if found < q else (low, z)
+            # dt/dz = phi(z) / f(t), the densities of the normal and of the t distribution
+            slope = 2 * z * (1 - c) + 2 * c * t * exp(_log_normal(z) - _log_t(t, self.df))
+            step = z * exp((log(q) - log(found)) * found / (z * slope)) if slope > 0 else low
+            step = step if low < step < high else (low + high) / 2
+            if abs(step - z) <= 1e-11 * z:
+                return step
+            z = step
+        return z
+
+    def roots(self, q: float) -> tuple[float, float]:
+        """Return the ends of the interval for k = q / n, before any cut.
+
+        The larger root of A x² - (2 th + k sig) x + th² = 0 with A = 1 - k B gives the low end, the
+        smaller root, of the equation in th', the high end.
+        """
+        k, th = q / self.n, self.th
+        A, b = 1 - k * self.B, 2 * th + k * self.sig
+        upper = (b + sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A) if A > 1e-9 else inf
+        lower, th = 0.0, self.shifted
+        if th > 0:
+            b = 2 * th + k * self.sig
+            lower = 2 * th * th / (b + sqrt(max(0.0, b * b - 4 * A * th * th)))
+        return 1 - upper, 1 - lower
 
 
-def score_ends(case: Case, model: Model, level: float) -> tuple[float, float]:
-    """Return the ends of the score interval of a coefficient, before any cut.
+@dataclass(frozen=True, eq=False)
+class ScoreInterval:
+    """The score interval and its p-value, which never contradicts it.
 
-    NaN if there is one pairable unit, or no chance disagreement.
+    Attributes
+    ----------
+    moments : Moments
+        Those of the study.
+    standard_error, t_df : float
+        Of the coefficient's t interval, above whose low end that of the score interval never lies;
+        without a standard error above 0 there is no such bound.
+    least : float or None
+        The smallest value of the coefficient, or None if it has none.
     """
-    from scipy.special import ndtri, stdtrit  # 0.1 s, which import setagree does not pay
 
+    moments: Moments
+    standard_error: float
+    t_df: float
+    least: float | None = None
+
+    @property
+    def estimate(self) -> float:
+        """The coefficient."""
+        return 1 - self.moments.th
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the ends of the interval of a level."""
+        return self.at(z_of_level(level))
+
+    def at(self, z: float) -> tuple[float, float]:
+        """Return the ends of the interval of the level 1 - 2 sf(z)."""
+        low, high = self.moments.roots(self.moments.q(z))
+        if self.standard_error > 0:
+            low = min(low, self.estimate - t_of(z, self.t_df) * self.standard_error)
+        if high < 0 and self.z_against() < z:  # the variance of chance is the larger one
+            high = 0.0
+        return self._cut(low), high
+
+    def at_q(self, q: float) -> tuple[float, float]:
+        """Return the ends for a given q, as sequential monitoring has it."""
+        low, high = self.moments.roots(q)
+        return self._cut(low), high
+
+    def _cut(self, low: float) -> float:
+        return max(low, min(self.estimate, -1.0) if self.least is None else self.least)
+
+    def z_against(self, value: float = 0.0, *, chance: bool = True) -> float:
+        """Return z of the test of H0: coefficient = value; 2 sf(z) is the p-value.
+
+        With T = 1 - value and V(T) = sig T + B T², the ends of the interval cross `value` where
+        q(z) = n (T - th)² / V(T), th' for th if the estimate is below it. Below 0, V is at least
+        v0 if `chance`. Above, z is at most that of the t interval.
+        """
+        m, T = self.moments, 1 - value
+        V = m.sig * T + m.B * T * T
+        if m.th < T:
+            z = m.z_of(m.n * (T - m.th) ** 2 / V) if V > 0 else _LARGEST_Z
+            if self.standard_error > 0:
+                z = min(z, z_of_t((T - m.th) / self.standard_error, self.t_df))
+            return z
+        if value == 0 and chance:
+            V = max(V, m.v0)
+        if m.shifted <= T:
+            return 0.0
+        return m.z_of(m.n * (m.shifted - T) ** 2 / V) if V > 0 else _LARGEST_Z
+
+    def p_value(self, value: float = 0.0) -> float:
+        """Return the two-sided p-value of H0: coefficient = value."""
+        return two_sided(self.z_against(value))
+
+
+def z_of_level(level: float) -> float:
+    """Return the normal quantile of a two-sided level."""
+    from scipy.special import ndtri  # 0.1 s, which import setagree does not pay
+
+    return float(ndtri((1 + level) / 2))
+
+
+def two_sided(z: float) -> float:
+    """Return 2 sf(z), the two-sided p-value of a normal quantile z >= 0."""
+    from scipy.special import ndtr
+
+    return float(min(1.0, 2 * ndtr(-z)))
+
+
+def t_of(z: float, df: float) -> float:
+    """Return the quantile of t with as much above it as the normal distribution has above z."""
+    from scipy.special import ndtr, stdtrit
+
+    return -float(stdtrit(df, float(ndtr(-z))))
+
+
+def z_of_t(t: float, df: float) -> float:
+    """Return the normal quantile with as much above it as t with `df` degrees has above t."""
+    from scipy.special import ndtri, stdtr
+
+    return -float(ndtri(max(float(stdtr(df, -t)), 1e-300)))
+
+
+def _log_normal(z: float) -> float:
+    """Return the logarithm of the normal density."""
+    return -(z * z + log(2 * pi)) / 2
+
+
+def _log_t(t: float, df: float) -> float:
+    """Return the logarithm of the density of t."""
+    from scipy.special import gammaln
+
+    constant = float(gammaln((df + 1) / 2) - gammaln(df / 2)) - log(df * pi) / 2
+    return constant - (df + 1) / 2 * log(1 + t * t / df)
+
+
+def score_interval(case: Case, model: Model, error: float, t_df: float) -> ScoreInterval | None:
+    """Return the score interval of a coefficient, or None if it is undefined.
+
+    `error` and `t_df` are the standard error and the degrees of freedom of its t interval.
+    """
     found = moments(case, model)
     if found is None:
-        return float("nan"), float("nan")
-    n, th, sig = found.n, found.Do / found.De, found.s / found.E
-    z, t = float(ndtri((1 + level) / 2)), float(stdtrit(found.df, (1 + level) / 2))
-    p = min(1.0, found.Do / found.s)
-    k = (z * z + 4 * p * (1 - p) * (t * t - z * z)) / n
-    A = 1 - k * found.B
-    # The larger root of A x² - (2 th + k sig) x + th² = 0, and the lower one from a shifted th.
-    b = 2 * th + k * sig
-    upper = (b + np.sqrt(max(0.0, b * b - 4 * A * th * th))) / (2 * A) if A > 1e-9 else np.inf
-    disagreements = n * found.Do / found.s
-    moved = th - _PSEUDO * sig / (n * np.sqrt(disagreements)) if disagreements > 0 else 0.0
-    lower = 0.0
-    if moved > 0:
-        b = 2 * moved + k * sig
-        lower = 2 * moved**2 / (b + np.sqrt(max(0.0, b * b - 4 * A * moved**2)))
-    return float(1 - upper), float(1 - lower)
+        return None
+    # Without a chance term 0 is the least value; the others have none.
+    least = 0.0 if isinstance(model, NoChance) else None
+    return ScoreInterval(found, error, t_df, least)
 
 
 def moments(case: Case, model: Model) -> Moments | None:
@@ -127,7 +294,23 @@ def moments(case: Case, model: Model) -> Moments | None:
     s = (dot(m, delta * delta) + _PSEUDO * s0**2) / seen
     c = (dot(m, delta * psi) + _PSEUDO * s0 * c0) / seen
     V = dot(m, psi * psi) / n - E * E
-    return Moments(n, drawn.df, x, y, E, s, 1 - 2 * c / E + V / E**2)
+    v0 = 0.0
+    if type(model) is Urn:  # the variance of Do / De if all answers are drawn from the urn
+        v0 = n * _chance_variance(whole, E, M2 - 2 * S2 + apart**2)
+    return Moments(n, drawn.df, x, y, E, s, 1 - 2 * c / E + V / E**2, v0)
+
+
+def _chance_variance(whole: UnitSums, E: float, M: float) -> float:
+    """Return the variance of Do / De if all answers are drawn from the urn.
+
+    sum w_i² a_i M / (mass E)² over pairable units, with M = sum_kl pi_k pi_l (d_kl - e_k - e_l +
+    E)² = M2 - 2 S2 + E². If ratings count (alpha), a_i = 2 r_i / (r_i - 1) and the mass is sum w r;
+    if units count (Fleiss, Scott), a_i = 2 / (r_i (r_i - 1)) and the mass is sum w.
+    """
+    case, f = whole.case, whole.of_patterns[0]
+    r = case.tally.pattern_ratings
+    a = 2 * f.M**2 / np.maximum(r * (r - 1), 1)
+    return dot(case.squared_mass, a) * M / (float(whole.sums.M) * E) ** 2
 
 
 class _Drawn(NamedTuple):

@@ -38,7 +38,6 @@ from setagree.coefficients.chance import (
     Undefined,
     dot,
     reach,
-    summed_weights,
 )
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn, one_minus
 from setagree.coefficients.conger import UrnOfEachRater
@@ -253,9 +252,7 @@ class UnitSums:
         """The sums of the study."""
         f, c = self.of_patterns[0], self.case
         of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
-        squares = c.pairable_weights**2 if c.is_weighted else None
-        of_own = summed_weights(c.tally, squares)
-        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, of_own)
+        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
         return Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
 
     @property

@@ -67,6 +67,11 @@ def of_sampled_units(grouped: Grouped, whole: Agreement, level: float) -> list[R
     """Return a row for each group of units that were drawn in clusters or with weights."""
     study, of_rating = grouped.study, grouped.of_rating
     sample = whole.case.sample
+    if sample is not None and sample.cluster_strata is not None:
+        raise OptionError(
+            f"groups of clusters that were drawn from strata have no standard error here; omit "
+            f"{option('strata')}."
+        )
     masks = [of_rating == g for g in range(len(grouped.names))]
     parts = [score_part(whole, study.take(mask)) for mask in masks]
     domains = [_domain(part, mask, whole) for part, mask in zip(parts, masks, strict=True)]

@@ -13,14 +13,12 @@ import pandas as pd
 
 from setagree.checks import check_level, public
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, shares, undefined_reason
+from setagree.diagnosis.common import Row, shares
 from setagree.distances import get_distance
-from setagree.errors import DataError, RareAnswersWarning, counted, listing, warn
+from setagree.errors import DataError
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
-from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
-from setagree.scoring.table_notes import too_rare
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, used_labels
 from setagree.study.degrees import warn_degrees
@@ -157,8 +155,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
         ac1_standard_error, ac1_low, ac1_high (score); positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the probability that another rater agrees); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (for an alpha or interval of NaN, or
-        for a standard error of 0).
+        expected_disagreement, share_of_disagreement; reason (for an alpha or interval of
+        NaN: if the rarer of yes and no weighs less than four units, there is none).
 
     Raises
     ------
@@ -169,8 +167,6 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     -----
     DegreesWarning
         Labels have degrees, which do not count here.
-    RareAnswersWarning
-        Labels are so rare, or so frequent, that no interval of alpha is known to hold.
 
     References
     ----------
@@ -206,40 +202,8 @@ def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
     frame["share_of_disagreement"] = of_all
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
-    if rare := rare_labels(tally, frame):
-        names = f"{'Labels' if len(rare) > 1 else 'Label'} {listing(rare)}"
-        warn(f"{names} {rare_labels_clause(rare)}", RareAnswersWarning)
     return frame.reset_index(drop=True)
 
-
-def rare_labels(tally: Tally, labels: pd.DataFrame) -> list[Any]:
-    """Return the labels whose interval may not keep its coverage, as `by_label` lists them.
-
-    Of n units with two ratings or more, those with the label, or those without it, weigh as much as
-    n times their share of the ratings; see `setagree.scoring.table_notes.rare_answers`.
-    """
-    membership = membership_of(tally)
-    m = tally.multiplicity * tally.pairable
-    N, given = float(m @ tally.pattern_ratings), label_counts(tally, membership).T @ m
-    n = tally.n_pairable_units
-    rare = too_rare(n, N, n * np.minimum(given, N - given) / max(N, 1.0))
-    named = {*membership.labels[rare].tolist()}
-    return [one for one in labels["label"][labels["low"].notna()] if one in named]
-
-
-def rare_labels_clause(labels: list[Any]) -> str:
-    """Return a clause on such labels, to follow their names."""
-    verb = "are" if len(labels) > 1 else "is"
-    return (
-        f"{verb} given so seldom, or so often, that the rarer of yes and no weighs less than four "
-        "units. No interval of alpha is known to keep its level there: in simulated studies of "
-        "four, five and eight raters the 95% score interval covered the true value in 90, 86 and "
-        "80%. More units help."
-    )
-
-
-_ENOUGH_UNITS = 3
-"""Units that must have a rating with a label, and as many one without, for an interval of alpha."""
 
 _COLUMNS = (
     "label",
@@ -271,9 +235,8 @@ def _row(binary: Data, level: float) -> Row:
     answers = np.zeros((2, tally.n_patterns))
     answers[tally.indices, tally.rows] = tally.counts
     yes, no = answers
-    few = _too_few(alpha, yes, no)
-    low, high = (np.nan, np.nan) if few else alpha.interval(level, method=alpha.best_method)
-    ac1_low, ac1_high = ac1.interval(level, method=ac1.best_method)
+    low, high = alpha.interval(level)
+    ac1_low, ac1_high = ac1.interval(level)
     m, pairs = alpha.case.mass, alpha.case.pairable_mass
     r = tally.pattern_ratings
     return {
@@ -292,28 +255,8 @@ def _row(binary: Data, level: float) -> Row:
         "negative_agreement": _specific(no, r, pairs),
         "observed_disagreement": alpha.observed_disagreement,
         "expected_disagreement": alpha.expected_disagreement,
-        "reason": few or undefined_reason(alpha),
+        "reason": alpha.interval_reason,
     }
-
-
-def _too_few(alpha: Agreement, yes: Floats, no: Floats) -> str | None:
-    """Return a reason if too few units hold or lack the label for an interval of alpha.
-
-    None if enough do. A unit holds it if a rater gave it, and lacks it if a rater did not.
-    Units with one rating do not count, because alpha does not use them.
-    """
-    if alpha.reason is not None:
-        return None
-    tally = alpha.tally
-    for ratings, one, several in zip((yes, no), *_HAVING, strict=True):
-        n = round(float(tally.multiplicity[(ratings > 0) & tally.pairable].sum()))
-        if n < _ENOUGH_UNITS:
-            units = f"{counted(n, 'unit')} with two ratings or more"
-            return f"too few to say: {units} {one if n == 1 else several} the label"
-    return None
-
-
-_HAVING = (("holds", "has a rating without"), ("hold", "have a rating without"))
 
 
 def _specific(n: Floats, r: Floats, m: Floats) -> float:

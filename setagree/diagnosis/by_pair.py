@@ -30,7 +30,6 @@ from setagree.diagnosis.common import (
     score_whole,
     sorted_ratings,
     uncertainty,
-    undefined_reason,
 )
 from setagree.diagnosis.grouping import Grouped
 from setagree.distances import Distance
@@ -231,7 +230,7 @@ def _pair_row(part: Agreement, level: float) -> Row:
     """Return the columns of two raters that are scored as a study of their own."""
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
-    return {**uncertainty(part, level), "mean_distance": mean, "reason": undefined_reason(part)}
+    return {**uncertainty(part, level), "mean_distance": mean, "reason": part.interval_reason}
 
 
 _COLUMNS = (

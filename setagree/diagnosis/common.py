@@ -69,12 +69,6 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
     }
 
 
-def undefined_reason(agreement: Agreement) -> str | None:
-    """Return the reason for an estimate of NaN, or for an undefined interval."""
-    unsure = agreement.standard_error == 0 or agreement.spread.reason is not None
-    return agreement.interval_reason if unsure else agreement.reason
-
-
 def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
     """Return the sums of a study, or of a part of it, with one row of the tally for each unit."""
     study = whole.study if part is None else part
@@ -156,7 +150,7 @@ def counts(agreement: Agreement) -> Row:
 def named(agreement: Agreement) -> Row:
     """Return the columns reason, coefficient, distance."""
     return {
-        "reason": undefined_reason(agreement),
+        "reason": agreement.interval_reason,
         "coefficient": agreement.coefficient,
         "distance": agreement.distance,
     }

@@ -57,7 +57,7 @@ class IntraRater(Result):
         """Return a row for each rater: n_units rated again, estimate, SE, low, high, reason."""
         rows = []
         for rater, one in self.by_rater:
-            low, high = one.interval(self.level, method=one.best_method)
+            low, high = one.interval(self.level)
             rows.append(
                 {
                     "rater": rater,
@@ -78,7 +78,7 @@ class IntraRater(Result):
         if np.isnan(own.estimate) or np.isnan(others.estimate):
             undefined = own if np.isnan(own.estimate) else others
             return f"No comparison: {undefined.reason}."
-        ends, between = (one.interval(self.level, method=one.best_method) for one in (own, others))
+        ends, between = (one.interval(self.level) for one in (own, others))
         sure = level_text(self.level)
         said = (
             f"Raters agree with themselves by {four(own.estimate)} ({sure} {four_interval(*ends)}, "

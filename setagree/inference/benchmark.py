@@ -173,17 +173,13 @@ def benchmark(
         levels = _memberships(row.estimate, row.standard_error, lows)
         if np.isnan(row.estimate):
             return Benchmark(row, name, levels, "undefined", reason=row.reason)
-        if not row.standard_error > 0:
-            reason = row.interval_reason
-            join = ". " if row.standard_error == 0 else ", because "
-            return Benchmark(row, name, levels, f"none{join}{reason}", reason=reason)
-        if row.best_method == "t":
+        reason = row.standard_error_reason or row.interval_reason
+        if reason is not None:
+            return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
+        if row.interval_method == "t":
             reached = levels["cumulative"] >= _ENOUGH - 1e-12
             return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]))
-        at_least = row.interval(_TWO_SIDED, method="score")[0]
-        if np.isnan(at_least):
-            reason = "only one unit has two ratings"
-            return Benchmark(row, name, levels, f"none, because {reason}", reason=reason)
+        at_least = row.interval(_TWO_SIDED)[0]
         reached = levels["from"] <= max(at_least, -1.0)
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
@@ -297,7 +293,7 @@ class AtLeast(Result):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided interval by the method of the bounds, at any level."""
-        return self.agreement.interval(level, method=self.agreement.best_method)
+        return self.agreement.interval(level)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the test as one row."""
@@ -326,7 +322,7 @@ def at_least(
 
     The lower bound is that of the two-sided interval with level 2 `level` - 1: 0.90 for 0.95. The
     interval is the score interval if it keeps its coverage for the coefficient, else t (see
-    `Agreement.best_method`).
+    `Agreement.interval_method`).
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is
@@ -369,9 +365,9 @@ def at_least(
     check_threshold(threshold)
 
     def judged(row: Agreement) -> AtLeast:
-        low, high = row.interval(2 * level - 1, method=row.best_method)
+        low, high = row.interval(2 * level - 1)
         found = AtLeast(row, float(threshold), level, low, high)
-        if found.passes and row.best_method == "t":
+        if found.passes and row.interval_method == "t":
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "
                 "too narrow if agreement is high: in simulated studies it gave this verdict for up "

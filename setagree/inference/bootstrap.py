@@ -85,7 +85,7 @@ class Bootstrap(Resampled):
         if len(self.defined) < 2:
             return self.agreement.reason or "Fewer than two resamples are defined"
         alike = self.agreement.standard_error == 0
-        return self.agreement.interval_reason if alike else "All resamples came out alike"
+        return self.agreement.standard_error_reason if alike else "All resamples came out alike"
 
     @property
     def default_method(self) -> IntervalMethod:

@@ -565,7 +565,7 @@ def compare(
         else:
             found = _independent_difference(one, two)
         differences.append(found)
-        whys = dict.fromkeys(x.interval_reason for x in (one, two) if x.interval_reason)
+        whys = dict.fromkeys(x.standard_error_reason for x in (one, two) if x.standard_error_reason)
         reason = "; ".join(whys) or "The difference shows no spread to judge it by"
         reasons.append(reason if np.isnan(found.p_value) else None)
     return Comparison(

@@ -21,12 +21,12 @@ from setagree.inference.unit_order import (
     without_clusters,
 )
 from setagree.large.opening import Data
+from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import (
     Agreement,
     AgreementTable,
     raters_in_words,
-    t_interval,
     without_each_rater,
 )
 from setagree.wording.result_base import Result

@@ -154,7 +154,7 @@ class PermutationTest(Resampled):
             tail, p = ("upper", self.tail("greater")) if above else ("lower", self.tail("less"))
             notes.append(f"{versus.capitalize()} ({tail} tail: p {p_four(p)}).")
         if self.agreement.standard_error == 0:
-            notes.append(f"{self.agreement.interval_reason}.")
+            notes.append(f"{self.agreement.standard_error_reason}.")
         n = f"{len(self.distribution):,}"
         often = f"all {n} arrangements" if self.exact else f"{n} reshuffles and the study itself"
         twice = " (twice the smaller side)" if self.alternative == "two-sided" else ""
@@ -333,7 +333,8 @@ def _tested(
             "belongs to."
         )
     sampling = None if agreement.study is None else agreement.study.sampling
-    if sampling is not None and not sampling.is_weighted and scheme != "within_cluster":
+    is_ignored = sampling is not None and not (sampling.is_weighted and sampling.cluster is None)
+    if sampling is not None and is_ignored and scheme != "within_cluster":
         within = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
         instead = "" if sampling.cluster is None else within
         warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)

@@ -132,7 +132,9 @@ def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
     if study is None or agreement.case.sample is None:
         return None
     if clusters is None or not agreement.standard_error > 0:
-        raise DataError(f"a plan in clusters needs their spread: {agreement.interval_reason}.")
+        raise DataError(
+            f"a plan in clusters needs their spread: {agreement.standard_error_reason}."
+        )
     plain = score_part(agreement, replace(study, sampling=None))
     m = float(clusters.sizes @ clusters.sizes / clusters.sizes.sum())
     more = (agreement.standard_error / plain.standard_error) ** 2 - 1

@@ -36,8 +36,9 @@ from setagree.inference.plan_goals import (
 )
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data
+from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, t_interval
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -215,7 +216,7 @@ class Plan(Result):
         if self.pilot_units >= _FEW_UNITS:
             return ""
         pilot, half = self.agreement, self.pilot_half_width
-        low, high = pilot.interval(self.level, method=pilot.best_method)
+        low, high = pilot.interval(self.level)
         if isnan(low):
             low, high = pilot.estimate - half, min(1.0, pilot.estimate + half)
         room = (
@@ -555,7 +556,7 @@ def _planned(
     plain = agreement if clusters is None else clusters.plain
     variance, done = unit_variance(plain)
     if not variance > 0:
-        why = f" {agreement.interval_reason}." if agreement.standard_error == 0 else ""
+        why = f" {agreement.standard_error_reason}." if agreement.standard_error == 0 else ""
         raise DataError(f"the pilot has no standard error above 0, so no plan follows.{why}")
     model: Any = plain.definition.model
     precision = Precision(
@@ -563,7 +564,7 @@ def _planned(
         plain.estimate,
         variance,
         f"{plain.coefficient} [{plain.distance}]",
-        moments(plain.case, model) if plain.best_method == "score" else None,
+        moments(plain.case, model) if plain.inference.method == "score" else None,
         *(() if goals.assurance is None else kurtosis_of(agreement)),
     )
     tried = raters

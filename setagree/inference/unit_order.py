@@ -115,8 +115,8 @@ def is_clustered(agreement: Agreement) -> bool:
 def check_weighted(agreement: Agreement, what: str) -> None:
     """Raise OptionError if units have sampling weights, strata or a population size."""
     sample = agreement.case.sample
-    if sample is not None and not sample.is_clustered:
-        both = agreement.best_method == "score"
+    if sample is not None and not sample.is_plain_clusters:
+        both = agreement.inference.method == "score"
         takes = "t and the score interval" if both else "t interval"
         raise OptionError(
             f"{what} is not defined for {sample.said}, which the {takes} of the agreement "
@@ -187,13 +187,19 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
     first = next((sample for sample in samples if sample is not None), None)
     if first is None or all(sample is first for sample in samples):
         return first
+    if first.is_clustered and not all(x is not None and x.is_plain_clusters for x in samples):
+        raise OptionError(
+            "studies whose clusters have sampling weights, strata or a population size are only "
+            f"compared with {option('design', 'independent')}."
+        )
     n = 1 + max(int(place.max(initial=-1)) for place in places)
     named, size = np.full(n, None, dtype=object), np.full(n, np.inf)
     for sample, place in zip(samples, places, strict=True):
         names, sizes = np.full(len(place), "", dtype=object), np.full(len(place), np.inf)
         if sample is not None:
             groups = np.zeros(len(place), np.intp) if sample.groups is None else sample.groups
-            names, sizes = sample.names[groups], sample.sizes[groups]
+            names = sample.names[groups]
+            sizes = sizes if sample.is_clustered else sample.sizes[groups]
         before = named[place]
         known = np.array([name is not None for name in before], dtype=bool)
         moved = known & (np.not_equal(before, names).astype(bool) | (size[place] != sizes))

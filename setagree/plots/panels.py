@@ -318,8 +318,7 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     what = f"Alpha of the answers of a rater to the same unit ({_distance(result.pooled)})"
     level = level_text(result.level)
     (pooled, low, high), (between, least, most) = (
-        (one.estimate, *one.interval(result.level, method=one.best_method))
-        for one in (result.pooled, result.between)
+        (one.estimate, *one.interval(result.level)) for one in (result.pooled, result.between)
     )
     ax, _ = draw_rows(
         frame,

@@ -15,7 +15,6 @@ from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DegreesWarning,
-    RareAnswersWarning,
     SetagreeError,
     UndefinedAgreementWarning,
 )
@@ -101,12 +100,10 @@ def gather(
     main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
     wanted = replace(wanted, model=model, rng=seed)
     with warnings.catch_warnings():
-        # The parts of a study may be undefined without a warning each: the tables show it. Of a
-        # rare answer the headline has warned, of rare labels it has not. What ignores degrees
-        # says so in its section.
+        # The parts of a study may be undefined without a warning each: the tables show it. What
+        # ignores degrees has a sentence in its section.
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        warnings.filterwarnings("ignore", message="(?!Label)", category=RareAnswersWarning)
         # The report shows how the units were drawn; these parts of it have no interval.
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
         f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)

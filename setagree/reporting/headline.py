@@ -11,7 +11,7 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement, raters_in_words
-from setagree.scoring.table_notes import rare_answers
+from setagree.scoring.table_notes import rough_reasons
 from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
 
@@ -38,7 +38,7 @@ def headline(f: Findings) -> Sentence:
 
 def interval_name(f: Findings) -> str:
     """Return ``95% score interval``, or without the method if it is t."""
-    method = "score " if f.main.best_method == "score" else ""
+    method = "score " if f.main.interval_method == "score" else ""
     return f"{level_text(f.level)} {method}interval"
 
 
@@ -56,8 +56,8 @@ def distance_phrase(row: Agreement) -> str:
 
 def verdict_sentence(f: Findings) -> str:
     """Return the verdict on the benchmark scale, its limits, and notes on the interval."""
-    said = (_verdict(f), rough([quoted_interval(f)[0]]), rare_answers(f.main))
-    return " ".join(filter(None, said))
+    notes = [f"{reason}." for reason in rough_reasons(f.main)]
+    return " ".join(filter(None, (_verdict(f), rough([quoted_interval(f)[0]]), *notes)))
 
 
 def caution(f: Findings) -> str:
@@ -69,12 +69,12 @@ def caution(f: Findings) -> str:
 
 def quoted_interval(f: Findings) -> tuple[float, float]:
     """Return the interval that the headline quotes."""
-    return f.main.interval(f.level, method=f.main.best_method)
+    return f.main.interval(f.level)
 
 
 def _verdict(f: Findings) -> str:
-    if f.main.standard_error == 0:
-        return f"No verdict. {f.main.interval_reason}."
+    if f.main.reason is None and (reason := f.main.interval_reason) is not None:
+        return f"No verdict. {reason[0].upper()}{reason[1:]}."
     if f.main.coefficient == "percent_agreement":
         return "No verdict: the usual limits are for agreement beyond chance."
     if not _is_judged(f):
@@ -88,7 +88,7 @@ def _verdict(f: Findings) -> str:
 
 def _is_judged(f: Findings) -> bool:
     """Return whether the scale has a level for the coefficient."""
-    has_scale = f.main.standard_error != 0 and f.main.coefficient != "percent_agreement"
+    has_scale = f.main.interval_reason is None and f.main.coefficient != "percent_agreement"
     return has_scale and f.verdict.verdict in _VERDICTS
 
 

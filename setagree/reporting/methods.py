@@ -410,9 +410,9 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
     ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
-    if row.standard_error == 0:
+    if np.isnan(low) and row.standard_error >= 0:
         why = str(row.interval_reason)
-        ends = f", without an interval, as {why[0].lower()}{why[1:]}"
+        ends = f", without an interval, because {why[0].lower()}{why[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
     return f"{named} = {number(row.estimate)}{ends}{parts}"
@@ -420,16 +420,24 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
 
 def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     """Return the derivation of the intervals."""
-    defined = [row for row in rows if row.standard_error > 0]
+    defined = [row for row in rows if row.interval_method is not None]
     if not defined:
         return ""
-    how, freedom = _drawn(defined, cite)
-    intervals = f"{level_text(level)} intervals"
+    how, _ = _drawn(defined, cite)
+    kinds = []
+    if scored := [row for row in defined if row.interval_method == "score"]:
+        kinds.append(
+            "score intervals, which hold the values that a test with the variance under each value "
+            "does not reject"
+        )
+    if by_t := [row for row in defined if row.interval_method == "t"]:
+        which = f" for {_listed(coefficient_name(x.definition, [x.distance]) for x in by_t)}"
+        freedom = _listed(_drawn(by_t, cite)[1])
+        kinds.append(f"t intervals{which * bool(scored)} with {freedom} degrees of freedom")
     return (
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
-        f"the {intervals} are t intervals with {_listed(freedom)} degrees "
-        "of freedom, cut at 1. They treat the units as a sample and the raters as fixed, "
-        f"and so are about {raters_in_words(defined)}. "
+        f"the {level_text(level)} intervals are {' and '.join(kinds)}. They treat the units as a "
+        f"sample and the raters as fixed, and so are about {raters_in_words(defined)}. "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
 
@@ -448,7 +456,10 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
             f"with {100 * clusters.largest_share:.0f}% of the units; CR2)"
             f"{cite('Bell & McCaffrey 2002')}"
         )
-        return how, freedom
+        strata = row.rests_on.get("strata")
+        how += f" and stratified by {visible(strata)}" if strata else ""
+        weighted = f" and with the sampling weights {visible(sample.weighted_by)}"
+        return how + weighted * bool(sample.weighted_by), freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
     if sample.weighted_by == OF_SIZES:
         weights = ", each stratum weighted by its size in the population"

@@ -8,20 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
-import numpy as np
-
 from setagree.checks import Rng, check_target, expanded, public, replace_file
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
 from setagree.large.opening import Data
 from setagree.progress import stages
 from setagree.reporting.findings import gather, methods
-from setagree.reporting.headline import counts_line, quoted_interval
+from setagree.reporting.headline import counts_line
 from setagree.reporting.methods import Methods, methods_of_result
 from setagree.reporting.page import browser, html_report, markdown_report, printed
-from setagree.reporting.sections.base import Findings, Groups, Method, Models, Panels
+from setagree.reporting.sections.base import Findings, Groups, Models, Panels
 from setagree.scoring.coefficients import CoefficientLike
-from setagree.wording.number_format import interval, level_text
 from setagree.wording.sentences import Name
 
 Format: TypeAlias = Literal["html", "markdown", "pdf"]
@@ -176,25 +173,15 @@ def rendered(f: Findings, title: Name, form: str) -> str | bytes:
 def methods_of(f: Findings) -> Methods:
     """Return the methods paragraph of the findings, with its references."""
     test = None if f.main.reason is not None else f.results["chance"]
-    more = [*_quoted(f), *methods(f)]
     return methods_of_result(
         f.main,
         level=f.level,
         bootstrap=None,
         test=test,
         seed=f.seed,
-        more=more,
+        more=methods(f),
         corrected=(f.corrected["chance"][0], f", {f.holm_clause}"),
     )
-
-
-def _quoted(f: Findings) -> list[Method]:
-    """Return the interval of the headline, where the paragraph has another one."""
-    low, high = quoted_interval(f)
-    if f.main.best_method == "t" or np.isnan(low):
-        return []
-    which = f"The {level_text(f.level)} score interval of {f.main.definition.short}"
-    return [(f"{which}, which the headline of the report quotes, is {interval(low, high)}.", ())]
 
 
 def _format(form: str | None, target: Path) -> str:

@@ -12,15 +12,13 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
-from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
-from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, jackknife_variance, spread, units_drawn
+from setagree.coefficients.estimated import Spread, jackknife_variance, units_drawn
 from setagree.coefficients.parts import Parts
-from setagree.coefficients.score_interval import score_ends
 from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
 from setagree.scoring.table_notes import left_out, remarks, sampling_sentence
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
@@ -84,7 +82,6 @@ table['fleiss_kappa', 'jaccard']."
     raise KeyError(f"no row {shorten(text)}; the rows are {listed}.{did_you_mean(text, listed)}")
 
 
-Method: TypeAlias = Literal["t", "score"]
 Over: TypeAlias = Literal["units", "both"]
 """What is sampled: the units, judged by these raters; or the raters, too."""
 
@@ -110,22 +107,6 @@ def raters_in_words(agreements: Iterable[Agreement], over: str = "units") -> str
     return f"this pool of {pools.pop():,} raters" if len(pools) == 1 else "these pools of raters"
 
 
-NONE = (float("nan"), float("nan"))
-
-_SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
-"""Chance models for which simulations confirmed the coverage of the score interval."""
-
-
-def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
-    """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
-    if not error > 0:
-        return NONE
-    from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
-
-    half = float(stdtrit(df, (1 + level) / 2)) * error
-    return estimate - half, min(1.0, estimate + half)
-
-
 COLUMNS = (
     "coefficient",
     "distance",
@@ -143,6 +124,7 @@ COLUMNS = (
     "n_raters",
     "n_ratings",
     "n_values",
+    "interval_method",
 )
 
 
@@ -170,6 +152,8 @@ class Agreement(Result):
         The reason for an estimate of NaN.
     case, parts
         What it was computed from, and the bare numbers it came as.
+    requested_method : {"score", "t"} or None
+        The method of `interval` and `p_value` that was asked for; see `agreement`.
 
     Examples
     --------
@@ -196,19 +180,21 @@ class Agreement(Result):
     reason: str | None
     case: Case
     parts: Estimate
+    requested_method: Method | None = None
 
     def __repr__(self) -> str:
         value = four(self.estimate)
         if self.reason is not None:
             value = f"nan ({self.reason})"
-        elif self.standard_error == 0:
-            value += " (se 0)"
         elif not np.isnan(self.standard_error):
-            low, high = map(four, self.interval())
-            ends = f"95% {low} to {high}{self.drawn and f', {self.drawn}'}"
-            value += f" (se {four(self.standard_error)}, {ends})"
+            low, high = self.interval()
+            ends = f", 95% {four(low)} to {four(high)}" if np.isfinite(low) else ""
+            drawn = self.drawn and f", {self.drawn}"
+            error = four(self.standard_error) if self.standard_error else "0"
+            value += f" (se {error}{ends}{drawn})"
         line = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
-        has_no_interval = self.reason is None and self.standard_error == 0
+        has_no_interval = self.reason is None and self.interval_reason is not None
+        has_no_interval &= self.standard_error >= 0 or self.spread.reason is not None
         return f"<{line}. {self.interval_reason}>" if has_no_interval else f"<{line}>"
 
     def __float__(self) -> float:
@@ -282,9 +268,15 @@ class Agreement(Result):
         return self.tally.n_values
 
     @cached_property
+    def inference(self) -> CoefficientInterval:
+        """The interval and the p-value over units, and what they rest on."""
+        name, model = self.coefficient, self.definition.model
+        return CoefficientInterval(name, self.case, model, self.parts, self.requested_method)
+
+    @property
     def spread(self) -> Spread:
         """Basis of the standard error: its degrees of freedom and clusters."""
-        return spread(self.case, self.parts)
+        return self.inference.spread
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -303,12 +295,15 @@ class Agreement(Result):
         out: dict[str, Any] = {"degrees_of_freedom": df}
         if sample is None:
             return out
-        if sample.is_clustered:
-            n = len(sample.names) if clusters is None else clusters.n
-            return out | {"cluster": sample.by, "n_clusters": n}
         if sample.weights is not None:
             out["sampling_weight"] = sample.weighted_by
-        if sample.by:
+        if sample.is_clustered:
+            n = len(sample.names) if clusters is None else clusters.n
+            out |= {"cluster": sample.by, "n_clusters": n}
+            if sample.stratum_names is not None and self.study is not None:
+                strata = self.study.sampling and self.study.sampling.strata
+                out |= {"strata": strata, "n_strata": len(sample.stratum_names)}
+        elif sample.by:
             drawn = units_drawn(self.case, self.parts) or {}
             n = sum(n > 0 for n in drawn.values()) or len(sample.names)
             out |= {"strata": sample.by, "n_strata": n}
@@ -331,17 +326,19 @@ class Agreement(Result):
         return ", ".join(["weighted", *texts] if self.case.is_weighted else texts)
 
     @property
+    def standard_error_reason(self) -> str | None:
+        """Reason for a standard error of NaN or 0 (such as full agreement), or None."""
+        return self.reason or self.inference.error_reason
+
+    @property
     def interval_reason(self) -> str | None:
-        """Reason for `interval` and `p_value` of NaN (such as full agreement), or None."""
-        if self.reason is not None or self.standard_error > 0:
-            return self.reason
-        if self.spread.reason is not None:
-            return self.spread.reason
-        if np.isnan(self.standard_error):
-            return f"{self.coefficient} has no standard error here"
-        if self.observed_disagreement <= ROUNDING * self.weights.max_distance:
-            return f"No disagreement was seen in {counted(self.n_pairable_units, 'unit')}"
-        return "All units disagree alike"
+        """Reason for `interval` or `p_value` of NaN (such as too rare answers), or None."""
+        return self.reason or self.inference.reason
+
+    @property
+    def interval_method(self) -> Method | None:
+        """The method of `interval` and `p_value`: "score" or "t"; None if there is no interval."""
+        return self.inference.method if np.isfinite(self.interval()[0]) else None
 
     @cached_property
     def two_way(self) -> Spread:
@@ -360,7 +357,7 @@ class Agreement(Result):
         elif R < _FEWEST:
             reason = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
         elif not self.standard_error > 0:
-            reason = self.interval_reason
+            reason = self.standard_error_reason
         else:
             values = without_each_rater(self, study)
             if np.isfinite(values).all():
@@ -374,24 +371,24 @@ class Agreement(Result):
         return Spread(float("nan"), R - 1.0, reason)
 
     def interval(
-        self, level: float = 0.95, *, method: Method = "t", over: Over = "units"
+        self, level: float = 0.95, *, method: Method | None = None, over: Over = "units"
     ) -> tuple[float, float]:
-        """Return the two-sided t interval, or the score interval of small studies.
+        """Return the two-sided confidence interval, by default the score interval.
 
-        Only the upper end of t is cut at 1. The score interval (of every coefficient except
-        mv-alpha) kept its coverage in simulations where t does not: few units, high agreement, no
-        disagreement; see the guide for exceptions. Its low end is never above that of t.
-
-        Without a standard error above 0 the t interval is NaN, and `interval_reason` has the
-        reason.
+        The score interval solves (Do / De - th)² = k (sig th + B th²) for th = 1 - coefficient. In
+        simulations it kept its coverage where the t interval does not: few units, high agreement,
+        rare labels; see the guide for exceptions. Its low end is never above that of t.
 
         Parameters
         ----------
         level : float
             The confidence level, strictly between 0 and 1.
-        method : {"t", "score"}
-            Estimate ± t SE, or the roots of (Do/De - th)² = k (sig th + B th²), which is not
-            defined for strata and for a population of known size.
+        method : {"score", "t"}, optional
+            The score interval, which is not defined for strata and for a population of known size,
+            or estimate ± t SE with only its upper end cut at 1 (Gwet 2014; irrCAC). Default:
+            `interval_method`, that is, score, and t for strata, populations of known size and most
+            clusters. By default the interval is NaN if all answers except the commonest weigh less
+            than four units; `interval_reason` has the reason.
         over : {"units", "both"}
             What is a sample: the units, so that the interval is about these raters; or the raters
             too, so that it is about raters like these (`two_way`: the two-way jackknife, t only).
@@ -404,50 +401,22 @@ class Agreement(Result):
         """
         check_level(level)
         check_choice("over", over, ("units", "both"))
-        if not isinstance(method, str) or method not in ("t", "score"):
+        if method is not None and (not isinstance(method, str) or method not in ("t", "score")):
             raise OptionError(
-                f"{option('method', method, limit=80)} is unknown; use 't' or 'score'. Resampled "
+                f"{option('method', method, limit=80)} is unknown; use 'score' or 't'. Resampled "
                 "intervals are those of bootstrap(...).interval(method=) and of jackknife."
             )
-        if over == "both" and method == "score":
-            raise OptionError(
-                f"{option('method', 'score')} is about these raters; drop {option('over', 'both')}."
-            )
-        if method == "score":
-            return self._score_interval(level)
-        basis = self.two_way if over == "both" else self
-        return t_interval(self.estimate, basis.standard_error, basis.degrees_of_freedom, level)
-
-    def _score_interval(self, level: float) -> tuple[float, float]:
-        if self.no_score_reason is not None:
-            raise OptionError(f"{option('method', 'score')} {self.no_score_reason}.")
-        if self.reason is not None or self.spread.reason is not None:
-            return NONE
-        model = self.definition.model
-        low, high = score_ends(self.case, model, level)
-        if self.standard_error > 0:
-            low = min(low, self.interval(level)[0])
-        # Without a chance term 0 is the least; the others have no least value.
-        return max(low, 0.0 if isinstance(model, NoChance) else min(self.estimate, -1.0)), high
-
-    @property
-    def no_score_reason(self) -> str | None:
-        """The reason for a missing score interval, as a predicate, or None if there is one."""
-        if type(self.definition.model) not in _SIMULATED:
-            return f"is not known to hold for {self.coefficient}; the bootstrap gives an interval"
-        sample = self.case.sample
-        if sample is None or sample.is_clustered:
-            return None
-        if sample.groups is not None:
-            return "is for one sample of units, these were drawn from strata; use the t interval"
-        if np.isfinite(sample.sizes).any():
-            return "is about a population without end; use the t interval"
-        return None
-
-    @property
-    def best_method(self) -> Method:
-        """The method of `interval` with the best coverage: score if confirmed, otherwise t."""
-        return "score" if self.no_score_reason is None else "t"
+        if over == "both":
+            if method == "score":
+                raise OptionError(
+                    f"{option('method', 'score')} is about these raters; omit "
+                    f"{option('over', 'both')}."
+                )
+            basis = self.two_way
+            return t_interval(self.estimate, basis.standard_error, basis.degrees_of_freedom, level)
+        if method == "score" and (reason := self.inference.no_score_reason) is not None:
+            raise OptionError(f"{option('method', 'score')} {reason}.")
+        return self.inference.interval(level, method)
 
     @property
     def about(self) -> str:
@@ -456,18 +425,13 @@ class Agreement(Result):
 
     @property
     def p_value(self) -> float:
-        """The two-sided t test of estimate / standard error against 0, as irrCAC has it.
+        """The two-sided p-value against 0 that belongs to `interval`.
 
-        nan without a standard error above 0. Tables leave that of percent agreement out: chance
-        gives more than 0. The permutation test is another number, and the better one where units
-        are few or labels rare.
+        It is at most 0.05 exactly if 0 is outside the 95% interval. NaN for percent agreement, of
+        which chance gives more than 0, and if `interval_reason` has a reason. It is conservative
+        for few units or rare labels, where `permutation_test` has more power.
         """
-        if not self.standard_error > 0:
-            return float("nan")
-        from scipy.special import stdtr
-
-        t = abs(self.estimate) / self.standard_error
-        return float(2 * stdtr(self.degrees_of_freedom, -t))
+        return self.inference.p_value
 
     @cached_property
     def sums(self) -> UnitSums:
@@ -492,10 +456,7 @@ class Agreement(Result):
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row with the columns of `AgreementTable.to_frame`."""
         low, high = self.interval(level)
-        p = self.p_value
-        if isinstance(self.definition.model, NoChance):
-            p = float("nan")  # a test against 0 requires a chance term
-        return self._one_row(" ".join(COLUMNS), low=low, high=high, p_value=p)
+        return self._one_row(" ".join(COLUMNS), low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -560,7 +521,7 @@ class AgreementTable(ResultRows[Agreement]):
 
     def _notes(self) -> list[str]:
         drawn = sampling_sentence(self.rows, about=raters_in_words(self.rows))
-        return list(filter(None, [drawn, *remarks(self.rows, self.level)]))
+        return list(filter(None, [drawn, *remarks(self.rows)]))
 
     def _heading(self) -> str:
         one = self.rows[0]

@@ -37,7 +37,6 @@ from setagree.scoring.table_notes import (
     warn_clusters,
     warn_far_answers,
     warn_queue,
-    warn_rare_answers,
 )
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind, have_degrees
@@ -241,8 +240,8 @@ def make_agreement(
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Warn if estimates are undefined, or if numbers or intervals are doubtful.
 
-    That is: few clusters, ratings that a queue asked for, one unit that holds too much, one answer
-    that leaves too little for the others, degrees at which no distance looks.
+    That is: few clusters, ratings that a queue asked for, one unit that holds too much, degrees at
+    which no distance looks.
     """
     of_sets = {one.distance: isinstance(one.case.distance, OverlapDistance) for one in agreements}
     if agreements and have_degrees(agreements[0].tally.values) and all(of_sets.values()):
@@ -252,7 +251,6 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
         warn_clusters(agreements)
     if agreements and agreements[0].n_units >= 2 * SEVERAL:
         warn_queue(agreements[0].tally)
-        warn_rare_answers(agreements)
     far = [one for one in agreements if one.case.distance and not one.case.distance.bounded]
     if far:
         warn_far_answers(far)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -10,10 +11,11 @@ from setagree.checks import check_level, public
 from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import OptionError, check_list, listing
+from setagree.errors import OptionError, check_choice, check_list, listing
 from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
+from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, Missing
@@ -37,6 +39,7 @@ def agreement(
     ),
     distance: DistanceLike | Sequence[DistanceLike] | None = None,
     level: float = 0.95,
+    interval: Method | None = None,
     label_sep: str | None = None,
     blank: Blank | None = None,
     case: Case = "keep",
@@ -83,6 +86,10 @@ def agreement(
         label sets; nominal, ordinal and interval for numbers; nominal for categories.
     level : float
         The confidence level of the intervals that are shown.
+    interval : {"score", "t"}, optional
+        The method of the intervals and p-values: that of the score, or estimate ± t SE with the
+        p-value of the t test, as irrCAC has them. Default: score, and t for strata, populations of
+        known size and most clusters; see `Agreement.interval`.
     label_sep : str, optional
         The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
@@ -175,9 +182,13 @@ def agreement(
         "sampling_weight": sampling_weight,
         "strata": strata,
         "population_size": population_size,
+        "interval": interval,
     }
     reading = Reading.of({name: given for name, given in locals().items() if name not in drawn})
     check_level(level)
+    if interval is not None:
+        check_choice("interval", interval, ("score", "t"))
+    del drawn["interval"]
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient
     if not isinstance(several, list | tuple):
         check_list("coefficient", several, "names")
@@ -191,6 +202,10 @@ def agreement(
     if not rows:
         raise OptionError("name at least one coefficient and one distance.")
     warn_undefined(rows)
+    if interval is not None:
+        rows = tuple(replace(row, requested_method=interval) for row in rows)
+        for row in rows:
+            row.interval(method=interval)  # raises if the method is not defined for the row
     return AgreementTable(rows, level, study.n_missing)
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from setagree.coefficients.chance import dot
-from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.conger import UrnOfEachRater
-from setagree.credit.base import display_value
 from setagree.errors import (
     AdaptiveRatingsWarning,
     FarAnswersWarning,
     FewClustersWarning,
-    RareAnswersWarning,
     counted,
     listing,
     option,
@@ -23,7 +19,6 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.wording.number_format import four, level_text
 from setagree.wording.sentences import visible
 
 if TYPE_CHECKING:
@@ -31,45 +26,67 @@ if TYPE_CHECKING:
     from setagree.study.tally import Tally
 
 
-_FAR = 0.02
-"""Smallest gap between the low ends of the t and score intervals that gets a note."""
-
 _FEW_CLUSTERS, _FEW_DF = 10, 4
 """Clusters, and degrees of freedom, below which a clustered interval is rough."""
 
 _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
 """Share of the disagreement of one unit, and number of units that disagree, for a warning."""
 
-_RARE, _RARE_RATINGS, _RARE_UNITS = 4, 4, 20
-"""Smallest weight in units of all answers except one for an interval, if there are at least so
-many ratings per unit and so many units."""
 
-_NAMED = 4
-"""Maximum number of rows whose score interval is in the line."""
+_RARE, _RARE_RATINGS = 8, 5
+"""Weight in units of all answers except the commonest below which an interval is rough, with at
+least so many ratings per pairable unit."""
+
+_FEW_UNITS = 25
+"""Units below which an interval of squared distances is rough."""
 
 
-def remarks(rows: Sequence[Agreement], level: float) -> list[str]:
-    """Return a line on rows without a t interval, or with a much lower score interval.
-
-    Return an empty list if no row needs a note.
-    """
-    reasons: dict[str, list[str]] = {}
+def remarks(rows: Sequence[Agreement]) -> list[str]:
+    """Return the sentences on rows without an interval, without an error, and on rough ones."""
+    missing: dict[str, list[str]] = {}
+    rough: dict[str, list[str]] = {}
+    test = python_or_command("permutation_test", "'setagree test'")
     for row in rows:
-        if row.standard_error == 0:
-            reasons.setdefault(str(row.interval_reason), []).append(_name(row))
-    sentences = [
-        reason if len(names) == len(rows) else f"{reason} ({', '.join(names)})"
-        for reason, names in reasons.items()
-    ]
-    if sentences:
-        test = python_or_command("permutation_test", "'setagree test'")
-        sentences = [f"{'. '.join(sentences)}; {test} gives a p-value for this case."]
-    wide = [shown for row in rows if (shown := _much_lower(row, level))]
-    if wide:
-        more = f" and {len(wide) - _NAMED:,} more rows" if len(wide) > _NAMED else ""
-        listed = f"{', '.join(wide[:_NAMED])}{more}"
-        sentences.append(f"{level_text(level)} score interval, for small studies: {listed}.")
-    return [" ".join(sentences)] if sentences else []
+        if row.reason is not None or row.spread.reason is not None:
+            continue
+        if reason := row.interval_reason:
+            if row.standard_error == 0:
+                reason = f"{reason}; {test} gives a p-value for this case"
+            missing.setdefault(reason, []).append(_name(row))
+        elif row.standard_error == 0:
+            reason = f"{row.standard_error_reason}, which leaves a standard error of 0"
+            missing.setdefault(reason, []).append(_name(row))
+        for reason in rough_reasons(row):
+            rough.setdefault(reason, []).append(_name(row))
+    sentences = []
+    for reason, names in [*missing.items(), *rough.items()]:
+        of_rows = "" if len(names) == len(rows) else f" ({', '.join(names)})"
+        sentences.append(f"{reason}{of_rows}.")
+    return sentences
+
+
+def rough_reasons(row: Agreement) -> list[str]:
+    """Return sentences without a full stop on an interval that may not keep its coverage."""
+    if row.interval_method != "score":
+        return []
+    reasons = []
+    if (n := row.inference.n_rarer) < _RARE and _ratings_per_unit(row.tally) >= _RARE_RATINGS:
+        reasons.append(
+            f"The interval is rough: all answers except the commonest weigh as much as {n:.1f} "
+            f"units, fewer than {_RARE}"
+        )
+    distance, n_units = row.case.distance, row.n_pairable_units
+    if getattr(distance, "form", None) == "squared" and n_units < _FEW_UNITS:
+        reasons.append(
+            f"The interval is rough: with squared distances {n_units} units are few, and one "
+            "extreme answer may decide"
+        )
+    return reasons
+
+
+def _ratings_per_unit(tally: Tally) -> float:
+    """Return the mean number of ratings of a pairable unit."""
+    return float(tally.pairable_totals.sum()) / max(tally.n_pairable_units, 1)
 
 
 def left_out(row: Agreement) -> list[str]:
@@ -222,63 +239,5 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
         return
 
 
-def warn_rare_answers(rows: Sequence[Agreement]) -> None:
-    """Warn if one answer dominates so far that no interval is known to keep its coverage."""
-    for row in rows:
-        if sentence := rare_answers(row, named=True):
-            warn(f"{_name(row)}: {sentence}", RareAnswersWarning)
-            return
-
-
-def rare_answers(row: Agreement, *, named: bool = False) -> str:
-    """Return a sentence on a dominant answer without an interval of known coverage.
-
-    In n pairable units the other answers weigh n (1 - share of the commonest). In simulations, the
-    score interval of alpha covered the true value in 95% of the studies if that is at least 4, and
-    in far fewer below it, especially with many raters. Units count without their sampling weights,
-    because the number of units with rare answers matters: if these were oversampled, with five
-    raters, the coverage was 94% although the other answers had a summed weight below four units.
-    """
-    n = row.n_pairable_units
-    if n < _RARE_UNITS or row.reason is not None:
-        return ""
-    # Rare answers matter only for these chance models.
-    if type(row.definition.model) not in (Urn, UrnOfEachRater):
-        return ""
-    tally = row.tally
-    totals = tally.pairable_totals
-    N, most = float(totals.sum()), int(totals.argmax())
-    others = n * (N - float(totals[most])) / N
-    if not too_rare(n, N, others):
-        return ""
-    which = f" ({shorten(display_value(tally.values[most]))})" if named else ""
-    return (
-        f"One answer{which} is {100 * totals[most] / N:.1f}% of the ratings of {n:,} units, so "
-        f"that all other answers weigh as much as {others:.1f} units. No interval is known to "
-        "keep its level there: in simulated studies of four, five and eight raters the 95% score "
-        "interval covered the true value in 92, 89 and 81%. More units help."
-    )
-
-
-def too_rare(n: int, n_ratings: float, others: Any) -> Any:
-    """Return whether answers that weigh `others` of n units are too rare for an interval.
-
-    They are if they weigh less than four units, of at least 20 with at least four ratings on
-    average: the interval does not keep its nominal coverage. `others` may be an array.
-    """
-    known = n >= _RARE_UNITS and n_ratings >= _RARE_RATINGS * n
-    return known & (others < _RARE)
-
-
 def _name(row: Agreement) -> str:
     return visible(f"{row.coefficient} [{row.distance}]")
-
-
-def _much_lower(row: Agreement, level: float) -> str | None:
-    """Return the score interval of a row if it extends far below t, or if t is missing."""
-    if row.best_method != "score":
-        return None
-    low, high = row.interval(level, method="score")
-    if np.isnan(low) or (row.standard_error > 0 and low >= row.interval(level)[0] - _FAR):
-        return None
-    return f"{_name(row)} {four(low)} to {four(high)}"

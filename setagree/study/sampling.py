@@ -97,13 +97,18 @@ class Sample:
     names : ndarray of object
         The clusters, or the strata.
     sizes : ndarray of shape (n_strata,)
-        How many units the population has in each stratum, or in all; infinite where not said.
+        Number of units, or of clusters if there are some, in each stratum of the population, or in
+        the population; infinite if unknown.
     is_clustered : bool
         Whether the groups are clusters.
     by, weighted_by : str
         The column of the clusters, or of the strata; that of the weights.
     said : str
         What is said of the units, in words.
+    cluster_strata : ndarray of int, shape (n_clusters,), or None
+        The stratum of each cluster, if clusters were drawn from strata.
+    stratum_names : ndarray of object, or None
+        The names of these strata.
     """
 
     weights: Floats | None
@@ -115,11 +120,19 @@ class Sample:
     by: str
     weighted_by: str
     said: str
+    cluster_strata: Codes | None = None
+    stratum_names: npt.NDArray[np.object_] | None = None
+
+    @property
+    def is_plain_clusters(self) -> bool:
+        """Whether clusters were drawn without weights, strata and a population of known size."""
+        plain = self.weights is None and self.cluster_strata is None
+        return self.is_clustered and plain and not np.isfinite(self.sizes).any()
 
     @property
     def strata_of_size(self) -> Codes | None:
         """The stratum of each unit where the sizes of strata make the weights; else None."""
-        return self.groups if self.weighted_by == OF_SIZES else None
+        return self.groups if self.weighted_by == OF_SIZES and not self.is_clustered else None
 
 
 def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> None:
@@ -142,19 +155,24 @@ def sample_of(study: Annotations) -> Sample | None:
         return None
     frame = study.units_frame
     by = how.cluster or how.strata or ""
+    strata: Any = [""]
     groups, names = pd.factorize(as_objects(frame[by])) if by else (None, as_objects([""]))
     weights = pairable = None
     if how.sampling_weight:
         weights = pairable = _scaled(frame[how.sampling_weight].to_numpy(dtype=float))
     if how.sampling_weight == OF_SIZES:
         pairable = _scaled(frame[OF_SIZES_PAIRABLE].to_numpy(dtype=float))
+    named: tuple[Any, ...] = (by, how.sampling_weight or "", how.said)
+    is_clustered = how.cluster is not None
+    if is_clustered and how.strata is not None:
+        of_unit, strata = pd.factorize(as_objects(frame[how.strata]))
+        first = np.unique(np.asarray(groups), return_index=True)[1]
+        named = (*named, of_unit[first], as_objects(strata))
+    listed = strata if is_clustered else names
     size = how.population_size
-    known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in names]
+    known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in listed]
     sizes = np.array([np.inf if one is None else float(one) for one in known])
-    named = (by, how.sampling_weight or "", how.said)
-    return Sample(
-        weights, pairable, groups, as_objects(names), sizes, how.cluster is not None, *named
-    )
+    return Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
 
 
 def _scaled(weights: Floats) -> Floats:
@@ -202,8 +220,10 @@ def _as_float(cell: object) -> float:
         return np.inf
 
 
-def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
+def check_sizes(study: Annotations, size: Sizes, strata: str | None, cluster: str | None) -> Sizes:
     """Return the sizes of the population, by strata as these are called in the study.
+
+    Sizes count units, or clusters if there are some.
 
     Raises
     ------
@@ -213,13 +233,15 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
         A size is no number, or below what was drawn; a stratum has none; strata and sizes do not
         go together.
     """
+    noun = "units" if cluster is None else "clusters"
     if strata is None:
         if isinstance(size, Mapping):
             raise OptionError(
                 f"{option('population_size')} by stratum needs {option('strata')}, what names the "
                 "stratum of each unit."
             )
-        _check_size(size, study.n_units, "")
+        n = study.n_units if cluster is None else study.units_frame[cluster].nunique()
+        _check_size(size, n, "", noun)
         return size
     if not isinstance(size, Mapping):
         example = python_or_command("{'a': 90, 'b': 40}", "a=90,b=40")
@@ -230,7 +252,10 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
     sizes = {tidied(name): one for name, one in size.items()}
     if len(sizes) < len(size):
         raise OptionError(f"{option('population_size')} names a stratum twice: {listing([*size])}.")
-    codes, names = pd.factorize(as_objects(study.units_frame[strata]))
+    frame = study.units_frame
+    if cluster is not None:
+        frame = frame.drop_duplicates(cluster)
+    codes, names = pd.factorize(as_objects(frame[strata]))
     drawn = dict(zip(names, np.bincount(codes).tolist(), strict=True))
     if absent := [name for name in drawn if name not in sizes]:
         named = f"it names {listing([*size])}" if size else "it names none"
@@ -243,30 +268,44 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None) -> Sizes:
             "sample says nothing of that part of the population."
         )
     for name, n in drawn.items():
-        _check_size(sizes[name], n, f" of stratum {shorten(name)}")
+        _check_size(sizes[name], n, f" of stratum {shorten(name)}", noun)
     return sizes
 
 
-def _check_size(size: object, n_drawn: int, of: str) -> None:
-    """Raise an error for a size that is no number, or is below the units that were drawn."""
+def _check_size(size: object, n_drawn: int, of: str, noun: str) -> None:
+    """Raise OptionError if a size is not a number, or is below the number that was drawn."""
     number = np.nan if isinstance(size, str) else _as_float(size)
     shown = int(number) if np.isfinite(number) and number == round(number) else size
     said = f"{option('population_size', shown, limit=80)}{of}"
     if not np.isfinite(number):
         raise OptionError(
-            f"{said} is no number of units; write a finite number, {n_drawn:,} (the units drawn) "
-            "or more."
+            f"{said} is not a number of {noun}; write a finite number, {n_drawn:,} (the {noun} "
+            "drawn) or more."
         )
     if number < n_drawn:
-        raise OptionError(f"{said} is below the {n_drawn:,} units drawn of it.")
+        raise OptionError(f"{said} is below the {n_drawn:,} {noun} drawn of it.")
 
 
-def check_strata(study: Annotations, strata: str) -> None:
-    """Raise an error for a stratum with one pairable unit, which shows no spread."""
+def check_strata(study: Annotations, strata: str, cluster: str | None) -> None:
+    """Raise DataError if a stratum has one pairable unit, or one cluster of such units.
+
+    Also if a cluster has units of several strata.
+    """
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-    codes, names = pd.factorize(as_objects(study.units_frame[strata])[pairable])
+    frame, noun = study.units_frame, "unit with two ratings"
+    if cluster is not None:
+        noun = "cluster of units with two ratings"
+        n_strata = frame.groupby(cluster, sort=False)[strata].nunique()
+        if split := n_strata.index[n_strata > 1].tolist():
+            raise DataError(
+                f"strata: {listing(split)} of {cluster!r} {'has' if len(split) == 1 else 'have'} "
+                f"units in several strata ({strata!r}); clusters are drawn from one stratum."
+            )
+    frame = frame[pairable]
+    frame = frame if cluster is None else frame.drop_duplicates(cluster)
+    codes, names = pd.factorize(as_objects(frame[strata]))
     if alone := names[np.bincount(codes, minlength=len(names)) == 1].tolist():
         raise DataError(
-            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one unit with two "
-            "ratings, which shows no spread; join such a stratum with another."
+            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one {noun}, which "
+            "shows no spread; join such a stratum with another."
         )

@@ -16,12 +16,10 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import (
     DataError,
-    OptionError,
     check_list,
     counted,
     did_you_mean,
     listing,
-    option,
 )
 from setagree.study.assembly import pick_column, warn_names
 from setagree.study.beside import GROUPS, as_column, attribute_values, no_name, with_columns
@@ -31,6 +29,7 @@ from setagree.study.reading import Reading
 from setagree.study.sampling import (
     OF_SIZES,
     OF_SIZES_PAIRABLE,
+    Sample,
     Sampling,
     Sizes,
     check_sizes,
@@ -113,15 +112,16 @@ def sampled(
     strata : str, mapping or Series, optional
         The part of the population that each unit was drawn from on its own.
     population_size : mapping or number, optional
-        How many units each stratum has; without strata, the population. Strata without weights
-        then weigh as much as their size says.
+        Number of units in each stratum, or in the population if there are no strata; of clusters if
+        there are some. Strata without weights then weigh as much as their size states.
 
     Raises
     ------
     DataError
-        A unit has no cluster, weight or stratum, or a stratum has one unit with two ratings.
+        A unit has no cluster, weight or stratum; a stratum has one unit with two ratings, or one
+        cluster of such units; or a cluster has units of several strata.
     OptionError
-        Clusters stand beside weights or strata, or something is no weight or size.
+        Something is not a weight or a size.
 
     Warns
     -----
@@ -151,12 +151,6 @@ def sampled(
             warn_names(GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
-    beside = [option(role) for role in names if role != "cluster"]
-    beside += [] if population_size is None else [option("population_size")]
-    if "cluster" in names and beside:
-        raise OptionError(
-            f"{option('cluster')} beside {' and '.join(beside)} is not defined; give one."
-        )
     study = replace(study, sampling=Sampling(**names, population_size=population_size))
     return _checked(study)
 
@@ -232,14 +226,18 @@ def _checked(study: Annotations) -> Annotations:
     if how.sampling_weight is not None:
         check_weights(study, how.sampling_weight)
     if how.strata is not None:
-        check_strata(study, how.strata)
+        check_strata(study, how.strata, how.cluster)
     if how.population_size is None:
         return study
-    how = replace(how, population_size=check_sizes(study, how.population_size, how.strata))
+    how = replace(
+        how, population_size=check_sizes(study, how.population_size, how.strata, how.cluster)
+    )
     study = replace(study, sampling=how)
     sample = sample_of(study)
     if how.sampling_weight is not None or sample is None or sample.groups is None:
         return study
+    if sample.is_clustered:
+        return _weighted_by_clusters(study, sample)
     # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the pairable
     # ones in sums over pairable units: a unit with one rating shows answers, but no agreement.
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
@@ -253,5 +251,18 @@ def _checked(study: Annotations) -> Annotations:
     for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
         each = (sample.sizes / n)[sample.groups]
         study = with_units(study, {column: dict(zip(study.units, each, strict=True))})
+        check_weights(study, column)
+    return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))
+
+
+def _weighted_by_clusters(study: Annotations, sample: Sample) -> Annotations:
+    """Return the study with the weight N_s / G_s of each unit of the G_s clusters of a stratum."""
+    how, strata, clusters = study.sampling, sample.cluster_strata, sample.groups
+    if how is None or strata is None or clusters is None:
+        return study
+    each = (sample.sizes / np.bincount(strata))[strata[clusters]]
+    of_unit = dict(zip(study.units, each, strict=True))
+    for column in (OF_SIZES, OF_SIZES_PAIRABLE):
+        study = with_units(study, {column: of_unit})
         check_weights(study, column)
     return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))

@@ -35,7 +35,7 @@ from setagree.wording.sentences import Name, Sentence, as_markdown, columns_of, 
 TERMINAL = 80
 """Number of columns of a terminal of unknown width."""
 
-_P_VALUES = {"p_value", "analytic_p_value", "p_holm"}
+_P_VALUES = {"p_value", "p_holm"}
 _NEVER_ROUNDED = {"unit", "rater", "value"}
 
 _SHOWN = 20

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import reference
 from plain_score import plain, plain_of_model
-from small_studies import annotations, random_rows, sets_of, text
+from small_studies import annotations, random_rows, score_ends, sets_of, text
 
 import setagree as sa
 from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.score_interval import moments, score_ends
+from setagree.coefficients.score_interval import moments, score_interval
 from setagree.credit.build import WeightBuilder
 from setagree.distances import distance_names, get_distance
 from setagree.errors import OptionError, UndefinedAgreementWarning
@@ -47,7 +47,7 @@ class TestVectors:
     def test_walkthrough(self, level, ends):
         """T1; the low ends are those of t, which lie lower."""
         alpha = sa.krippendorff_alpha(study_of(T1))
-        assert alpha.interval(level, method="score") == pytest.approx(ends, abs=6e-8)
+        assert alpha.interval(level) == pytest.approx(ends, abs=6e-8)
 
     def test_walkthrough_inside(self):
         """T1, its own low end and what it is made of."""
@@ -84,8 +84,80 @@ class TestVectors:
     def test_full_agreement(self):
         """Ten units, two raters, no disagreement: t has none, the score interval does."""
         alpha = sa.krippendorff_alpha(study_of(" / ".join(f"{c} {c}" for c in "aaabbbcccd")))
-        assert math.isnan(alpha.interval()[0])
-        assert alpha.interval(method="score") == pytest.approx((0.6145377780, 1), abs=6e-11)
+        assert math.isnan(alpha.interval(method="t")[0])
+        assert alpha.interval() == pytest.approx((0.6145377780, 1), abs=6e-11)
+
+
+SK = "aa aa aa aa aa aa ab bb aa aa bb aa"
+NEG = "ab ba ab bc ca ab ba cb ac aa"
+DOMINATED = " ".join(["aaaaa"] * 38 + ["aaaab"] * 8 + ["aaaac"] * 4)
+
+
+def letters(words):
+    """Return rows of answers of one letter each, from a word per unit."""
+    return " / ".join(" ".join(word) for word in words.split())
+
+
+@pytest.mark.parametrize(
+    ("rows", "distance", "estimate", "ends", "p"),
+    [
+        (T1, "masi", 0.4025715242, (0.0642031050, 0.7191400461), 0.02427498266),
+        (T1, "nominal", 0.3526682135, (0.0095072905, 0.6884994998), 0.0450236767),
+        (T2, "masi", 0.5403556772, (0.1648602116, 0.8322471023), 0.009389249673),
+        (letters("aa aa aa bb bb bb cc cc cc dd"), "nominal", 1, (0.614537778, 1), 3.958856766e-07),
+        (letters(SK), "nominal", 0.7578947368, (-0.0273774877, 0.9893950657), 0.05712837237),
+        (letters(NEG), "nominal", -0.3464566929, (-0.656402221, 0.188043532), 0.1838171759),
+        (
+            letters(" ".join([NEG] * 3)),
+            *("nominal", -0.3937007874, (-0.5498094255, -0.1426692895), 0.005216222143),
+        ),
+        (
+            letters(DOMINATED),
+            *("nominal", -0.03462603878, (-0.0557517806, 0.1260240988), 0.545123758),
+        ),
+    ],
+)
+def test_interval_and_p(rows, distance, estimate, ends, p):
+    """Figures of an independent plain program, to the ten digits that it gave."""
+    alpha = sa.krippendorff_alpha(study_of(rows), distance=distance)
+    error, df = alpha.standard_error, alpha.degrees_of_freedom
+    found = score_interval(alpha.case, alpha.definition.model, error, df)
+    assert alpha.estimate == pytest.approx(estimate, rel=6e-10)
+    assert found.interval(0.95) == pytest.approx(ends, abs=6e-11)
+    assert found.p_value() == pytest.approx(p, rel=6e-10)
+    is_rare = alpha.inference.n_rarer < 4
+    assert math.isnan(alpha.p_value) == is_rare == math.isnan(alpha.interval()[0])
+    assert is_rare or alpha.p_value == found.p_value()
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "p"),
+    [
+        ("krippendorff_alpha", (0.0642, 0.7409), 0.0243),
+        ("fleiss_kappa", (0.0646, 0.7501), 0.0244),
+    ],
+)
+def test_t_on_request(name, ends, p):
+    """The published walk-through (irrCAC 1.0), and the p-value of its t test."""
+    table = sa.agreement(study_of(T1), coefficient=name, interval="t")
+    assert table[0].interval() == pytest.approx(ends, abs=5e-5)
+    assert table[0].p_value == pytest.approx(p, abs=5e-5)
+    assert table.to_frame()["interval_method"].tolist() == ["t"]
+
+
+@pytest.mark.parametrize("distance", ["masi", "nominal", "jaccard"])
+@pytest.mark.parametrize("skill", [0.0, 0.3])
+def test_p_is_at_most_a_exactly_if_0_is_outside(distance, skill):
+    """Over random studies and levels the interval and p never contradict each other."""
+    rng = np.random.default_rng(5)
+    for seed in range(30):
+        n, r = int(rng.integers(5, 40)), int(rng.integers(2, 6))
+        study = sa.simulate(n, r, skill=skill, rng=seed)
+        for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
+            found = getattr(sa, name)(study, distance=distance)
+            for level in (0.8, 0.95, 0.99):
+                low, high = found.interval(level)
+                assert (found.p_value <= 1 - level + 1e-12) == (low > 0 or high < 0)
 
 
 @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal", "hamming"])
@@ -126,8 +198,8 @@ def test_other_chance_against_loops(name, distance):
         expected = plain_of_model(rows, lambda x, y: float(d(x, y)), name)
         own = score_ends(found.case, found.definition.model, 0.95)
         assert own == pytest.approx(expected, abs=1e-7)
-        low, high = found.interval(method="score")
-        assert (low, high) == (min(own[0], found.interval()[0]), own[1])
+        ends = (min(own[0], found.interval(method="t")[0]), own[1])
+        assert found.interval(method="score") == pytest.approx(ends, abs=1e-14)
 
 
 def test_two_raters_who_answer_alike():
@@ -161,8 +233,8 @@ class TestEdges:
             rows = random_rows(rng, sets_of("ab"), units=5, raters=2, missing=0)
             alpha = sa.krippendorff_alpha(annotations(rows), distance="nominal")
             low, high = alpha.interval(method="score")
-            if alpha.standard_error > 0 and alpha.interval()[0] > -1:
-                assert low <= alpha.interval()[0]
+            if alpha.standard_error > 0 and alpha.interval(method="t")[0] > -1:
+                assert low <= alpha.interval(method="t")[0]
             assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
 
     def test_other_coefficients(self):
@@ -213,6 +285,7 @@ def test_it_holds_where_t_does_not():
         alpha = sa.krippendorff_alpha(annotations(rows), distance="nominal")
         low, high = alpha.interval(method="score")
         hits += low <= truth <= high
-        by_t += alpha.interval()[0] <= truth <= alpha.interval()[1]
+        low, high = alpha.interval(method="t")
+        by_t += low <= truth <= high
     assert hits / 600 >= 0.93
     assert by_t / 600 < 0.9

@@ -230,7 +230,6 @@ class TestWeights:
             ("--population-size none.csv --strata code", "none.csv: There is no file"),
             ("--population-size study.csv --strata code", "needs the columns stratum and size"),
             ("--population-size 90 --memory-limit 1GB", "files that are read into memory"),
-            ("--cluster document --strata code", "--cluster beside --strata is not defined"),
             ("--sampling-weight part", "a sampling weight is a finite number above 0"),
             (
                 "--strata code --interval bootstrap",

@@ -118,7 +118,7 @@ def test_both_intervals_count():
     later = sa.simulate(40, 3, skill=0.8, rng=1).to_triples()
     study = sa.Annotations.from_triples([*first, *later], duplicates="repeats")
     found = sa.intra_rater_agreement(study)
-    own, between = (one.interval(method=one.best_method) for one in (found.pooled, found.between))
+    own, between = (one.interval() for one in (found.pooled, found.between))
     assert between[0] < own[1] < found.between.estimate
     assert "do not tell the two apart" in found.verdict
     assert f"({between[0]:.4f}".removeprefix("(") in found.verdict

@@ -183,7 +183,6 @@ def test_disagreements_of_alpha(dataset, distance):
 
 
 # Many labels are rare; their alpha is what counts here, not its interval.
-@pytest.mark.filterwarnings("ignore::setagree.errors.RareAnswersWarning")
 @pytest.mark.parametrize(("dataset", "label"), LABELS)
 def test_binary_alpha_of_a_label(dataset, label):
     """Nominal alpha of present against absent, and how often the label was given."""

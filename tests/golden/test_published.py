@@ -15,7 +15,7 @@ asserted), or in `NOT_OURS` (setagree has no such quantity); `test_no_figure_is_
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -78,8 +78,8 @@ NOT_OURS = {
     ("dkpro", "MaximumObservedAgreement"): "the largest pa the marginals allow; a bound again",
     ("statsmodels", "ase_h0"): "SAS: standard error under independence; ours is the sampling one",
     ("statsmodels", "z"): "estimate over its standard error under independence (SAS, R irr)",
-    ("statsmodels", "p"): "R irr: normal p of that z; our p_value is t of estimate / SE",
-    ("statsmodels", "p_two_sided"): "SAS: normal p of that z; our p_value is t of estimate / SE",
+    ("statsmodels", "p"): "R irr: normal p of that z; ours is that of estimate / SE",
+    ("statsmodels", "p_two_sided"): "SAS: normal p of that z; ours is that of estimate / SE",
     ("krippen.alpha.dist", "se"): "the count form; ours is that of `krippen.alpha.raw`",
     ("krippen.alpha.dist", "ci95"): "rests on the standard error of the count form",
     ("krippen.alpha.dist", "p"): "rests on the standard error of the count form",
@@ -374,7 +374,7 @@ def _has_our_standard_error(figure: Figure) -> bool:
 def _interval(figure: Figure) -> tuple[float, float]:
     agreement = result(figure.example, figure.place)
     if _has_our_standard_error(figure):
-        return agreement.interval(level=0.95)
+        return agreement.interval(level=0.95, method="t")
     if figure.family == "statsmodels":  # SAS takes the normal quantile
         reach = stats.norm.ppf(0.975) * _standard_error(figure)
     else:
@@ -385,9 +385,17 @@ def _interval(figure: Figure) -> tuple[float, float]:
 def _p(figure: Figure) -> float:
     agreement = result(figure.example, figure.place)
     if _has_our_standard_error(figure):
-        return agreement.p_value
+        return _t_test(agreement)
     t = agreement.estimate / _standard_error(figure)
     return float(2 * stats.t.sf(abs(t), agreement.n_units - 1))
+
+
+def _t_test(agreement: sa.Agreement) -> float:
+    """Return the p of the t test; percent agreement has none here, as chance gives more than 0."""
+    if agreement.coefficient != "percent_agreement":
+        return replace(agreement, requested_method="t").p_value
+    t = agreement.estimate / agreement.standard_error
+    return float(2 * stats.t.sf(t, agreement.degrees_of_freedom))
 
 
 MEASURES = {
@@ -560,14 +568,14 @@ def test_masi_print_out_of_irrcac(line):
     rows = EXAMPLES["stackexchange/407453_three_coders"]["data"]["ratings"]
     rated = sa.Annotations.from_wide(pd.DataFrame(rows, columns=["A", "B", "C"], dtype=object))
     name, *figures = line.split()
-    agreement = getattr(sa, name)(rated, distance="masi")
+    agreement = sa.agreement(rated, coefficient=name, distance="masi", interval="t")[0]
     ours = [
         agreement.observed_agreement,
         agreement.expected_agreement,
         agreement.estimate,
         agreement.standard_error,
         *agreement.interval(level=0.95),
-        agreement.p_value,
+        agreement.p_value if name != "percent_agreement" else _t_test(agreement),
     ]
     for value, text in zip(ours, figures, strict=True):
         expected, half_a_unit = printed(text)

@@ -189,9 +189,10 @@ class TestNumbers:
             standard_error=0.1,
             coefficient="krippendorff_alpha",
             distance="nominal",
-            best_method="score",
-            interval=lambda level, method: ends,
-            n_pairable_units=10,
+            reason=None,
+            interval_reason=None,
+            interval_method=None,
+            interval=lambda level: ends,
         )
         by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
         f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word))

@@ -34,7 +34,8 @@ def made(estimate, influence, counted=None, **options):
     alpha = sa.krippendorff_alpha(STUDY)
     counted = np.ones(len(influence)) if counted is None else np.array(counted, dtype=float)
     parts = Estimate(estimate, 0.5, 0.25, 0.5, 0.75, np.array(influence), counted, **options)
-    return make_agreement(some_kappa, "masi", alpha.case, parts)
+    made = make_agreement(some_kappa, "masi", alpha.case, parts)
+    return replace(made, requested_method="t")
 
 
 class TestInterval:
@@ -48,7 +49,7 @@ class TestInterval:
         n = result.n_pairable_units if name == "krippendorff_alpha" else result.n_units
         assert result.degrees_of_freedom == n - 1
         half = stats.t.ppf((1 + level) / 2, n - 1) * result.standard_error
-        low, high = result.interval(level=level)
+        low, high = result.interval(level=level, method="t")
         assert low == pytest.approx(result.estimate - half, rel=1e-12)
         assert high == pytest.approx(min(1, result.estimate + half), rel=1e-12)
 
@@ -57,11 +58,11 @@ class TestInterval:
         result = sa.krippendorff_alpha(AGREE)
         half = stats.t.ppf(0.975, 3) * result.standard_error
         assert result.estimate + half > 1
-        assert result.interval()[1] == 1
+        assert result.interval(method="t")[1] == 1
 
     def test_lower_end_is_not_cut(self):
         """The lower end may pass -1: it is a t interval, not a range of the coefficient."""
-        low, _ = made(-0.5, [-1.0, 0.0]).interval()
+        low, _ = made(-0.5, [-1.0, 0.0]).interval(method="t")
         # mean -1/2, SE 1/2, one degree of freedom: t = tan(0.475 pi) = 12.7062
         assert low == pytest.approx(-0.5 - math.tan(0.475 * math.pi) / 2)
         assert low < -6
@@ -74,24 +75,24 @@ class TestInterval:
 
     def test_without_a_standard_error(self):
         """No standard error, no interval."""
-        assert all(map(math.isnan, made(0.5, []).interval()))
-        assert all(map(math.isnan, made(0.5, [0.5]).interval()))
+        assert all(map(math.isnan, made(0.5, []).interval(method="t")))
+        assert all(map(math.isnan, made(0.5, [0.5]).interval(method="t")))
 
     def test_of_no_spread(self):
         """Units that all say the same are no certainty: there is no interval, and a reason."""
         result = made(0.5, [0.5, 0.5, 0.5])
         assert result.standard_error == 0
-        assert all(map(math.isnan, result.interval()))
-        assert result.interval_reason == "All units disagree alike"
+        assert all(map(math.isnan, result.interval(method="t")))
+        assert result.standard_error_reason == "All units disagree alike"
 
 
 class TestPValue:
-    """Two-sided t of estimate / SE."""
+    """Under `interval="t"`: two-sided t of estimate / SE."""
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])
     def test_t_test(self, name):
         """It equals scipy's survival function twice."""
-        result = getattr(sa, name)(STUDY)
+        result = sa.agreement(STUDY, coefficient=name, interval="t")[0]
         t = abs(result.estimate) / result.standard_error
         expected = 2 * stats.t.sf(t, result.degrees_of_freedom)
         assert result.p_value == pytest.approx(expected, rel=1e-10)
@@ -160,10 +161,10 @@ class TestAgreement:
         assert result.n_ratings == sum(ratings)
         assert result.n_values == len({x for row in ROWS for x in row if x is not None})
 
-    @pytest.mark.parametrize("method", ["z", None, np.array([]), np.array(["t", "score"])])
+    @pytest.mark.parametrize("method", ["z", 1, np.array([]), np.array(["t", "score"])])
     def test_unknown_interval(self, method):
         """What names no method of an interval is refused in words, an array, too."""
-        with pytest.raises(OptionError, match=r"method=.* is unknown; use 't' or 'score'"):
+        with pytest.raises(OptionError, match=r"method=.* is unknown; use 'score' or 't'"):
             sa.fleiss_kappa(STUDY).interval(method=method)
 
     def test_what_it_carries(self):
@@ -214,7 +215,7 @@ class TestAgreement:
         assert " ".join(COLUMNS) == (
             "coefficient distance estimate standard_error low high p_value observed_agreement "
             "expected_agreement observed_disagreement expected_disagreement n_units "
-            "n_pairable_units n_raters n_ratings n_values"
+            "n_pairable_units n_raters n_ratings n_values interval_method"
         )
 
 
@@ -355,8 +356,10 @@ class TestTable:
         with pytest.warns(sa.UndefinedAgreementWarning, match="only one value"):
             table = sa.agreement(study, coefficient=["fleiss_kappa", "percent_agreement"])
         undefined, defined, _, said = str(table).splitlines()[3:]
-        alike = "No disagreement was seen in 2 units (percent_agreement [masi])"
-        assert said == f"{alike}; permutation_test gives a p-value for this case."
+        alike = (
+            "No disagreement was seen in 2 units; permutation_test gives a p-value for this case"
+        )
+        assert said == f"{alike} (percent_agreement [masi])."
         assert undefined.split() == ["fleiss_kappa", "masi", "1.0000", "1.0000", *"----"]
         assert defined.split() == ["percent_agreement", "masi", *["1.0000", "0.0000"] * 2, *"--"]
 

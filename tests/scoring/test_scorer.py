@@ -16,11 +16,9 @@ from setagree.errors import (
     FarAnswersWarning,
     LabelError,
     OptionError,
-    RareAnswersWarning,
 )
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
-from setagree.scoring.table_notes import rare_answers
 
 SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))
 SCORES = annotations(numbers("1 2 / 2 2 / 5 4"))
@@ -348,7 +346,7 @@ class TestFarAnswers:
 
 
 class TestRareAnswers:
-    """One answer that dominates is named where there are as many ratings a unit as matter."""
+    """One answer that dominates leaves no interval, p-value or verdict."""
 
     @staticmethod
     def counts(n_units, others, *, ratings=4, spread=()):
@@ -358,62 +356,32 @@ class TestRareAnswers:
         b[len(spread) : len(spread) + others] = ratings
         return sa.Tally.from_counts(pd.DataFrame({"a": ratings - b, "b": b}))
 
-    def test_it_is_named(self):
-        """Of 40 units with four ratings 11 ratings are no "a": as much as 2.75 units, below 4."""
-        tally = self.counts(40, 2, spread=[3])
-        words = r"One answer \('a'\) is 93\.1% of the ratings of 40 units, so that all other "
-        with pytest.warns(RareAnswersWarning, match=f"{words}answers weigh as much as 2.8 units"):
-            alpha = sa.krippendorff_alpha(tally)
-        assert rare_answers(alpha).startswith("One answer is 93.1% of the ratings")
+    def test_no_interval(self):
+        """Of 40 units with four ratings 11 ratings are not "a": as much as 2.75 units, below 4."""
+        table = sa.agreement(self.counts(40, 2, spread=[3]), distance="nominal")
+        for row in table:
+            assert np.isnan([*row.interval(), row.p_value]).all()
+            assert "weigh as much as 2.8 units, fewer than 4; perm" in row.interval_reason
+            assert np.isfinite([*row.interval(method="score"), *row.interval(method="t")]).all()
+            assert row.interval_method is None
+        assert str(table).count("Too few rarer answers") == 1
+        assert not sa.at_least(table[0], 0.1).passes
+        assert "Too few rarer answers" in sa.at_least(table[0], 0.1).verdict
 
-    def test_an_urn_of_each_rater(self):
-        """It is so of Conger's kappa, too, whose chance knows how often each rater gives answers.
+    @pytest.mark.parametrize(("n", "has_interval"), [(4, True), (3, False)])
+    def test_the_limit(self, n, has_interval):
+        """Four of 40 units are enough, three are not."""
+        alpha = sa.krippendorff_alpha(self.counts(40, n))
+        assert alpha.inference.n_rarer == pytest.approx(n, rel=1e-12)
+        assert np.isfinite(alpha.interval()[0]) == has_interval
 
-        In 245 simulated studies of 50 units and eight raters its score interval held the truth in
-        84%, that of alpha in 87%.
-        """
-        rows = [["a"] * 4] * 37 + [["b"] * 4, ["b"] * 4, ["a", "a", "a", "b"]]
-        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
-        with pytest.warns(RareAnswersWarning, match=r"^conger_kappa \[masi\]: One answer"):
-            sa.conger_kappa(study, distance="masi")
+    def test_on_request(self):
+        """A method that is asked for gives its interval and p-value."""
+        table = sa.agreement(self.counts(40, 2, spread=[3]), interval="t")
+        assert np.isfinite(table.to_frame()[["low", "high", "p_value"]]).all(axis=None)
 
-    def test_units_count_without_their_weights(self):
-        """What matters is how many units tell of the rare answers, whatever each stands for."""
-        rows = [["b"] * 4] * 4 + [["a"] * 4] * 36
-        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
-        weights = {unit: 1 if k < 4 else 10 for k, unit in enumerate(study.units)}
-        assert rare_answers(sa.krippendorff_alpha(study.sampled(sampling_weight=weights))) == ""
-        rows[3] = ["b", "b", "b", "a"]
-        study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
-        with pytest.warns(RareAnswersWarning, match=r"answers weigh as much as 3\.8 units"):
-            sa.krippendorff_alpha(
-                study.sampled(sampling_weight={u: 44 - k for k, u in enumerate(study.units)})
-            )
-
-    def test_once(self):
-        """A table says it once, of the first coefficient whose chance comes from the answers."""
-        with pytest.warns(RareAnswersWarning, match=r"^krippendorff_alpha \[nominal\]: ") as found:
-            sa.agreement(
-                self.counts(40, 2, spread=[3]),
-                coefficient=["gwet_ac", "krippendorff_alpha", "fleiss_kappa"],
-                distance=["nominal", "masi"],
-            )
-        assert len(found) == 1
-
-    @pytest.mark.parametrize(
-        ("n_units", "others", "ratings", "coefficient"),
-        [
-            (40, 4, 4, "krippendorff_alpha"),  # the others weigh as much as 4 units
-            (40, 2, 3, "krippendorff_alpha"),  # three ratings a unit
-            (19, 2, 4, "krippendorff_alpha"),  # fewer units than were simulated
-            (40, 2, 4, "percent_agreement"),
-            (40, 2, 4, "brennan_prediger"),
-            (40, 0, 4, "percent_agreement"),
-        ],
-    )
-    def test_no_doubt(self, n_units, others, ratings, coefficient):
-        """There is no warning where the interval holds, and of chance that knows no shares."""
-        spread = [1] if others < 4 else []
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            getattr(sa, coefficient)(self.counts(n_units, others, ratings=ratings, spread=spread))
+    def test_rough(self):
+        """With five ratings a unit and less than eight units of rarer answers, a note says so."""
+        text = str(sa.agreement(self.counts(40, 6, ratings=5), distance="nominal"))
+        assert "The interval is rough: all answers except the commonest weigh as much" in text
+        assert "rough" not in str(sa.agreement(self.counts(40, 6, ratings=4), distance="nominal"))

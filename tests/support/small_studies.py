@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import setagree as sa
+from setagree.coefficients.score_interval import moments, z_of_level
 
 Rows = list[list[Any]]
 
@@ -75,3 +76,9 @@ def row_lists(
         )
         .filter(lambda rows: any(x is not None for row in rows for x in row))
     )
+
+
+def score_ends(case, model, level):
+    """Return the ends of the score interval before the minimum with t and any cut."""
+    found = moments(case, model)
+    return found.roots(found.q(z_of_level(level)))

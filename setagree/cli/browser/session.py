@@ -237,7 +237,7 @@ def _replacing(become: Mapping[Any, Any]) -> Callable[[Any], Any]:
 
 def _row(one: sa.Agreement) -> Answer:
     """Return a line of the table: names, then numbers as they are and as they are read."""
-    (low, high), p = one.interval(), one.to_frame()["p_value"].item()
+    (low, high), p = one.interval(), one.p_value
     cells = {
         "observed_agreement": (one.observed_agreement, four),
         "expected_agreement": (one.expected_agreement, four),
@@ -258,14 +258,13 @@ def _row(one: sa.Agreement) -> Answer:
 
 def _headline(one: sa.Agreement) -> Answer:
     """Return the estimate with the interval that the report quotes, and what that is about."""
-    method = one.best_method
-    low, high = one.interval(method=method)
+    low, high = one.interval()
     return {
         "symbol": one.definition.symbol,
         "estimate": number(one.estimate),
         "what": f"{one.definition.title} with the {one.distance} distance",
         "interval": "" if math.isnan(low) else interval(low, high),
-        "interval_name": f"95% {'score ' if method == 'score' else ''}interval",
+        "interval_name": f"95% {'score ' if one.interval_method == 'score' else ''}interval",
         "about": one.about,
         "reason": one.reason,
     }

@@ -102,12 +102,11 @@ def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
     shown = Table(caption, [Column("Distance", "text"), *heads], rows, is_ranking=False)
     names = [coefficient_name(row.definition, distances) for row in table]
     over = f.main.drawn and f"Of the units: {drawn_of(table.rows, names)}. "
-    kind = "Intervals are t intervals; the headline has the score interval. "
     note = (
         "The distance defines the credit for two answers that differ; the coefficient defines the "
         "agreement expected by chance. Percent agreement is not corrected for chance and is shown "
         "for comparison. "
-        f"{over}{kind if f.main.best_method == 'score' else ''}"
+        f"{over}"
     ).strip()
     # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
     frame: pd.DataFrame = table.to_frame()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_depth import by_depth
-from setagree.diagnosis.by_label import by_label, rare_labels, rare_labels_clause
+from setagree.diagnosis.by_label import by_label
 from setagree.diagnosis.common import score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.plots import diagnosis
@@ -28,9 +28,10 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
+from setagree.scoring.intervals import FEWEST_RARER
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import interval, number, p_phrase, share
-from setagree.wording.sentences import Name, Sentence, enumeration, named
+from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
 
 _KNOWN = 0.4
@@ -172,19 +173,17 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     ]
     # Another coefficient may count units, and so clusters, that alpha does not.
     alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
-    over, kind = (f" ({alpha.drawn})", alpha.best_method) if alpha else ("", "score")
+    over, kind = (f" ({alpha.drawn})", alpha.inference.method) if alpha else ("", "score")
     narrow = ", which is too narrow for rare labels" if kind == "t" else ""
     of_degrees = "Any degree above 0 is a yes. " if have_degrees(f.study.values) else ""
     note = (
         f"Each label is a question of its own: was it given, yes or no? {of_degrees}Agree on "
         "yes: how often another rater gives the label, too, where one did. A rare label can have a "
         "low alpha with almost perfect agreement on no; AC1 distinguishes the two. The interval of "
-        f"alpha is the {kind} interval{over}{narrow}; there is none (too few to say) if fewer than "
-        "3 units hold the label, or fewer than 3 have a rating without it."
+        f"alpha is the {kind} interval{over}{narrow}; there is none if the rarer of yes and no "
+        f"weighs less than {FEWEST_RARER} units."
     )
     lead = summary(f, frame)
-    if rare := rare_labels(f.main.tally, frame):
-        lead = (*lead, *([" "] if lead else []), *named(rare), f" {rare_labels_clause(rare)}")
     caption = "Labels, the costliest first"
     table = table_of(frame, columns, caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]

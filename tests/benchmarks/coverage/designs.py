@@ -202,8 +202,9 @@ class Weighted(Intervals):
         study = row.study
         assert study is not None
         alone = scored(self.world.template, replace(study, sampling=None))
-        found = {"t without weights": alone.interval(LEVEL), "weighted t": row.interval(LEVEL)}
-        if row.best_method == "score":
+        found = {"t without weights": alone.interval(LEVEL, method="t")}
+        found["weighted t"] = row.interval(LEVEL, method="t")
+        if row.inference.no_score_reason is None:
             found["weighted score"] = row.interval(LEVEL, method="score")
         return found
 

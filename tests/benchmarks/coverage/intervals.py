@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -13,8 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 import setagree as sa
-from setagree.errors import RareAnswersWarning
-from setagree.scoring.table_notes import rare_answers
 from tests.benchmarks.coverage import batch
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (
@@ -340,8 +337,8 @@ class Dominated(Plain):
                 raise AssertionError(f"{self.name}: study {k} is warned of, or is not")
 
     def is_warned_of(self, row: sa.Agreement) -> bool | None:
-        """Say whether the library warns of the study; None where it shows no interval."""
-        return bool(rare_answers(row))
+        """Return whether the library shows no interval of the study."""
+        return row.interval_method is None
 
 
 @dataclass(frozen=True)
@@ -364,13 +361,10 @@ class OneLabel(Dominated):
         return np.asarray(((counts > 0).sum(axis=1) >= 3).all(axis=1))
 
     def is_warned_of(self, row: sa.Agreement) -> bool | None:
-        """Say what `by_label` does."""
+        """Return whether `by_label` shows no interval."""
         study = row.study
         assert study is not None
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always", RareAnswersWarning)
-            shown = sa.by_label(study)["low"].notna().all()
-        return bool(found) if shown else None
+        return bool(sa.by_label(study)["low"].isna().all())
 
 
 class Shape(NamedTuple):

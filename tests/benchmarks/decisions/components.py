@@ -175,10 +175,7 @@ class Repeats(Decisions):
         if found.pooled.reason is not None or one.reason is not None:
             return None
         rows = {"pooled": found.pooled, "one rater": one}
-        return {
-            name: held(row.interval(LEVEL, method=row.best_method), self.alpha)
-            for name, row in rows.items()
-        }
+        return {name: held(row.interval(LEVEL), self.alpha) for name, row in rows.items()}
 
 
 def _repeated(world: World, codes: Codes) -> sa.Annotations:

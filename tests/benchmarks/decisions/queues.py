@@ -139,7 +139,7 @@ class Adaptive(Decisions):
 
     def _judged(self, codes: Codes, k: Counts) -> tuple[float, ...]:
         row = scored(self.world.template, self._study(codes, k))
-        ends = row.interval(LEVEL, method=row.best_method)
+        ends = row.interval(LEVEL)
         return (*held(ends, self.alpha), row.estimate - self.alpha)
 
 
