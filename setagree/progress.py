@@ -5,61 +5,42 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from threading import Event, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_PATIENCE = 2.0
-"""Seconds after which work is shown that was not known to be long."""
+_DELAY = 2.0
+"""Seconds before work is shown that was not known to be long."""
 
-_STEADY = 1.0
-"""Seconds between two looks at work that does not say how far it is."""
+_INTERVAL = 1.0
+"""Seconds between two updates of the time that a stage has taken."""
+
+_OPEN: list[Any] = []
+"""The lines that are open, of which only the last is shown."""
 
 
 def track(
     items: Iterable[T], *, total: int, what: str, long: bool, at_once: int = 1
 ) -> Iterator[T]:
-    """Yield the items; show how far it is where the work is long and somebody looks.
+    """Yield the items, and show on a terminal how many are done.
 
-    ``long`` means that it is known to be: otherwise it is shown after two seconds. Where an item
-    stands for several things, ``at_once`` of them, these are counted, ``total`` in all.
+    `long` means that the work is known to be long; other work is shown after two seconds. If an
+    item stands for several things, `at_once` of them, these are counted, `total` in all.
     """
-    bars, rest, done = _bars(), iter(items), 0
-    if bars is not None and not long:
-        start = time.monotonic()
-        for item in rest:
+    with _line(total=total, desc=what, delay=0 if long else _DELAY) as bar:
+        for item in items:
             yield item
-            done += at_once
-            if time.monotonic() - start > _PATIENCE:
-                break
-        else:
-            return
-    if bars is None:
-        yield from rest
-        return
-    bar = _opened(bars, rank=2, total=total, desc=what, initial=done)
-    if bar is None:
-        yield from rest
-        return
-    try:
-        for item in rest:
-            yield item
-            bar.update(min(at_once, total - bar.n))
-    finally:
-        bar.close()
+            if bar is not None:
+                bar.update(min(at_once, total - bar.n))
 
 
 @contextmanager
-def stages(
-    what: str, total: int | None = None, *, rank: int = 1
-) -> Iterator[Callable[[str], None]]:
-    """Yield what is told the stage that work has reached; after two seconds it is shown.
-
-    There is one line at a time, that of the highest rank; `track` has 2.
+def stages(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that takes the stage of the work, which is shown after two seconds.
 
     Examples
     --------
@@ -67,97 +48,68 @@ def stages(
     ...     for stage in ("labels", "raters"):
     ...         reached(stage)
     """
-    bars = _bars()
-    if bars is None:
-        yield lambda _: None
-        return
-    line = _Line(bars, what, total, rank)
-    try:
-        yield line.reached
-    finally:
-        line.close()
+    of_total = "" if total is None else " {n_fmt}/{total_fmt} |{bar}|"
+    form = f"{{desc}}{of_total} [{{elapsed}}]"
+    with _line(total=total, desc=what, bar_format=form, delay=_DELAY) as bar:
+        if bar is None:
+            yield lambda _: None
+            return
+
+        n_done, over = count(), Event()
+
+        def reached(stage: str) -> None:
+            bar.n = next(n_done)
+            bar.set_description_str(f"{what}: {stage}", refresh=False)
+
+        # A stage may take long, in which only a thread of its own shows the time.
+        thread = Thread(target=_refresh, args=(bar, over), daemon=True)
+        thread.start()
+        try:
+            yield reached
+        finally:
+            over.set()
+            thread.join()
+
+
+def _refresh(bar: Any, over: Event) -> None:
+    """Show a line again and again while it is the last that was opened."""
+    wait = _DELAY
+    while not over.wait(wait):
+        if _OPEN and _OPEN[-1] is bar:
+            bar.delay = 0  # so that it is cleared in the end
+            bar.refresh()
+        wait = _INTERVAL
 
 
 @contextmanager
 def without_line() -> Iterator[None]:
-    """Take away the line of progress while something else is written; it comes back."""
-    bars = sys.modules.get("tqdm") and _bars()
-    if not bars:
+    """Clear the line of progress while something else is written."""
+    if not _OPEN:
         yield
         return
-    with bars.get_lock():  # so that no thread shows it meanwhile
-        for bar in _lines(bars):
+    with _OPEN[-1].get_lock():  # so that no thread shows it meanwhile
+        for bar in _OPEN:
             bar.clear()
         yield
 
 
-class _Line:
-    """A line that a thread of its own shows, as the work has no time for it."""
-
-    def __init__(self, bars: Any, what: str, total: int | None, rank: int) -> None:
-        self._bars, self._what, self._total, self._rank = bars, what, total, rank
-        self._said, self._done, self._start = what, -1, time.time()
-        self._bar: Any = None
-        self._over = Event()
-        self._thread = Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def reached(self, stage: str) -> None:
-        """Take note of the next stage."""
-        self._said, self._done = f"{self._what}: {stage}", self._done + 1
-        if self._bar is not None:
-            self._show()
-
-    def close(self) -> None:
-        """End, and leave nothing on the terminal."""
-        self._over.set()
-        self._thread.join()
-        if self._bar is not None:
-            self._bar.close()
-
-    def _watch(self) -> None:
-        wait = _PATIENCE
-        while not self._over.wait(wait):
-            self._show()
-            wait = _STEADY
-
-    def _show(self) -> None:
-        with self._bars.get_lock():
-            if self._bar is None or self._bar.disable:
-                form = "{desc} {n_fmt}/{total_fmt} |{bar}| [{elapsed}]"
-                form = "{desc} [{elapsed}]" if self._total is None else form
-                options = {"total": self._total, "bar_format": form}
-                self._bar = _opened(self._bars, rank=self._rank, desc=self._said, **options)
-                if self._bar is None:
-                    return
-                self._bar.start_t = self._start
-            self._bar.n = max(self._done, 0)
-            self._bar.set_description_str(self._said)
-
-
-def _opened(bars: Any, *, rank: int, **options: Any) -> Any:
-    """Return a new line in the place of those of lower rank, or None if another one stays."""
+@contextmanager
+def _line(**options: Any) -> Iterator[Any]:
+    """Open a line in the place of the others; None if nobody looks, or tqdm is not installed."""
+    tqdm = _tqdm() if sys.stderr.isatty() else None
+    if tqdm is None:
+        yield None
+        return
     columns, lines = _size()
-    with bars.get_lock():
-        shown = _lines(bars)
-        if any(bar.rank >= rank for bar in shown):
-            return None
-        for bar in shown:
-            bar.close()
-        bar = bars(leave=False, ncols=columns, nrows=lines, **options)
-        bar.rank = rank
-        return bar
+    with tqdm(leave=False, position=0, ncols=columns, nrows=lines, **options) as bar:
+        _OPEN.append(bar)
+        try:
+            yield bar
+        finally:
+            _OPEN[:] = [one for one in _OPEN if one is not bar]  # lines are equal to tqdm
 
 
-def _lines(bars: Any) -> list[Any]:
-    """Return the lines of ours that are shown."""
-    return [bar for bar in getattr(bars, "_instances", ()) if hasattr(bar, "rank")]
-
-
-def _bars() -> Any:
-    """Return tqdm where somebody looks and it is installed; else None."""
-    if not sys.stderr.isatty():
-        return None
+def _tqdm() -> Any:
     try:
         from tqdm import tqdm
     except ImportError:
@@ -171,8 +123,8 @@ def _size() -> tuple[int | None, int | None]:
     Terminals in containers and of continuous integration say 0, at which tqdm shows nothing.
     """
     try:
-        said = os.get_terminal_size(sys.stderr.fileno())
+        size = os.get_terminal_size(sys.stderr.fileno())
     except (AttributeError, OSError):
         return None, None
     usual = shutil.get_terminal_size()
-    return None if said.columns else usual.columns, None if said.lines else usual.lines
+    return None if size.columns else usual.columns, None if size.lines else usual.lines

@@ -30,19 +30,19 @@ def scored(
     If some of its rows have been read, they are scored in its place.
     """
     wanted = default | wished(asked, reading)
-    in_memory = {"--without": reading.without is not None}
-    in_memory[f"--duplicates {reading.duplicates}"] = reading.duplicates != "error"
-    for option, is_given in in_memory.items():
-        if large.asked and is_given:
-            raise OptionError(
-                f"{option} is for files that are read into memory; drop it, or {large.asked}."
-            )
+    in_memory = reading.without is not None
+    if large.asked and in_memory:
+        raise OptionError(
+            f"--without is for files that are read into memory; drop it, or {large.asked}."
+        )
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).needs_raters for one in several)
     if large.asked and large.memory_limit is None:
         note(f"The file is reduced in DuckDB, because of {large.asked}.")
-    plan = Plan(**vars(large), keep_raters=keep_raters, in_memory=any(in_memory.values()))
+    plan = Plan(
+        **vars(large), keep_raters=keep_raters, in_memory=in_memory or reading.duplicates != "error"
+    )
     return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)
 
 

@@ -166,7 +166,7 @@ def sentences() -> Iterator[None]:
         warnings.simplefilter("always", SetagreeWarning)
         warnings.showwarning = _shown_once()
         try:
-            with spelling(CALLED), stages("working", rank=0):
+            with spelling(CALLED), stages("working"):
                 yield
         except SetagreeError as error:
             say(f"Error: {error}")

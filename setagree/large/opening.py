@@ -302,7 +302,6 @@ def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_aske
 
         source = opened(source, also=", Annotations, Tally or path")
         if plan.passed or is_lazy(source, how):
-            _check_reducible(how, plan)
             return reduce_table(source, how, plan, say)
     return _of_table(source, how, say, is_asked=is_asked)
 
@@ -395,7 +394,6 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
         if frame is None and _is_read_in_pieces(path, how):
             from setagree.large.reduce import reduce_table  # loads what speaks to engines
 
-            _check_reducible(how, plan)
             large = f"{LARGE / 2**30:,.3g} GiB of memory"
             say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
             return reduce_table(path, how, plan, say)
@@ -426,8 +424,7 @@ def _check_of_exports(how: Reading) -> None:
 
 def _is_reducible(how: Reading) -> bool:
     """Return whether files may be reduced without being asked for: long tables alone."""
-    is_long = not how.in_memory_only and not isinstance(how.labels, list)
-    return is_long and find_spec("duckdb") is not None
+    return not how.in_memory_only and find_spec("duckdb") is not None
 
 
 def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame | None:
@@ -556,17 +553,3 @@ def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-
-
-def _check_reducible(how: Reading, plan: Plan) -> None:
-    """Raise an error for what a table that is not read into memory cannot tell."""
-    if plan.passed and (given := how.in_memory_only):
-        raise OptionError(
-            f"{given[0]} is for files that are read into memory; drop it, or "
-            f"{', '.join(plan.passed)}."
-        )
-    if how.duplicates != "error":
-        raise OptionError(
-            f"{option('duplicates', how.duplicates)} is not settled in an engine; if the table "
-            "fits in memory, build the study with Annotations.from_long and score that."
-        )

@@ -184,24 +184,7 @@ def tally(
 
 def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
     """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
-    if named := [*reading.of_units, *(reading.rater_columns or ())]:
-        what = "unit" if reading.of_units else "rater"
-        raise OptionError(
-            f"{listing(named)} says one thing of each {what}, which a reduced table does "
-            "not tell apart; read the table into memory (setagree.read)."
-        )
-    if named := [
-        one for one in ("order_by", "status", "queued", "degree") if getattr(reading, one)
-    ]:
-        raise OptionError(
-            f"{option(named[0], getattr(reading, named[0]))} is read in memory alone; read the "
-            "table into memory (setagree.read)."
-        )
-    if isinstance(reading.labels, list):
-        raise OptionError(
-            "columns of flags are read in memory alone; make them one column of label text, or "
-            "build the study with Annotations.from_long."
-        )
+    _check_reducible(reading, plan)
     if is_files(data):
         return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit", "temp_directory"))
@@ -224,6 +207,19 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
         frame = kept_lazy(frame, engine, where, asked)
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
+
+
+def _check_reducible(reading: Reading, plan: Plan) -> None:
+    """Raise `OptionError` for options that apply only to tables that are read into memory."""
+    refused = reading.in_memory_only
+    if reading.duplicates != "error":
+        refused.append(option("duplicates", reading.duplicates))
+    if refused:
+        asked = ", ".join(plan.passed)
+        what, other = ("files", asked) if asked else ("tables", "call setagree.read first")
+        raise OptionError(
+            f"{refused[0]} is for {what} that are read into memory; drop it, or {other}."
+        )
 
 
 def _roles(reading: Reading) -> dict[str, Any]:
@@ -251,14 +247,13 @@ def _warn_marks(frame: Any, engine: Engine, reading: Reading) -> None:
 def is_lazy(data: Any, reading: Reading) -> bool:
     """Return whether a table is reduced without being asked for, as lazy ones are.
 
-    Columns of flags, of units or of raters, which no engine reduces here, are so only where a
-    cluster holds them: its tables are never read into memory unasked.
+    With options that no engine supports, only those of a cluster are, which are never read into
+    memory unasked; the options are then refused.
     """
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
-    flags = isinstance(reading.labels, list) or bool(reading.further_columns)
-    return engine is not None and (engine.name == "Spark" or not flags)
+    return engine is not None and (engine.name == "Spark" or not reading.in_memory_only)
 
 
 def opened(data: Any, *, also: str) -> Any:

@@ -362,10 +362,11 @@ class Reading:
     def in_memory_only(self) -> list[str]:
         """The passed options that no engine supports, for sentences."""
         names = (
-            *("wide", "raters", "kind", "raters_in_rows", "question", "delimiter"),
+            *("wide", "raters", "raters_in_rows", "question", "delimiter"),
             *("source", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
         )
         passed = [option(name) for name in (*names, "predictions") if getattr(self, name)]
+        passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
         passed += [option("roster")] * (self.roster is not None)
         return passed + [option("format", self.format)] * (self.format not in ("auto", "table"))
 

@@ -34,7 +34,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.codes import Column
+from setagree.study.codes import Column, distinct_cells
 from setagree.study.frames import as_pandas, column_names, without_dictionary
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
@@ -173,9 +173,9 @@ class Condition:
             column = without_dictionary(column)
             if column.dtype == object:  # to a table of distinct cells, 1 and True are one
                 return self._of_cells(column)
-            codes, distinct = pd.factorize(column)
+            codes, distinct = distinct_cells(column)
             # A missing cell has code -1, which picks the last.
-            return np.append(self._of_cells(distinct.tolist()), np.int8(NULL))[codes]
+            return np.append(self._of_cells(distinct), np.int8(NULL))[codes]
         except DataError as error:
             raise DataError(
                 f"{option('where', self.text)}: column {self.column!r} {error}"

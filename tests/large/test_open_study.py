@@ -1,5 +1,6 @@
 """Whatever a person has is opened in one way, and how it was read is remembered."""
 
+import dataclasses
 import inspect
 import io
 import sys
@@ -13,6 +14,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.large.opening import open_study
+from setagree.study.reading import Plan, Reading
 
 STUDY = sa.simulate(40, 4, rng=1)
 TABLE = STUDY.to_long().assign(
@@ -276,6 +278,50 @@ class TestReading:
         ):
             open_study(STUDY, sa.Reading(unit="doc", label_sep=";", codebook=["a"]))
         assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", format="auto")) is STUDY
+
+
+OF_ENGINES = {
+    *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
+    *("missing", "encoding", "where", "format"),
+}
+IN_MEMORY = {
+    "labels": ["joy", "fear"], "format": "label_studio_json", "wide": True, "raters_in_rows": True,
+    "predictions": True, "duplicates": "first", "sheet": "two", "header_row": 2,
+    "sql": "SELECT * FROM t", "delimiter": ";", "question": "q", "roster": "people.csv",
+    "source": "file", "order_by": "at", "unit_columns": ["doc"], "rater_columns": ["prompt"],
+    "status": "status", "queued": "queued", "degree": "degree", "cluster": "doc",
+    "sampling_weight": "w", "strata": "part",
+}  # fmt: skip
+
+
+class TestOptionsOfEngines:
+    """An option that no engine supports is refused by its name, where a table is reduced."""
+
+    def test_every_option_is_here(self):
+        """An option is for engines, or refused by them; `raters` comes with `wide`."""
+        names = {field.name for field in dataclasses.fields(Reading)} - {"raters"}
+        assert names == OF_ENGINES | {*IN_MEMORY}
+
+    @pytest.mark.parametrize("name", IN_MEMORY)
+    def test_refused(self, name, tmp_path):
+        """By a cluster in any case, by DuckDB for files if it is asked for; else they are read."""
+        pytest.importorskip("duckdb")
+        frame = pytest.importorskip("dask.dataframe").from_pandas(TABLE, npartitions=2)
+        reading = Reading(**{name: IN_MEMORY[name]})
+        with pytest.raises(OptionError, match=rf"^{name}=.* is for "):
+            open_study(frame, reading)
+        TABLE.to_csv(tmp_path / "a.csv", index=False)
+        with pytest.raises(OptionError, match=rf"^{name}=.* is for files that are read into"):
+            open_study(tmp_path / "a.csv", reading, Plan(memory_limit="1GB"))
+
+    @pytest.mark.parametrize("make", ["polars", "duckdb"])
+    def test_read_into_memory(self, make):
+        """A lazy table on one computer is read where an option asks for it."""
+        pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+        rows = {"doc": [1, 2], "ann": ["joy", "fear"], "bob": ["joy", "joy"]}
+        frame = pl.DataFrame(rows)
+        lazy = frame.lazy() if make == "polars" else duckdb.connect().from_arrow(frame.to_arrow())
+        assert open_study(lazy, Reading(wide=True)).raters.tolist() == ["ann", "bob"]
 
 
 class TestTheRoad:

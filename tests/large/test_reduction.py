@@ -278,11 +278,6 @@ class TestAgreement:
         )
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.08)
 
-    def test_duplicates(self):
-        """Repeats are not settled in an engine."""
-        with pytest.raises(OptionError, match="duplicates='first' is not settled in an engine"):
-            sa.agreement(pl.LazyFrame(HOSTILE), duplicates="first")
-
     def test_built(self):
         """A study that is built is not reduced."""
         study = sa.simulate(10, 3, rng=1)
@@ -491,8 +486,6 @@ class TestErrors:
         """A column that is not there is named."""
         with pytest.raises(DataError, match="There is no column 'tags'"):
             sa.tally(lazy(HOSTILE), labels="tags")
-        with pytest.raises(OptionError, match="columns of flags are read in memory alone"):
-            sa.tally(lazy(HOSTILE), labels=["joy"])
 
     @every_engine
     def test_options_of_files(self, lazy):

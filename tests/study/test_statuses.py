@@ -6,8 +6,6 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, DroppedRowsWarning, OptionError
 from setagree.large.joining import with_models
-from setagree.large.opening import open_study
-from setagree.study.reading import Reading
 
 ROWS = [
     ("u1", "ann", "a", "observed"),
@@ -160,12 +158,3 @@ def test_errors_about_rows_of_another_status():
     odd = TABLE.assign(queued=["", "", "", "perhaps", *[""] * 6])
     with pytest.raises(DataError, match="row 4, counted from 1 below the header, has 'perhaps'"):
         sa.Annotations.from_long(odd, status="status", queued="queued")
-
-
-def test_an_engine_refuses_a_column_of_rows():
-    """Statuses, times and degrees are no silent loss where a cluster reduces the table."""
-    dask = pytest.importorskip("dask.dataframe")
-    frame = dask.from_pandas(TABLE.assign(at=1), npartitions=2)
-    for name, column in (("status", "status"), ("order_by", "at"), ("degree", "at")):
-        with pytest.raises(OptionError, match=f"{name}='{column}' is read in memory alone; read"):
-            open_study(frame, Reading(**{name: column}))
