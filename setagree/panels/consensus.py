@@ -369,7 +369,8 @@ class Consensus(Result):
         Reasons to adjudicate the unit, as bits; 0 without a reason. See `to_frame`.
     error_rates : DataFrame or None
         For ``"dawid_skene"`` on labels, by rater and label: `sensitivity`, the probability that the
-        rater gives the label if it is true, and `specificity`, that of not giving it if it is not.
+        rater gives the label if it is true, and `specificity`, that of not giving it if it is not,
+        both shrunk to those of all raters together.
     """
 
     method: str
