@@ -160,11 +160,11 @@ class Agreement(Result):
     >>> import setagree as sa
     >>> alpha = sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
     >>> alpha
-    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4469), 50 units>
     >>> round(alpha, 3), alpha == sa.krippendorff_alpha(sa.simulate(50, 3, rng=1))
     (0.338, True)
     >>> [round(end, 4) for end in alpha.interval(level=0.99)]
-    [0.2183, 0.4581]
+    [0.2183, 0.4868]
     >>> alpha.influence.idxmin()
     'u34'
     """
@@ -471,13 +471,13 @@ class AgreementTable(ResultRows[Agreement]):
     >>> import setagree as sa
     >>> table = sa.agreement(sa.simulate(50, 3, rng=1), distance=["masi", "jaccard"])
     >>> table["krippendorff_alpha", "masi"]
-    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4281), 50 units>
+    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4469), 50 units>
     >>> table["alpha", "jaccard"] is table[1]
     True
     >>> [f"{row.coefficient} [{row.distance}]" for row in table][1]
     'krippendorff_alpha [jaccard]'
     >>> table.to_frame().shape
-    (4, 16)
+    (4, 17)
     """
 
     rows: tuple[Agreement, ...]
