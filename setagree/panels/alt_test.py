@@ -138,11 +138,16 @@ class AltTest(Result):
     @property
     def verdict(self) -> str:
         """Sentence with the decision and its basis."""
+        return in_message(self.verdict_words)
+
+    @property
+    def verdict_words(self) -> Sentence:
+        """The verdict in parts, with the names of the model and of humans separate."""
+        who = Name.of(self.model)
         if self.reason is not None:
-            return f"No verdict: {self.reason}."
+            return ("No verdict on ", who, f": {self.reason}.")
         may = "may" if self.passes else "may not"
-        head = (Name.of(self.model), f" {may} replace a human: it {self.wins}.")
-        return in_message((*head, *self.reservations))
+        return (who, f" {may} replace a human: it {self.wins}.", *self.reservations)
 
     @property
     def wins(self) -> str:

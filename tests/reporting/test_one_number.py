@@ -175,7 +175,7 @@ def test_models_have_one_verdict(tmp_path):
     printed = squeezed(ok("panel", path, "-m", "r5,r6", "--margin", "0.1"))
     assert "'r5' may replace a human: it " in printed
     assert "'r6' may not replace a human: it " in printed
-    (best,) = re.findall(r"The best, r5, (wins over .*?)\. In", said["Models"])
+    (best,) = re.findall(r"The best, r5, (wins over .*?\))\.", said["Models"])
     assert f"'r5' may replace a human: it {best}." in printed
     for test in sa.noninferiority_test(study, model=["r5", "r6"], margin=0.1):
         assert f"{test.model} in the place of a human " in said["Decisions"]

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.distances import get_distance
@@ -155,6 +154,8 @@ def _normal_p(test: PermutationTest) -> float:
 
     A further one lies within mean ± t s sqrt(1 + 1 / B), of B - 1 degrees of freedom.
     """
+    from scipy.special import stdtr
+
     B = len(test.defined)
     if B < 2:
         return float("nan")

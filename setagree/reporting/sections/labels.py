@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import by_label
 from setagree.diagnosis.common import score_whole
@@ -113,33 +112,21 @@ def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | N
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return a sentence on the labels that hold half of the disagreement, at most three."""
+    """Return a sentence on the labels that hold half of the disagreement, or on all if many do."""
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
-    n = _untied(shares, min(int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1, _MOST_NAMED))
+    n = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1
+    # A label that is printed with the same share as the last one counts, too.
+    n = sum(one in {share(x) for x in shares[:n]} for one in map(share, shares))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
-    if evenly_spread(labels, n):
+    if n > _MOST_NAMED or evenly_spread(labels, n):
         held = shares[_common(labels) & (shares > 0)]
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
-    part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}"
-    names = [Name.of(label) for label in labels["label"].iloc[: min(n, _MOST_NAMED)]]
-    if n == 1:
-        return (f"{part}: ", *names, ".")
-    if n > _MOST_NAMED:
-        among = f"{part}, {share(shares[0])} each, among them "
-        return (among, *enumeration([(name,) for name in names]), ".")
-    parts = [(name, f" ({share(x)})") for name, x in zip(names, shares, strict=False)]
-    return (f"{part}: ", *enumeration(parts), ".")
-
-
-def _untied(shares: Floats, n: int) -> int:
-    """Return the number of labels to count if the last of ``n`` may tie with those after it."""
-    # Shares tie if they are printed alike. All that tie are counted; or only those before the tie
-    # if there are any and all would be too many to name.
-    tied = np.flatnonzero([share(one) == share(shares[n - 1]) for one in shares])
-    before, to = int(tied[0]), int(tied[-1]) + 1
-    return before if to > _MOST_NAMED and before else to
+    part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}: "
+    named = zip(labels["label"], shares[:n], strict=False)
+    one: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in named]
+    return (part, *enumeration(one), ".")
 
 
 def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
@@ -247,11 +234,6 @@ def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
     return known
 
 
-def confusions_p_values(f: Findings, frame: pd.DataFrame) -> list[float]:
-    """Return the least p, that of the largest excess of any confusion."""
-    return [_testable(f, frame)["p_value"].min()]
-
-
 def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
     """Return a sentence on the confusions that are most clearly above chance, if any is."""
     (p,) = f.corrected["confusions"]
@@ -348,7 +330,7 @@ CONFUSIONS = Topic(
     compute_confusions,
     about="Confusion",
     summary=confusions_summary,
-    p_values=confusions_p_values,
+    p_values=lambda f, frame: [_testable(f, frame)["p_value"].min()],
     optional=True,
     unweighted="Pairs",
     one_by_one="The pairs",

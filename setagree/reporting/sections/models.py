@@ -125,7 +125,7 @@ def summary(_: Findings, found: ModelFindings) -> Sentence:
     if not tests:
         return (found.reason,)
     if len(tests) == 1:
-        return model_verdict(tests[0])
+        return tests[0].verdict_words
     judged = [test for test in tests if test.reason is None]
     if not judged:
         return (f"No verdict on any of {len(tests):,} models: {tests[0].reason}.",)
@@ -142,26 +142,9 @@ def summary(_: Findings, found: ModelFindings) -> Sentence:
         words = (*words, "; ", *named(failing), " may not")
     if untested:
         words = (*words, "; no verdict on ", *named(untested))
-    return (*words, ". The best, ", Name.of(judged[0].model), ", ", *_standing(judged[0]))
-
-
-def model_verdict(test: AltTest) -> Sentence:
-    """Return the verdict on one model, and its standing."""
-    who = Name.of(test.model)
-    if test.reason is not None:
-        return ("No verdict on ", who, f": {test.reason}.")
-    may = "may" if test.passes else "may not"
-    return (who, f" {may} replace a human: it ", *_standing(test))
-
-
-def _standing(test: AltTest) -> Sentence:
-    """Return the number of humans over whom a model wins, and its advantage."""
-    near = share(test.average_advantage_probability)
-    advantage = (
-        f"{test.wins}. In {near} of the units, on average, it is at least as near to the other "
-        "humans as the human is."
-    )
-    return (advantage, *test.reservations)
+    best = judged[0]
+    standing = (". The best, ", Name.of(best.model), f", {best.wins}.")
+    return (*words, *standing, *best.reservations)
 
 
 def sections(f: Findings, found: ModelFindings) -> Iterator[Section]:
@@ -220,7 +203,7 @@ def _test_section(test: AltTest, together: str = "") -> Section:
     if n:
         skipped = f"Left out for fewer than 30 shared units: {counted(n, 'human')}."
     if test.reason is not None:
-        return Section(note=f"{skipped} {together}".strip(), lead=model_verdict(test))
+        return Section(note=f"{skipped} {together}".strip(), lead=test.verdict_words)
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
     caption = "Model and human, each compared with the other humans, the best human first"
     table = table_of(frame, test.columns, caption, limit=MOST_ROWS, function="alt_test")
@@ -228,11 +211,12 @@ def _test_section(test: AltTest, together: str = "") -> Section:
     if together:
         rates = test.by_epsilon(_EPSILONS)["winning_rate"]
         listed = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
-        note = f"{note} Winning rate {listed}. {_ADVICE} {together}"
+        average = f"Average advantage {number(test.average_advantage_probability)}."
+        note = f"{note} {average} Winning rate {listed}. {_ADVICE} {together}"
     height = rows_height(len(test.humans) + 2) + 0.2 * len(test.reservations)
     # The verdict takes several lines below the title on a narrow page.
     picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
-    return Section(table, picture, " ".join(note.split()), model_verdict(test))
+    return Section(table, picture, " ".join(note.split()), test.verdict_words)
 
 
 def _consensus_section(f: Findings, found: ModelFindings) -> Section:

@@ -16,6 +16,7 @@ from setagree.plots import diagnosis
 from setagree.plots import panels as pictures
 from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
+    SURE,
     Findings,
     Method,
     Picture,
@@ -54,7 +55,7 @@ _RESHUFFLED = 5_000_000
 """Ratings of all reshuffles of the answers to units, about 2 seconds."""
 
 _FEWEST = 19
-"""Least number of reshuffles for the map, which can give p = 0.05."""
+"""Least number of reshuffles, which can give p = 0.05."""
 
 
 def compute(f: Findings) -> pd.DataFrame:
@@ -64,13 +65,28 @@ def compute(f: Findings) -> pd.DataFrame:
         wanted: dict[str, Any] = {"n_resamples": n, "rng": f.options.rng} if n else {}
         return by_rater(f.study, **f.measure, level=f.level, **wanted)
 
-    most = _RESHUFFLED / f.study.n_ratings
-    return resampled(f, tested, lambda frame: frame["p_value"], most)
+    return resampled(f, tested, lambda frame: frame["p_value"], _most_reshuffles(f))
 
 
-def p_values(_: Findings, raters: pd.DataFrame) -> list[float]:
-    """Return p of the change without each rater."""
-    return [*raters["p_value"]]
+def _most_reshuffles(f: Findings) -> int:
+    """Return the largest number of reshuffles, or 0 if these are too few for any p of 0.05."""
+    n = _RESHUFFLED // f.study.n_ratings
+    return n if n >= _FEWEST else 0
+
+
+def p_values(f: Findings, raters: pd.DataFrame) -> list[float]:
+    """Return p of the change without each rater.
+
+    Of a large study, for which there are too few reshuffles, it is that of t, unless a p of the
+    reshuffles is above 0.05.
+    """
+    from scipy.special import stdtr
+
+    p = raters["p_value"]
+    if _most_reshuffles(f) < f.n_reshuffles:
+        t = raters["difference"].abs() / raters["difference_standard_error"]
+        p = p.where(p > SURE, 2 * stdtr(f.main.n_pairable_units - 1, -t))
+    return [*p]
 
 
 def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
@@ -109,7 +125,7 @@ def _no_gain(raters: pd.DataFrame, word: str) -> Sentence:
         whom = f"{one} of the {len(raters):,} raters without whom {word} is defined"
     least = "at most " if n > 1 else ""
     changes = f"Leaving out {whom} changes {word} by {least}{number(change)}; "
-    if raters["p_value"].isna().all():
+    if raters["p_holm"].isna().all():
         return (f"{changes}no test is possible.",)
     reach = raters["difference_high"].max()
     but = f", but the intervals reach {number(reach, signed=True)}" if reach >= _MUCH else ""
@@ -149,30 +165,23 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     """Return the table of raters, those whose removal helps most first."""
     word, has_changes = f.main.definition.short, _has_changes(f, raters)
     raters = f.tested("raters")
+    alone = f"a {level_text(f.level)} interval{f.main.drawn and f' ({f.main.drawn})'}"
+    change = f"of {word} if the rater is left out, with {alone} for each rater alone"
+    often = f"the label given in {100 * _OFTEN:.0f} or more of 100 units"
+    ends = ("difference", "difference_low", "difference_high")
     columns = [
         Column("rater", "name", "Rater"),
-        Column(("difference", "difference_low", "difference_high"), "change", "Change"),
+        Column(ends, "change", "Change", change if has_changes else ""),
         Column("p_holm", "p", "p, Holm"),
         Column("n_ratings", "count", "Ratings"),
-        Column("mean_distance", "number", "Mean distance"),
-        Column("mean_set_size", "number", "Labels"),
-        Column("set_size_bias", "signed", "vs. others"),
+        Column("mean_distance", "number", "Mean distance", "to the answers of the others"),
+        Column("mean_set_size", "number", "Labels", "per unit"),
+        Column("set_size_bias", "signed", "vs. others", "labels per unit beyond those of others"),
         Column("empty_rate", "share", "Empty"),
-        Column("overused_label", "name", "Overuses"),
-        Column("underused_label", "name", "Underuses"),
+        Column("overused_label", "name", "Overuses", f"{often} more often than the others"),
+        Column("underused_label", "name", "Underuses", f"{often} less often than the others"),
     ]
-    over = f.main.drawn and f" ({f.main.drawn})"
-    changes = (
-        f"Change: by how much {word} changes when the rater is left out, with a "
-        f"{level_text(f.level)} interval{over} for each rater alone. "
-    )
-    note = (
-        f"{changes if has_changes else ''}Mean distance: to the answers of the others. Labels: per "
-        "unit, and more (+) or fewer (−) than the others give. Overuses and underuses: the label "
-        "that the rater gives more or less often than the others, by "
-        f"{100 * _OFTEN:.0f} of 100 units or more. A rater who disagrees with the others need not "
-        "be the one who is wrong."
-    )
+    note = "A rater who disagrees with the others need not be the one who is wrong."
     raters = raters.assign(
         overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
         underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
@@ -262,11 +271,6 @@ def compute_map(f: Findings) -> RaterMap | None:
     return resampled(f, mapped, lambda placed: placed.p_value, most)
 
 
-def map_p_values(_: Findings, placed: RaterMap) -> list[float]:
-    """Return p of the clusters."""
-    return [placed.p_value]
-
-
 def map_summary(f: Findings, placed: RaterMap) -> Sentence:
     """Return a sentence on significant clusters of raters, or on raters who differ."""
     return () if not holds(f.corrected["map"]).all() or are_copies_few(f) else _map_lead(f, placed)
@@ -354,7 +358,7 @@ MAP = Topic(
     compute_map,
     about="Rater clusters",
     summary=map_summary,
-    p_values=map_p_values,
+    p_values=lambda _, placed: [placed.p_value],
     method=map_method,
     optional=True,
     unweighted="Distances",
