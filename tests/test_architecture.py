@@ -363,7 +363,7 @@ def function_sizes(source):
 BUDGET = {
     "cli": 4_000,
     "coefficients": 2_900,
-    "credit": 2_500,
+    "credit": 2_450,
     "diagnosis": 3_950,
     "distances": 2_500,
     "exports": 4_450,

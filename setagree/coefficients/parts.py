@@ -162,6 +162,19 @@ class Parts:
         d_max, pairs = case.weights.max_distance, np.where(r > 1, r * (r - 1), np.inf)
         return features(self.whole.model, r, r, q / (d_max * pairs))
 
+    @cached_property
+    def _by_part(self) -> tuple[Codes, Codes]:
+        """The ratings in the order of their parts, and the bounds of those of each part."""
+        counts = np.bincount(self.part, minlength=self.n_parts)
+        return np.argsort(self.part, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+
+    @property
+    def _rating_weights(self) -> tuple[Floats, Floats]:
+        """The sampling weights of the unit of each rating; see `UnitSums.unit_weights`."""
+        study = self.whole.case.study
+        w, v = self.whole.unit_weights
+        return (w, v) if study is None else (w[study.unit_codes], v[study.unit_codes])
+
     # -- sums and urns of the parts
 
     @cached_property
@@ -171,67 +184,55 @@ class Parts:
         if self.of_ratings:
             rows, pairs = case.tally.rows, zip(f, self._after[0], strict=True)
             f = Sums(*((x[rows] - after)[self._entries] for x, after in pairs))
-            if case.study is not None and case.is_weighted:
-                f = f.weighted(*(w[case.study.unit_codes] for w in self.whole.unit_weights))
+            if case.is_weighted:
+                f = f.weighted(*self._rating_weights)
         return Sums(*map(self._total, f))
 
     @cached_property
-    def _urns(self) -> tuple[Any, Codes, Floats]:
-        """z_b, and the entry of z and the amount that each stored count of a unit adds.
-
-        z_b is what a part adds to the urn per value: a sparse array of shape (n_parts, K).
-        """
+    def _urns(self) -> Any:
+        """z_b, what a part adds to the urn per value: a sparse array of shape (n_parts, K)."""
         from scipy import sparse
 
-        tally, K, share = self.whole.case.tally, self.whole.case.weights.n_values, self._share
-        if self.of_ratings:
-            part, value, each = self._taken_from_urn()
-        else:
-            part, value = self.part[tally.rows], tally.indices
-            each = tally.counts * share[tally.rows]
-        distinct, entry = distinct_keys(part.astype(np.int64) * K + value, self.n_parts * K)
+        if not self.of_ratings:
+            return self._urns_of_units[0]
+        # A unit adds s'_i (c_i - e_v) without a rating v, with s_i = share_i, s'_i that without v:
+        # s_i c_i - s'_i (c_i - e_v) = (1 - s'_i / s_i) s_i c_i + s'_i e_v less.
+        whole, tally, (order, ends) = self.whole, self.whole.case.tally, self._by_part
+        entry, w, B = self._entries[order], self._rating_weights[1][order], self.n_parts
+        rows, after = tally.rows[entry], self._after[1][entry]
+        before, K = whole.of_patterns[1][rows], whole.case.weights.n_values
+        z = sparse.csr_array((w * after, tally.indices[entry], ends.copy()), (B, K))
+        moved = np.where(before != after, 1 - after / np.where(before > 0, before, 1), 0.0)
+        if moved.any():
+            taken = sparse.csr_array((w * moved, rows, ends.copy()), (B, len(whole.times)))
+            taken.eliminate_zeros()
+            check_cost(
+                "Leaving out each rater",
+                n_steps=_STEPS_PER_ENTRY * float(np.diff(tally.indptr)[taken.indices].sum()),
+                instead="Krippendorff's alpha passes, or fewer raters.",
+            )
+            z = z + taken @ whole.counts
+        z.sum_duplicates()  # which sorts, too
+        return z
+
+    @cached_property
+    def _urns_of_units(self) -> tuple[Any, Codes, Floats]:
+        """z_b, and the entry of z and the amount that each stored count of a unit adds."""
+        from scipy import sparse
+
+        tally, K, B = self.whole.case.tally, self.whole.case.weights.n_values, self.n_parts
+        each = tally.counts * self.whole.of_patterns[1][tally.rows]
+        keys = self.part.astype(np.int64)[tally.rows] * K + tally.indices
+        distinct, entry = distinct_keys(keys, B * K)
         parts = distinct // K  # much faster than divmod
-        ends = np.searchsorted(parts, np.arange(self.n_parts + 1))
+        ends = np.searchsorted(parts, np.arange(B + 1))
         z = (_added(entry, each, len(distinct)), (distinct - parts * K).astype(np.intp), ends)
-        return sparse.csr_array(z, (self.n_parts, K)), entry, each
-
-    @property
-    def _share(self) -> Floats:
-        return self.whole.of_patterns[1]
-
-    def _taken_from_urn(self) -> tuple[Codes, Codes, Floats]:
-        """Return parts, values and the amounts that their ratings take from the urn.
-
-        A unit adds s'_i (c_i - e_v) without a rating v, and so s_i c_i - s'_i (c_i - e_v) =
-        (s_i - s'_i) c_i + s'_i e_v less; s_i is share_i, and s'_i share_i without v.
-        """
-        case, tally = self.whole.case, self.whole.case.tally
-        assert case.study is not None  # noqa: S101 - `_entries` has seen to it
-        rows, after = tally.rows[self._entries], self._after[1][self._entries]
-        moved = self._share[rows] - after
-        if case.is_weighted:
-            w = self.whole.unit_weights[1][case.study.unit_codes]
-            moved, after = w * moved, w * after
-        of_unit = np.flatnonzero(moved)
-        sizes = np.diff(tally.indptr)[rows[of_unit]]
-        check_cost(
-            "Leaving out each rater",
-            n_steps=_STEPS_PER_ENTRY * float(sizes.sum()),
-            instead="Krippendorff's alpha passes, or fewer raters.",
-        )
-        starts = tally.indptr[rows[of_unit]] - (np.cumsum(sizes) - sizes)
-        cells = np.arange(sizes.sum()) + np.repeat(starts, sizes)
-        rating = np.repeat(of_unit, sizes)
-        return (
-            np.concatenate([self.part[rating], self.part]),
-            np.concatenate([tally.indices[cells], case.study.value_codes]),
-            np.concatenate([moved[rating] * tally.counts[cells], after]),
-        )
+        return sparse.csr_array(z, (B, K)), entry, each
 
     @cached_property
     def _forms(self) -> tuple[Floats, Floats]:
         """F z_b at each entry of the urns z, and z_b' F z_b of each part; only for an urn."""
-        z, model = self._urns[0], self.whole.model
+        z, model = self._urns, self.whole.model
         assert isinstance(model, Urn)  # noqa: S101 - the callers have seen to it
         parts = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))
         spread = model.spread_in_groups(self.whole.case, parts, z.indices.astype(np.intp), z.data)
@@ -257,7 +258,7 @@ class Parts:
         error = root(squares / np.where(S.n > 1, S.n * (S.n - 1), np.nan))
         # The reason for each estimate of NaN, or None; see `estimate`.
         enough = y > NOTHING * self._reach / self.whole.case.weights.max_distance
-        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns[0].indptr))
+        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns.indptr))
         reasons[~is_undefined(model, S) & enough] = None
         nan = np.where(reasons == None, 0.0, np.nan)  # noqa: E711 - elementwise
         return Estimates(coefficient(model, S, y) + nan, error + nan, S.O / S.M, S.n, reasons)
@@ -268,7 +269,7 @@ class Parts:
         case, model, S = self.whole.case, self.whole.model, self.sums
         n = len(self.part)
         if isinstance(model, Urn):
-            (_, entry, each), (spread, form) = self._urns, self._forms
+            (_, entry, each), (spread, form) = self._urns_of_units, self._forms
             pairs = S.P**2 - S.own
             near = _added(case.tally.rows, each * spread[entry], n)
             return form / np.where(pairs > 0, pairs, np.nan), near
@@ -278,14 +279,14 @@ class Parts:
         if model.fixed:
             return np.full(self.n_parts, self.whole.chance[0]), np.zeros(n)
         blocks = self._blocks(np.arange(self.n_parts))
-        z = (self._urns[0][some].toarray().T[:, None] for some in blocks)
+        z = (self._urns[some].toarray().T[:, None] for some in blocks)
         y = np.concatenate([model.chance(case, [each]) for each in z])
         return y, np.full(n, np.nan)  # no closed form of a unit is known
 
     @property
     def _reach(self) -> Floats:
         """The largest distance of each part from one value in use to another; see `reach`."""
-        z, out, weights = self._urns[0], np.zeros(self.n_parts), self.whole.case.weights
+        z, out, weights = self._urns, np.zeros(self.n_parts), self.whole.case.weights
         used = np.flatnonzero(z.data)
         part = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))[used]
         value, start = z.indices[used].astype(np.intp), np.flatnonzero(np.diff(part, prepend=-1))
@@ -312,7 +313,7 @@ class Parts:
         """
         whole, model = self.whole, self.whole.model
         if isinstance(model, Urn):
-            return whole.without(self.sums, self._urns[0] @ whole.to_values, self._forms[1])
+            return whole.without(self.sums, self._urns @ whole.to_values, self._forms[1])
         if model.fixed:
             return whole.without(self.sums)
         if not isinstance(model, UrnOfEachRater):
@@ -324,7 +325,7 @@ class Parts:
 
     def _redrawn(self) -> Floats:
         """Return y without each part if labels are redrawn, once for parts of equal answers."""
-        case, z, y = self.whole.case, self._urns[0], np.full(self.n_parts, np.nan)
+        case, z, y = self.whole.case, self._urns, np.full(self.n_parts, np.nan)
         alike: dict[tuple[bytes, bytes], list[int]] = {}
         for b in np.flatnonzero(self.whole.sums.n - self.sums.n > 1).tolist():
             mine = slice(z.indptr[b], z.indptr[b + 1])
@@ -374,7 +375,7 @@ class Parts:
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
         study; the second is NaN for sets of units. Only for a Fixed or Urn model.
         """
-        whole, left, z = self.whole, self.left, self._urns[0]
+        whole, left, z = self.whole, self.left, self._urns
         f, share = whole.of_patterns
         has_urn = isinstance(whole.model, Urn)
         means = np.array([whole.sums.M, whole.sums.O, whole.form * has_urn]) / whole.sums.n
@@ -424,7 +425,7 @@ class Parts:
         The row of each, its nu_ib, sum_i nu_ib² of each part over all units, and the features and
         share_i c_i' F (X - z_b) that it has without the part, or None if it is gone.
         """
-        whole, z = self.whole, self._urns[0]
+        whole, z = self.whole, self._urns
         if self.of_ratings:
             return self._changed_by_ratings()
         # The nu_ib of a small part count as equal; their sum is z' F X.
@@ -437,11 +438,10 @@ class Parts:
 
     def _changed_by_ratings(self) -> tuple[Any, Floats, Floats, tuple[Sums, Floats]]:
         """Return `_changed` of parts that are sets of ratings."""
-        whole, z, entry, case = self.whole, self._urns[0], self._entries, self.whole.case
+        whole, z, entry, case = self.whole, self._urns, self._entries, self.whole.case
         assert case.study is not None  # noqa: S101 - `_entries` has seen to it
         (B, K), rows, v = z.shape, case.tally.rows[entry], case.study.value_codes
-        order = np.argsort(self.part, kind="stable")
-        ends = np.searchsorted(self.part[order], np.arange(B + 1))
+        order, ends = self._by_part
         squared_nu, n_cells, F = np.empty(B), K + len(whole.times), None
         if self._is_dense:
             F, n_cells = whole.spread(np.eye(K)), K
@@ -460,7 +460,7 @@ class Parts:
             nu[mine] = _added(row, counts.data * F_z[column[row], counts.indices], len(column))
             to_z[mine] = F_z[column, v[mine]]
         # s'_i (c_i - e_v)' F (X - z_b)
-        before, (f, share) = self._share[rows], self._after
+        before, (f, share) = whole.of_patterns[1][rows], self._after
         after, ratio = share[entry], share[entry] / np.where(before > 0, before, 1)
         near = ratio * (before * whole.to_urn[rows] - nu) - after * (whole.to_values[v] - to_z)
         return rows, nu, squared_nu, (Sums(*(x[entry] for x in f)), near)

@@ -63,19 +63,6 @@ class Sums(NamedTuple):
         return Sums(self.n, w * self.M, w * self.O, v * self.P, w**2 * self.own)
 
 
-class Left(NamedTuple):
-    """A study without each of several parts, and whether the digits of its estimate cancelled.
-
-    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
-    """
-
-    sums: Sums
-    form: Floats
-    y: Floats
-    estimate: Floats
-    lost: Flags
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A coefficient with its parts, as bare numbers.
@@ -392,6 +379,8 @@ class UnitSums:
             answers = sparse.coo_array((np.ones(len(kept)), at), shape=shape).tocsr()
             yield np.asarray(answers.T @ times.T)[:, None]
 
+    # -- without units, groups of units or raters (see `parts`)
+
     @property
     def has_closed_form(self) -> bool:
         """Whether a unit is left out without computing the chance term of the others."""
@@ -465,3 +454,16 @@ class UnitSums:
         lost |= form <= max(CANCELLATION_TOL * self.form, least)
         lost &= ~is_undefined(model, left)
         return Left(left, form, y, coefficient(model, left, y), lost)
+
+
+class Left(NamedTuple):
+    """A study without each of several parts, and whether the digits of its estimate cancelled.
+
+    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
+    """
+
+    sums: Sums
+    form: Floats
+    y: Floats
+    estimate: Floats
+    lost: Flags

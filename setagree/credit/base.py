@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -248,6 +248,23 @@ def chunks(codes: Codes) -> Iterator[Codes]:
     """Yield the codes in runs of one block."""
     for start in range(0, len(codes), BLOCK):
         yield codes[start : start + BLOCK]
+
+
+def in_blocks(
+    function: Callable[[Codes, Codes], npt.NDArray[Any]], k: Codes, l: Codes, size: int
+) -> npt.NDArray[Any]:
+    """Return function(k, l), elementwise, computed for so many pairs at a time."""
+    starts = range(0, len(k) or 1, size)
+    parts = [function(k[start : start + size], l[start : start + size]) for start in starts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def dense_if_few(weights: Weights, *, relative: bool = False) -> Weights:
+    """Return the weights of few values as a matrix; `relative` as in `DenseWeights`."""
+    if weights.n_values > BLOCK:
+        return weights
+    every = np.arange(weights.n_values)
+    return DenseWeights(weights.values, weights.block(every, every), relative=relative)
 
 
 def reading_key(value: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BLOCK, DenseWeights, Floats, Weights
+from setagree.credit.base import BLOCK, DenseWeights, Floats, Weights, dense_if_few
 from setagree.credit.dense import (
     WeightedJaccardWeights,
     callable_weights,
@@ -26,7 +26,7 @@ from setagree.credit.overlap import (
     check_overlap_function,
     zeroed,
 )
-from setagree.credit.semantic import CentroidWeights, best_match_weights, degree_weights
+from setagree.credit.semantic import BestMatchWeights, CentroidWeights, DegreeWeights
 from setagree.credit.subsets import SizeTable
 from setagree.distances.base import (
     CallableDistance,
@@ -129,19 +129,16 @@ class WeightBuilder:
             case WeightedJaccardDistance():
                 return self._weighted(distance, self.geometry)
             case ClosureDistance():
-                self._warn_tree(distance)
-                closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
+                closed = self._closed(distance)
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
             case DegreeDistance():
                 return self._of_degrees(distance)
             case BestMatchDistance():
-                self._warn_tree(distance)
-                closed = SetGeometry([distance.hierarchy.close(value) for value in self.values])
-                stated = self._known(distance.information, closed)
+                stated = self._known(distance.information, self._closed(distance))
                 near = distance.similarities(self.geometry.labels, stated)
-                return best_match_weights(self.values, self.geometry, near)
+                return dense_if_few(BestMatchWeights(self.values, self.geometry, near))
         raise DistanceError(f"{distance!r} has no weights; derive from a known kind of distance.")
 
     @property
@@ -167,18 +164,18 @@ class WeightBuilder:
         held = np.append(sets.flags.T @ self.pairable, self.pairable.sum())
         return dict(zip(sets.labels, information(held).tolist(), strict=True))
 
-    def _warn_tree(self, distance: ClosureDistance | BestMatchDistance) -> None:
-        """Warn if none of the labels is in the hierarchy."""
+    def _closed(self, distance: ClosureDistance | BestMatchDistance) -> SetGeometry:
+        """Return the sets with all ancestors; warn if none of the labels is in the hierarchy."""
         tree, used = distance.hierarchy.parents, self.geometry.labels
-        if not tree or not used or self.checked:
-            return
-        if not frozenset().union(tree, *tree.values()) & set(used):
+        is_empty = not tree or not used or self.checked
+        if not is_empty and not frozenset().union(tree, *tree.values()) & set(used):
             warn(
                 f"no label of the study is in the hierarchy of {distance.name!r} (the study "
                 f"has {listing(used)}; the hierarchy {listing(sorted_labels(tree))}); check how "
                 "they are spelled.",
                 SetagreeWarning,
             )
+        return SetGeometry([distance.hierarchy.close(value) for value in self.values])
 
     def _warn_labels(self, distance: WeightedJaccardDistance) -> None:
         """Warn about weights of unused labels and about labels without a weight."""
@@ -200,7 +197,8 @@ class WeightBuilder:
 
     def _of_degrees(self, distance: DegreeDistance) -> Weights:
         if have_degrees(self.values):
-            return degree_weights(self.values, distance)
+            weights = DegreeWeights(self.values, distance)
+            return dense_if_few(weights, relative=not distance.bounded)
         return self._overlap(self.geometry, distance.of_sets)
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -134,9 +133,6 @@ class CostModel:
     @cached_property
     def counts(self) -> list[_Counts]:
         """The counts from the smallest sets on, from one pass over all members."""
-        return list(self._counts())
-
-    def _counts(self) -> Iterator[_Counts]:
         sizes, ranks, tried = self.geometry.sizes, self.geometry.ranks, self.tried
         distinct = np.flatnonzero(np.bincount(sizes))
         some = np.linspace(0, len(distinct) - 1, min(_SIZES_TRIED, len(distinct))).astype(np.int64)
@@ -149,7 +145,7 @@ class CostModel:
         grown = np.array([[comb(j, p) for j in range(_DEEPEST + 1)] for p in range(_DEEPEST + 1)])
         found = np.zeros((len(tried), _DEEPEST + 1))
         with_label = np.zeros(len(self.geometry.labels))
-        below = -1
+        below, counts = -1, []
         for k in some:
             new = (own_size > below) & (own_size <= distinct[k])
             below = int(distinct[k])
@@ -158,7 +154,9 @@ class CostModel:
             n_sets = int(np.count_nonzero(sizes <= below))
             entries = np.vstack([np.full(len(tried), n_sets), grown @ found.cumsum(axis=0).T])
             shared = np.append(0, np.cumsum(with_label * (with_label - 1) / 2))
-            yield _Counts(below, n_sets, int(k) + 1, entries, shared[-1] - shared[tried])
+            tails = shared[-1] - shared[tried]
+            counts.append(_Counts(below, n_sets, int(k) + 1, entries, tails))
+        return counts
 
     @cached_property
     def _subsets(self) -> Floats:

@@ -47,10 +47,7 @@ class WeightedJaccardWeights(BlockWeights):
         self._weighted = sparse.csr_array(entries, shape=self._flags.shape)
         self._mass = np.asarray(self._weighted.sum(axis=1), dtype=np.float64)
 
-    @property
-    def max_distance(self) -> float:
-        """d_max = 1."""
-        return 1.0
+    max_distance = 1.0
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
@@ -162,10 +159,7 @@ def _call(function: Callable[[Any, Any], float], x: object, y: object) -> float:
 
 
 def _check_diagonal(values: Sequence[Any], function: Callable[[Any, Any], float]) -> None:
-    try:
-        own = [float(function(value, value)) for value in values]
-    except Exception:  # noqa: BLE001 - one call per value locates the error
-        own = [_call(function, value, value) for value in values]
+    own = [float(_row(function, value, [value])[0]) for value in values]
     for value, distance in zip(values, own, strict=True):
         if not abs(distance) <= ROUNDING:
             hint = " It looks like a similarity: pass 1 - f instead." if set(own) == {1.0} else ""

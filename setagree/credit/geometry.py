@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.credit.base import Codes, Floats
+from setagree.credit.base import Codes, Floats, in_blocks
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 32_768
@@ -117,22 +117,18 @@ class SetGeometry:
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
         if self.n_words > _MANY_WORDS and len(self._found) < self.n_words * self.n_values:
-            return self._shared_by_rows(k, l)
-        out = np.zeros(np.shape(k), dtype=np.uint8 if 64 * self.n_words < 256 else np.int32)
-        for start in range(0, out.size, _PAIR_CHUNK):
-            part = slice(start, start + _PAIR_CHUNK)
-            for word in self.words:
-                out[part] += np.bitwise_count(word.take(k[part]) & word.take(l[part]))
+            return in_blocks(self._shared_by_rows, k, l, _ROW_CHUNK)
+        return in_blocks(self._shared_by_words, k, l, _PAIR_CHUNK)
+
+    def _shared_by_words(self, k: Codes, l: Codes) -> Any:
+        out: Any = np.zeros(len(k), dtype=np.uint8 if 64 * self.n_words < 256 else np.int32)
+        for word in self.words:
+            out += np.bitwise_count(word.take(k) & word.take(l))
         return out
 
-    def _shared_by_rows(self, k: Codes, l: Codes) -> npt.NDArray[np.int64]:
+    def _shared_by_rows(self, k: Codes, l: Codes) -> Any:
         """Compare members instead of words, of which most are 0."""
-        out = np.zeros(len(k), dtype=np.int64)
-        for start in range(0, len(k), _ROW_CHUNK):
-            part = slice(start, start + _ROW_CHUNK)
-            both = self.flags[k[part]].multiply(self.flags[l[part]])
-            out[part] = np.diff(both.indptr)
-        return out
+        return np.diff(self.flags[k].multiply(self.flags[l]).indptr).astype(np.int64)
 
     def shared_block(self, rows: Codes, columns: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\| for all k in rows and l in columns."""

@@ -15,6 +15,7 @@ from setagree.credit.base import (
     Floats,
     Weights,
     add_symmetric_blocks,
+    in_blocks,
     largest_in_blocks,
 )
 from setagree.credit.cost_model import CostModel, Plan
@@ -201,12 +202,10 @@ class OverlapWeights(BlockWeights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        out = np.empty(len(k))
-        for start in range(0, len(k), _PAIR_BLOCK_SIZE):
-            part = slice(start, start + _PAIR_BLOCK_SIZE)
-            shared = self.geometry.shared(k[part], l[part])
-            out[part] = self.table.between(k[part], l[part], shared)
-        return out
+        return in_blocks(self._distance_at, k, l, _PAIR_BLOCK_SIZE)
+
+    def _distance_at(self, k: Codes, l: Codes) -> Floats:
+        return self.table.between(k, l, self.geometry.shared(k, l))
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
@@ -338,10 +337,7 @@ def _tried(distance: OverlapDistance, a: Any, b: Any, i: Any) -> Floats:
 class NominalWeights(Weights):
     """d = 1 between different values."""
 
-    @property
-    def max_distance(self) -> float:
-        """d_max = 1."""
-        return 1.0
+    max_distance = 1.0
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
@@ -356,12 +352,16 @@ class NominalWeights(Weights):
         return float(x @ self.distance_dot(x))
 
 
-class SquaredWeights(Weights):
-    """d = (p_k - p_l)² with one position per value."""
+class _ScaleWeights(Weights):
+    """Weights of a distance between one position per value."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
         super().__init__(values)
         self.positions = positions
+
+
+class SquaredWeights(_ScaleWeights):
+    """d = (p_k - p_l)² with one position per value."""
 
     @cached_property
     def max_distance(self) -> float:
@@ -387,12 +387,8 @@ class SquaredWeights(Weights):
         return 2 * (m[0] * m[4] - 4 * m[1] * m[3] + 3 * m[2] ** 2)
 
 
-class AbsoluteWeights(Weights):
+class AbsoluteWeights(_ScaleWeights):
     r"""d = \|p_k - p_l\| with one position per value."""
-
-    def __init__(self, values: tuple[Any, ...], positions: Floats) -> None:
-        super().__init__(values)
-        self.positions = positions
 
     @cached_property
     def max_distance(self) -> float:

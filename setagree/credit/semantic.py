@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import check_cost
-from setagree.credit.base import BLOCK, BlockWeights, Codes, DenseWeights, Floats, Weights, chunks
+from setagree.credit.base import BlockWeights, Codes, Floats, Weights, chunks, in_blocks
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import AbsoluteWeights
 from setagree.distances.degrees import DegreeDistance
@@ -76,13 +76,11 @@ class CentroidWeights(Weights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        out = np.empty(len(k))
-        for start in range(0, len(k), self._step):
-            part = slice(start, start + self._step)
-            cosines = np.einsum("ij,ij->i", self._rows(k[part]), self._rows(l[part]))
-            out[part] = without_rounding(1 - cosines)
-        out[k == l] = 0.0
-        return out
+        return in_blocks(self._distance_at, k, l, self._step)
+
+    def _distance_at(self, k: Codes, l: Codes) -> Floats:
+        cosines = np.einsum("ij,ij->i", self._rows(k), self._rows(l))
+        return np.where(k == l, 0.0, without_rounding(1 - cosines))
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
@@ -142,24 +140,20 @@ class BestMatchWeights(BlockWeights):
         shares = 1 / np.maximum(geometry.sizes, 1)
         self._shares = sparse.csr_array(sparse.diags_array(shares) @ geometry.flags)
 
-    @property
-    def max_distance(self) -> float:
-        """d_max = 1."""
-        return 1.0
+    max_distance = 1.0
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        out = np.empty(len(k))
-        for start in range(0, len(k), _PAIR_BLOCK_SIZE):
-            part = slice(start, start + _PAIR_BLOCK_SIZE)
-            out[part] = 1 - (self._nearest(k[part], l[part]) + self._nearest(l[part], k[part])) / 2
-        return self._with_empty(out, k, l)
+        return in_blocks(self._distance_at, k, l, _PAIR_BLOCK_SIZE)
+
+    def _distance_at(self, k: Codes, l: Codes) -> Floats:
+        return self._with_empty(1 - (self._nearest(k, l) + self._nearest(l, k)) / 2, k, l)
 
     def _nearest(self, k: Codes, l: Codes) -> Floats:
         """Return the mean over the labels of k of the nearest in l, elementwise."""
         sizes = self._geometry.sizes[k]
         pair = np.repeat(np.arange(len(k)), sizes)
-        labels = self._geometry.indices[self._geometry.indptr[k[pair]] + _places(sizes)]
+        labels = self._geometry.indices[entries_of(self._geometry.indptr, k)]
         return np.bincount(pair, self._best[l[pair], labels], len(k)) / np.maximum(sizes, 1)
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
@@ -173,23 +167,6 @@ class BestMatchWeights(BlockWeights):
         empty = self._geometry.sizes == 0
         distances = np.where(empty[k] | empty[l], 1.0, distances)
         return np.where(k == l, 0.0, np.clip(distances, 0.0, 1.0))
-
-
-def _places(lengths: Codes) -> Codes:
-    """Return 0, 1, ... up to each length, one after the other."""
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-
-
-def best_match_weights(
-    values: tuple[LabelSet, ...], geometry: SetGeometry, near: Floats
-) -> Weights:
-    """Return the weights of best matches: of few values a matrix."""
-    weights = BestMatchWeights(values, geometry, near)
-    if len(values) > BLOCK:
-        return weights
-    every = np.arange(len(values))
-    return DenseWeights(values, weights.block(every, every))
 
 
 _DEGREE_PAIRS_AT_ONCE, _CELL_BLOCK_SIZE = 50_000, 250_000
@@ -220,14 +197,11 @@ class DegreeWeights(Weights):
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
-        out = np.empty(len(k))
-        for start in range(0, len(k), _DEGREE_PAIRS_AT_ONCE):
-            left, right = (codes[start : start + _DEGREE_PAIRS_AT_ONCE] for codes in (k, l))
-            shared = self._degrees[left].minimum(self._degrees[right]).sum(axis=1)
-            sums = self._sums[left] + self._sums[right]
-            out[start : start + len(left)] = self._from_sums(sums, np.asarray(shared))
-        out[k == l] = 0.0
-        return out
+        return in_blocks(self._distance_at, k, l, _DEGREE_PAIRS_AT_ONCE)
+
+    def _distance_at(self, k: Codes, l: Codes) -> Floats:
+        shared: Any = np.asarray(self._degrees[k].minimum(self._degrees[l]).sum(axis=1))
+        return np.where(k == l, 0.0, self._from_sums(self._sums[k] + self._sums[l], shared))
 
     def block(self, rows: Codes, columns: Codes) -> Floats:
         """Return the distances between all of some values and all of some others."""
@@ -319,13 +293,3 @@ class DegreeWeights(Weights):
                 break
             largest = max(largest, float(self._rows(rows).max()))
         return largest or 1.0
-
-
-def degree_weights(values: Sequence[LabelSet], distance: DegreeDistance) -> Weights:
-    """Return the weights of answers with degrees: of few values a matrix."""
-    weights = DegreeWeights(values, distance)
-    if len(values) > BLOCK:
-        return weights
-    every = np.arange(len(values))
-    relative = not distance.bounded
-    return DenseWeights(weights.values, weights.block(every, every), relative=relative)

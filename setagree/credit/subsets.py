@@ -158,22 +158,19 @@ class SubsetIndex:
         """Return the ranks as sparse arrays; small arrays of several lengths are joined."""
         parts: list[tuple[slice, Any]] = []
         pieces: list[tuple[slice, Ints]] = []
-        for rows, cells in self._ranked_pieces(groups, n_subsets):
-            if sum(piece.size for _, piece in pieces) + cells.size > _ENTRY_BLOCK_SIZE and pieces:
-                parts.append(self._joined(pieces, n_subsets))
-                pieces = []
-            pieces.append((rows, cells))
-        parts.append(self._joined(pieces, n_subsets))
-        return parts
-
-    def _ranked_pieces(self, groups: list[_Alike], n_subsets: int) -> Iterator[tuple[slice, Ints]]:
         for each in groups:
             step = max(1, _ENTRY_BLOCK_SIZE // each.ids.shape[1])
             for start in range(each.rows.start, each.rows.stop, step):
                 rows = slice(start, min(start + step, each.rows.stop))
                 cells = each.ids[start - each.rows.start : rows.stop - each.rows.start]
-                offsets = (self.size_codes[rows] * n_subsets).astype(np.int32)
-                yield rows, cells + offsets[:, None] if len(self.sizes) > 1 else cells
+                if len(self.sizes) > 1:
+                    cells = cells + (self.size_codes[rows] * n_subsets).astype(np.int32)[:, None]
+                n_entries = sum(piece.size for _, piece in pieces) + cells.size
+                if pieces and n_entries > _ENTRY_BLOCK_SIZE:
+                    parts.append(self._joined(pieces, n_subsets))
+                    pieces = []
+                pieces.append((rows, cells))
+        return [*parts, self._joined(pieces, n_subsets)]
 
     def _joined(self, pieces: list[tuple[slice, Ints]], n_subsets: int) -> tuple[slice, Any]:
         cells = [piece.ravel() for _, piece in pieces]
@@ -339,14 +336,10 @@ class SizeTable:
         return table.ravel()
 
     def at(self, a: Any, b: Any, i: Any) -> Floats:
-        """Return the distances, elementwise, for codes of sizes."""
-        if self.entries is None:
-            shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
-            sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
-            return np.asarray(self.function(sizes_a, sizes_b, i.astype(np.int64)))
-        place = i.astype(np.intp)
-        place += self._starts(a, b)
-        return np.asarray(self.entries.take(place))
+        """Return the distances, elementwise, for codes of sizes, without `entries`."""
+        shape = np.broadcast_shapes(a.shape, b.shape, i.shape)
+        sizes_a, sizes_b = (np.broadcast_to(self.sizes[s], shape) for s in (a, b))
+        return np.asarray(self.function(sizes_a, sizes_b, i.astype(np.int64)))
 
     def between(self, k: Codes, l: Codes, i: Any) -> Floats:
         """Return the distances, elementwise, for codes of values."""
@@ -379,11 +372,8 @@ class SizeTable:
         """Return the changes of the distances if `more` labels are shared in addition to i."""
         if self.entries is None:
             return self.at(a, b, i + more) - self.at(a, b, i)
-        start = self._starts(a, b) + i
+        start = (a * len(self.sizes) + b) * (int(self.sizes[-1]) + 1) + i
         return np.asarray(self.entries.take(start + more) - self.entries.take(start))
-
-    def _starts(self, a: Any, b: Any) -> Any:
-        return (a * len(self.sizes) + b) * (int(self.sizes[-1]) + 1)
 
 
 def _once(offsets: Codes) -> Codes:

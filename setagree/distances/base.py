@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +122,8 @@ class OverlapDistance(Distance):
         return float(np.asarray(self.function(*sizes), dtype=float)[0])
 
 
+_Kind = TypeVar("_Kind", "OverlapDistance", "ScaleDistance")
+
 Form: TypeAlias = Literal["points", "absolute", "squared"]
 
 
@@ -213,6 +215,18 @@ class CallableDistance(Distance):
     def __call__(self, x: object, y: object) -> float:
         """Return the distance between two answers."""
         return float(self.function(x, y))
+
+
+def distance_of(kind: type[_Kind], **options: Any) -> Callable[[Callable[..., Floats]], _Kind]:
+    """Turn a function into the distance of its name, of a kind that has a function."""
+
+    def wrap(function: Callable[..., Floats]) -> _Kind:
+        # The distance takes the function's name here; pickle finds the function behind it.
+        name = function.__name__
+        function.__qualname__ = f"{name}.function"
+        return kind(name=name, function=function, **options)
+
+    return wrap
 
 
 def as_label_set(answer: object) -> LabelSet:

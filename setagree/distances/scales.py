@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from functools import partial
 
 import numpy as np
 
-from setagree.distances.base import Floats, Form, ScaleDistance
+from setagree.distances.base import Floats, ScaleDistance, distance_of
 
-ScaleFunction: TypeAlias = Callable[[Floats, Floats, float, float], Floats]
-
-
-def scale_distance(
-    *,
-    formula: str,
-    source: str,
-    position: Literal["value", "mid_rank", "rank"] = "value",
-    form: Form = "points",
-    takes_order: bool = False,
-    needs_ends: bool = False,
-    from_zero: bool = False,
-) -> Callable[[ScaleFunction], ScaleDistance]:
-    """Turn a function of (x, y, low, high) into the distance of its name."""
-
-    def wrap(function: ScaleFunction) -> ScaleDistance:
-        name = function.__name__
-        # The distance takes the function's name here; pickle finds the function behind it.
-        function.__qualname__ = f"{name}.function"
-        return ScaleDistance(
-            *(name, function, position, form, takes_order),
-            needs_ends=needs_ends,
-            from_zero=from_zero,
-            bounded=False,
-            formula=formula,
-            source=source,
-        )
-
-    return wrap
+scale_distance = partial(distance_of, ScaleDistance, bounded=False)
+"""Turn a function of (x, y, low, high) into the distance of its name."""
 
 
 @scale_distance(formula="(x − y)²", source="Krippendorff 2011", form="squared")

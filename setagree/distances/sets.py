@@ -2,40 +2,11 @@ r"""Distances between label sets, as functions of a = \|A\|, b = \|B\|, i = \|A 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from setagree.distances.base import Floats, Ints, NominalDistance, OverlapDistance, OverlapFunction
+from setagree.distances.base import Floats, Ints, NominalDistance, OverlapDistance, distance_of
 
 nominal = NominalDistance("nominal", formula="0 for the same answer, else 1")
-
-
-def overlap_distance(
-    *,
-    formula: str,
-    title: str | None = None,
-    source: str | None = None,
-    bounded: bool = True,
-    is_squared: bool = True,
-) -> Callable[[OverlapFunction], OverlapDistance]:
-    """Turn a function of (a, b, i) into the distance of its name."""
-
-    def wrap(function: OverlapFunction) -> OverlapDistance:
-        # The distance takes the function's name here; pickle finds the function behind it.
-        name = function.__name__
-        function.__qualname__ = f"{name}.function"
-        return OverlapDistance(
-            function,
-            name=name,
-            bounded=bounded,
-            is_squared=is_squared,
-            title=title,
-            formula=formula,
-            source=source,
-        )
-
-    return wrap
 
 
 def _ratio(part: Ints | Floats, whole: Ints | Floats) -> Floats:
@@ -50,7 +21,7 @@ def _monotonicity(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.select([equal, i == 0, nested], [1.0, 0.0, 2 / 3], default=1 / 3)
 
 
-@overlap_distance(title="Jaccard", formula="1 − |A∩B| / |A∪B|", source="Jaccard 1912")
+@distance_of(OverlapDistance, title="Jaccard", formula="1 − |A∩B| / |A∪B|", source="Jaccard 1912")
 def jaccard(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / (a + b - i).
 
@@ -66,7 +37,8 @@ def jaccard(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _ratio(i, a + b - i)
 
 
-@overlap_distance(
+@distance_of(
+    OverlapDistance,
     title="MASI",
     formula=(
         "1 − M·|A∩B| / |A∪B|, with M = 1 for equal sets, 2/3 nested, 1/3 overlapping, 0 disjoint"
@@ -88,7 +60,7 @@ def masi(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _monotonicity(a, b, i) * _ratio(i, a + b - i)
 
 
-@overlap_distance(title="Dice", formula="1 − 2·|A∩B| / (|A| + |B|)", source="Dice 1945")
+@distance_of(OverlapDistance, title="Dice", formula="1 − 2·|A∩B| / (|A| + |B|)", source="Dice 1945")
 def dice(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - 2 i / (a + b).
 
@@ -104,7 +76,7 @@ def dice(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - _ratio(2 * i, a + b)
 
 
-@overlap_distance(formula="1 − |A∩B| / min(|A|, |B|)", is_squared=False)
+@distance_of(OverlapDistance, formula="1 − |A∩B| / min(|A|, |B|)", is_squared=False)
 def overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / min(a, b): nested sets do not differ.
 
@@ -121,7 +93,7 @@ def overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where((smaller == 0) & (a != b), 1.0, 1 - _ratio(i, smaller))
 
 
-@overlap_distance(title="Ochiai", formula="1 − |A∩B| / √(|A|·|B|)")
+@distance_of(OverlapDistance, title="Ochiai", formula="1 − |A∩B| / √(|A|·|B|)")
 def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - i / sqrt(a b), one minus the cosine of the two indicators.
 
@@ -139,8 +111,11 @@ def ochiai(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(one_empty, 1.0, 1 - _ratio(i, np.sqrt(a * b)))
 
 
-@overlap_distance(
-    title="Kulczyński", formula="1 − (|A∩B| / |A| + |A∩B| / |B|) / 2", is_squared=False
+@distance_of(
+    OverlapDistance,
+    title="Kulczyński",
+    formula="1 − (|A∩B| / |A| + |A∩B| / |B|) / 2",
+    is_squared=False,
 )
 def kulczynski(a: Ints, b: Ints, i: Ints) -> Floats:
     """1 - (i / a + i / b) / 2, one minus the mean of precision and recall.
@@ -158,7 +133,8 @@ def kulczynski(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(one_empty, 1.0, 1 - (_ratio(i, a) + _ratio(i, b)) / 2)
 
 
-@overlap_distance(
+@distance_of(
+    OverlapDistance,
     title="augmented kappa's",
     formula="0 for equal sets, else 1 − |A∩B| / (|A|·|B|)",
     source="Rosenberg & Binkowski 2004",
@@ -181,7 +157,7 @@ def augmented(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(equal, 0.0, 1 - i / np.maximum(np.asarray(a) * b, 1))
 
 
-@overlap_distance(formula="0 where the sets share a label, else 1", is_squared=False)
+@distance_of(OverlapDistance, formula="0 where the sets share a label, else 1", is_squared=False)
 def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     """0 where the sets share a label, else 1; two empty sets do not differ.
 
@@ -195,7 +171,9 @@ def any_overlap(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where((i == 0) & (a + b > 0), 1.0, 0.0)
 
 
-@overlap_distance(title="Hamming", formula="the number of labels that differ", bounded=False)
+@distance_of(
+    OverlapDistance, title="Hamming", formula="the number of labels that differ", bounded=False
+)
 def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
     """Size of the symmetric difference, a + b - 2 i.
 
@@ -211,7 +189,8 @@ def hamming(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.asarray(a + b - 2 * i, dtype=np.float64)
 
 
-@overlap_distance(
+@distance_of(
+    OverlapDistance,
     title="MASI as in NLTK before 3.10",
     formula="MASI with 0.67 and 0.33 in place of thirds",
     source="Passonneau 2006",
@@ -233,7 +212,8 @@ def masi_nltk(a: Ints, b: Ints, i: Ints) -> Floats:
     return 1 - rounded * _ratio(i, a + b - i)
 
 
-@overlap_distance(
+@distance_of(
+    OverlapDistance,
     title="MASI as in DKPro",
     formula="(1 − Jaccard) times 0, 1/3, 2/3 or 1",
     source="Passonneau 2006",
@@ -255,7 +235,8 @@ def masi_dkpro(a: Ints, b: Ints, i: Ints) -> Floats:
     return _passonneau_steps(a, b, i) * (1 - _ratio(i, a + b - i))
 
 
-@overlap_distance(
+@distance_of(
+    OverlapDistance,
     title="Passonneau's distance of 2004",
     formula="0 for equal, 1/3 nested, 2/3 overlapping, 1 disjoint sets",
     source="Passonneau 2004",

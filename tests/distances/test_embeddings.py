@@ -258,7 +258,6 @@ class TestBestMatchBlocks:
     def test_equals_the_distance(self, monkeypatch, block):
         """Whatever the size of a block, pairs, blocks and sums are the same."""
         monkeypatch.setattr(base, "BLOCK", block)
-        monkeypatch.setattr("setagree.credit.semantic.BLOCK", block)
         monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
         monkeypatch.setattr(semantic, "_PAIR_BLOCK_SIZE", 10 * block)
         d = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")

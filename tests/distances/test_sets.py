@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from small_studies import sets_of
 
 import setagree as sa
-from setagree.distances.sets import SET_DISTANCES, overlap_distance
+from setagree.distances.base import OverlapDistance, distance_of
+from setagree.distances.sets import SET_DISTANCES
 
 # Every pair of subsets of five labels: all nestings and overlaps of sets up to that size.
 SUBSETS = sets_of("abcde")
@@ -99,9 +100,9 @@ def test_masi_has_exact_thirds():
 
 
 def test_a_distance_is_made_of_a_function():
-    """`overlap_distance` names a function of the counts, as the built-in ones are made."""
+    """`distance_of` names a function of the counts, as the built-in ones are made."""
 
-    @overlap_distance(formula="||A| - |B||", bounded=False)
+    @distance_of(OverlapDistance, formula="||A| - |B||", bounded=False)
     def size(a, b, i):
         """Return |A| - |B| without its sign."""
         return np.abs(a - b)
