@@ -65,11 +65,13 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
         if is_dataset(path):
             return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])
         return Peek(path, is_folder=True, names=_names(path))
-    source = Source(path)
-    with readable(source), source.open() as stream:
-        start = stream.read(_HEAD)
-    if start.startswith(_BINARY):
-        return replace(peek_frame(first_rows(path, _HEAD_ROWS, sheet=sheet), path), is_binary=True)
+    source = Source(path, sheet=sheet)
+    with readable(source), source.raw() as file:
+        source = replace(source, held=file)
+        with source.open() as stream:
+            start = stream.read(_HEAD)
+        if start.startswith(_BINARY):
+            return replace(peek_frame(first_rows(source, _HEAD_ROWS), path), is_binary=True)
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
     header = _header(head) if record is None else ()

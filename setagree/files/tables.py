@@ -115,15 +115,13 @@ def read_text(path: Paths, *, encoding: str = "utf-8") -> str:
     return "\n".join(texts)
 
 
-def first_rows(path: Path, n: int, *, sheet: str | int | None = None) -> pd.DataFrame:
+def first_rows(source: Source, n: int) -> pd.DataFrame:
     """Return the first rows of a workbook, a Parquet file or a database."""
-    source = Source(path, sheet=sheet)
-    with readable(source):
-        if source.is_workbook():
-            return read_workbook(source, limit=n)
-        with source.open() as stream:
-            is_database = stream.read(len(SQLITE)) == SQLITE
-        return _read_database(source, limit=n) if is_database else read_parquet(source, limit=n)
+    if source.is_workbook():
+        return read_workbook(source, limit=n)
+    with source.open() as stream:
+        is_database = stream.read(len(SQLITE)) == SQLITE
+    return _read_database(source, limit=n) if is_database else read_parquet(source, limit=n)
 
 
 def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:

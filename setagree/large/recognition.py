@@ -116,7 +116,9 @@ def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
 
 def _check_source(path: Paths, found: Format, reading: Reading) -> None:
     """Raise `OptionError` if the new column of files has the name of a column."""
-    if reading.source in {*_ROLES, *table_columns(path, found, reading)}:
+    if reading.source is not None and (
+        reading.source in {*_ROLES, *table_columns(path, found, reading)}
+    ):
         raise OptionError(
             f"{option('source', reading.source)}: there is a column of that name already; use "
             "another."
