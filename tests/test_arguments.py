@@ -47,7 +47,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
             "Expected a table, got an int; pass a DataFrame (pandas, Polars, Arrow, DuckDB, ...)",
         ),
         (lambda: sa.read("x.csv", encoding=[]), "encoding=[] is not a text encoding"),
-        (lambda: sa.read(".", format=COUNTS), "must be the name of a format"),
+        (lambda: sa.read(".", tool=COUNTS), "must be the name of a format"),
         (lambda: sa.report(STUDY, None), "path=None is a NoneType; name a file by its path"),
         (lambda: sa.Reading(missing=1), "missing=1 must be a list of answers"),
         (lambda: sa.Tally.from_annotations([]), "Expected annotations, got a list"),
@@ -223,7 +223,7 @@ def test_unknown_names(call, error, words):
 
 @pytest.mark.parametrize("wrong", [pd.NA, pd.Series(["a", "b"]), COUNTS])
 @pytest.mark.parametrize(
-    "name", ["unit", "labels", "wide", "raters_in_rows", "raters", "question", "format"]
+    "name", ["unit", "labels", "wide", "raters_in_rows", "raters", "question", "tool"]
 )
 def test_a_reading_of_no_names(name, wrong):
     """Tables, arrays and the missing value are no names of columns, flags or formats."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -13,7 +12,6 @@ import typer
 from setagree.cli.config import load_config
 from setagree.distances.hierarchy import is_separator
 from setagree.distances.registry import all_distance_names
-from setagree.errors import spelling
 from setagree.scoring.coefficients import coefficient_names
 
 COLUMNS = "Columns (guessed where not named; the guess is printed)"
@@ -29,7 +27,7 @@ _SAME = (
     "memory_limit method min_units missing model order_by over partitioned_by_unit pool "
     "population_size power predictions producer_risk q question queued rater raters "
     "raters_in_rows rejectable_rate roster sampling_weight scheme sheet source sql status strata "
-    "temp_directory threshold ties unit units units_per_cluster value where wide window"
+    "temp_directory threshold ties tool unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -253,8 +251,8 @@ class Reading:
     sampling_weight: Text = member(SURE, "COLUMN", "How many units each one stands for.")
     strata: Text = member(SURE, "COLUMN", "Stratum; also --population-size a=9,b=5")
     population_size: Texts = hidden("--population-size")  # which the line above shows
-    format: Text = member(
-        ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--from", known=_format_names
+    tool: Text = member(
+        ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--tool", known=_format_names
     )
     question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
     roster: Text = member(ANSWERS, "FILE", "Export: who rated what. Models: --predictions")
@@ -277,10 +275,6 @@ class Reading:
     delimiter: Text = member(ANSWERS, "CHAR", "Between columns (guessed); --header-row N.")
     header_row: int | None = hidden("--header-row")  # which the line above shows
     config: Config = None
-
-    def spelled(self) -> AbstractContextManager[None]:
-        """Let sentences about reading spell the options of this command."""
-        return spelling({"format": "--from"})
 
 
 @dataclass(frozen=True, kw_only=True)

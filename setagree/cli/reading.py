@@ -77,7 +77,7 @@ def read_or_reduce(
 ) -> Study:
     """Return the study of files, or of rows read from them; a tally if the plan reduces files."""
     which = ", ".join(Path(file).name for file in files)
-    with reading.spelled(), stages(f"reading {which}"):
+    with stages(f"reading {which}"):
         if rows is None:
             how = replace(how_read(reading), unit_columns=[*of_units] or None)
             how = replace(how, rater_columns=[*of_raters] or None)
@@ -141,9 +141,8 @@ def read_with_models(
     inside = [one for one in models or () if one not in in_files]
     study = read_study(files, reading, of_raters=() if in_files else facets, models=inside)
     models = marked_models(study) if models is None else models
-    with reading.spelled():
-        asked, columns = rater_names(study, models), [*facets] or None
-        joined, called = with_models(study, asked, note=say, rater_columns=columns)
+    asked, columns = rater_names(study, models), [*facets] or None
+    joined, called = with_models(study, asked, note=say, rater_columns=columns)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
 
@@ -172,7 +171,7 @@ def how_read(reading: Reading) -> HowRead:
             "missing": missing,
             "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and unescaped(reading.delimiter),
-            "format": reading.format or "auto",
+            "tool": reading.tool or "auto",
         }
     )
 
@@ -195,13 +194,13 @@ def long_table(
         raise OptionError(f"{option} makes sense only without {layout}.")
     if not is_first and list(files) == ["-"]:
         raise OptionError(f"{option} reads the data twice, and standard input once; save a file.")
-    with reading.spelled(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         if not is_first:
             warnings.simplefilter("ignore", SetagreeWarning)
         how = how_read(reading)
         frame = open_table(files[0] if len(files) == 1 else files, how)
-    if how.format != "table":  # an export has become a table
-        how = replace(how, format="auto", question=None, roster=None)
+    if how.tool != "table":  # an export has become a table
+        how = replace(how, tool="auto", question=None, roster=None)
     listed = [str(name) for name in frame]
     check_role(how, listed, besides, f"{option} {besides!r}")
     how = with_columns(how, [name for name in listed if name != besides])

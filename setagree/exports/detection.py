@@ -152,7 +152,7 @@ def the_one(found: Sequence[Format], path: Path) -> Format | None:
     if len(found) > 1:
         names = [each.name for each in found]
         raise OptionError(
-            f"{shown(path)} could be {listing(names)}; say which with {option('format', names[0])}."
+            f"{shown(path)} could be {listing(names)}; say which with {option('tool', names[0])}."
         )
     return found[0] if found else None
 
@@ -169,9 +169,7 @@ def format_of_name(name: str, formats: Sequence[Format]) -> Format:
     if name in known:
         return known[name]
     hint = did_you_mean(name, list(known))
-    raise OptionError(
-        f"{option('format', name)} is unknown; {_list_of_formats()} lists them.{hint}"
-    )
+    raise OptionError(f"{option('tool', name)} is unknown; {_list_of_formats()} lists them.{hint}")
 
 
 def _names(folder: Path) -> tuple[str, ...]:

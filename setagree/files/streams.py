@@ -120,6 +120,7 @@ class Source:
         with self.raw() as file:
             unpacked = self._unpacked(file)
             if unpacked is None:
+                file.seek(0)
                 yield file
                 return
             with unpacked:

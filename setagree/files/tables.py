@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pandas as pd

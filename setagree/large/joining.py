@@ -147,7 +147,7 @@ def _read(
             columns = recognition.table_columns(source, found, how)
             where = given.where if _applies(given.condition, columns, source, note) else None
             return recognition.read_export(source, found, replace(how, where=where))
-    table = open_table(source, replace(how, format="table"))
+    table = open_table(source, replace(how, tool="table"))
     if rater_columns is None and given.rater_columns is not None:
         rater_columns = [name for name in given.rater_columns if name in table] or None
     how = replace(how, rater_columns=rater_columns)

@@ -89,7 +89,7 @@ def read(
     cluster: str | None = None,
     sampling_weight: str | None = None,
     strata: str | None = None,
-    format: str = "auto",  # noqa: A002 - what pandas and everybody calls it
+    tool: str = "auto",
     question: str | None = None,
     blank: Blank | None = None,
     roster: str | os.PathLike[str] | pd.DataFrame | None = None,
@@ -174,7 +174,7 @@ def read(
     strata : str, optional
         The column with the stratum of each unit: a part of the population that was sampled
         separately.
-    format : str
+    tool : str
         A name that `formats` lists, or "table" for a file that is not an export. Default: detected
         from the beginning of the file; an error if several formats fit.
     question : str, optional
@@ -292,8 +292,8 @@ def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_aske
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)
     if from_files and not plan.passed:
         return _of_path(cast("Paths", source), how, plan, say, is_asked=is_asked)
-    if not from_files and how.format not in ("auto", "table"):
-        raise OptionError(f"{option('format', how.format)} is for files, not for {a_type(source)}.")
+    if not from_files and how.tool not in ("auto", "table"):
+        raise OptionError(f"{option('tool', how.tool)} is for files, not for {a_type(source)}.")
     if not from_files:
         _check_of_exports(how)
     if plan.passed or not isinstance(source, pd.DataFrame):
@@ -384,8 +384,8 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
 
         found, was_seen = recognition.find_export(path, how)
         if found is not None:
-            if how.format == "auto":
-                say(f"Read as {found.title} ({option('format', found.name)})")
+            if how.tool == "auto":
+                say(f"Read as {found.title} ({option('tool', found.name)})")
             return recognition.read_export(path, found, how)
     _check_of_exports(how)
     frame = None
@@ -418,7 +418,7 @@ def _check_of_exports(how: Reading) -> None:
         if given is not default and not (name == "predictions" and given is not True):
             listed = python_or_command("setagree.formats()", "'setagree formats'")
             raise OptionError(
-                f"{option(name)} is for the export of a tool; see {listed} and {option('format')}."
+                f"{option(name)} is for the export of a tool; see {listed} and {option('tool')}."
             )
 
 

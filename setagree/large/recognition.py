@@ -91,7 +91,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     models = _with_predictions(answers, named, reading)
     frame = _as_frame(answers, found, reading)
     # The answers are sets; how cells are read is the format's business.
-    how = replace(reading, format="auto", label_sep=None, blank=None, where=None)
+    how = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
     how = replace(how, unit="unit", rater="rater", labels="labels")
     try:
         study = Annotations.from_reading(frame, how)
@@ -102,7 +102,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     if models:
         marks = {rater: rater in models for rater in study.raters}
         study = study.with_raters({IS_MODEL: marks})
-    return replace(study, reading=replace(reading, format=found.name))
+    return replace(study, reading=replace(reading, tool=found.name))
 
 
 def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
@@ -284,7 +284,7 @@ def find_format(name: str, duplicates: Duplicates = "error") -> Format:
     """
     if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
         raise OptionError(
-            f"{option('format', name)} unites the rows of a unit and a rater, so that "
+            f"{option('tool', name)} unites the rows of a unit and a rater, so that "
             f"{option('duplicates', duplicates)} has none to drop; say one of the two."
         )
     return format_of_name(name, FORMATS)
@@ -304,11 +304,11 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     FileError
         It is damaged JSON.
     """
-    if is_stdin(path) and reading.format == "auto":
+    if is_stdin(path) and reading.tool == "auto":
         return None, False
     files = [Path("-")] if is_stdin(path) else matching(path)
-    if reading.format != "auto":
-        return find_format(reading.format, reading.duplicates), True
+    if reading.tool != "auto":
+        return find_format(reading.tool, reading.duplicates), True
     # Path's methods raise for a name that is too long.
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
@@ -353,7 +353,7 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
                 f"{_named(where)} looks like the export of a tool, {found.title}: {way} "
-                f"({option('format', found.name)}). If it is a plain table, name the columns: "
+                f"({option('tool', found.name)}). If it is a plain table, name the columns: "
                 f"{option('unit')}, {option('rater')} and {option('labels')}."
             )
 
@@ -382,7 +382,7 @@ def _check_stdin(path: Paths) -> None:
     if is_stdin(path):
         raise FileError(
             "standard input: the export of a tool is read from files or a folder that are named; "
-            f"standard input is read as a plain table. Drop {option('format')}."
+            f"standard input is read as a plain table. Drop {option('tool')}."
         )
 
 

@@ -278,7 +278,7 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
 def row_a_label() -> str:
     """Return the sentence about the other way to read repeats, for the error about them."""
     file = python_or_command(
-        "setagree.read(file, format='plain_row_per_label')", "--from plain_row_per_label"
+        "setagree.read(file, tool='plain_row_per_label')", "--tool plain_row_per_label"
     )
     return (
         f" If each row holds one label of a set, say {option('duplicates', 'union')}, or for a "

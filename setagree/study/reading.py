@@ -86,7 +86,7 @@ class Reading:
         The text encoding of a file.
     delimiter : str, optional
         The delimiter of the columns of a file. Default: detected from its beginning.
-    format : str
+    tool : str
         A name that `formats` lists, or "table" for a file that is not an export. Default: detected
         from the beginning of the file; an error if several formats fit.
     question : str, optional
@@ -180,7 +180,7 @@ class Reading:
     order_by: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
-    format: str = "auto"
+    tool: str = "auto"
     question: str | None = None
     roster: Any = None
     predictions: Predictions = False
@@ -229,10 +229,10 @@ class Reading:
             if not self.sql.strip():
                 raise OptionError(f"{option('sql', self.sql)} is no query; drop it, or SELECT.")
         _ = self.condition
-        if self.format not in ("auto", "table") and (names := self._layout + self.column_options):
+        if self.tool not in ("auto", "table") and (names := self._layout + self.column_options):
             raise OptionError(
-                f"{names[0]} is for tables: say {option('format', 'table')}, or "
-                f"drop it with {option('format', self.format)}."
+                f"{names[0]} is for tables: say {option('tool', 'table')}, or "
+                f"drop it with {option('tool', self.tool)}."
             )
         self._check_layout()
         if self.degree is not None:
@@ -255,8 +255,8 @@ class Reading:
                     f"{none}{option(name)} is {a_type(value)}; give text, a list of texts or a "
                     "flag."
                 ) from None
-        if self.format is not Reading.format:
-            check_type("format", self.format, str, "the name of a format")
+        if self.tool is not Reading.tool:
+            check_type("tool", self.tool, str, "the name of a format")
 
     def _check_degree(self) -> None:
         """Raise an error for options that do not apply if each row is a label with its degree."""
@@ -340,7 +340,7 @@ class Reading:
     @property
     def is_table(self) -> bool:
         """Whether the options mean that a file is a table, not the export of a tool."""
-        return self.format == "table" or bool(self._layout)
+        return self.tool == "table" or bool(self._layout)
 
     @property
     def _layout(self) -> list[str]:
@@ -368,7 +368,7 @@ class Reading:
         passed = [option(name) for name in (*names, "predictions") if getattr(self, name)]
         passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
         passed += [option("roster")] * (self.roster is not None)
-        return passed + [option("format", self.format)] * (self.format not in ("auto", "table"))
+        return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))
 
     @property
     def passed(self) -> list[str]:

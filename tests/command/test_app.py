@@ -571,6 +571,7 @@ class TestRefusals:
             (["score", "--distnace", "masi"], "No such option: --distnace"),
             (["score", "long.csv", "--sep", ";"], "--sep is called --label-sep (between labels;"),
             (["score", "long.csv", "--conf-level", ".9"], "--conf-level is called --level. See"),
+            (["score", "long.csv", "--from", "prodigy"], "--from is called --tool. See"),
             (["score"], "Missing argument 'FILE'"),
             (["monitor", "long.csv"], "Missing option '--at'. Missing option '--threshold'."),
             (["monitor", "--threshold", "0.8"], "argument 'FILE'. Missing option '--at'. See"),
@@ -625,7 +626,7 @@ class TestHelp:
         options = {
             name for name in inspect.signature(cli_scores.score).parameters if name != "files"
         }
-        spelled = {"format", "from", "source"}
+        spelled = {"format", "source"}
         for option in options - {"form", "source", "file_column"} | spelled:
             assert f"--{option.replace('_', '-')} " in run.stdout
 

@@ -93,7 +93,7 @@ class TestFiles:
         [ADDRESS],
         ["round-1.csv", ADDRESS],
         ["round-1.csv", "--codebook", ADDRESS],
-        ["round-1.csv", "--from", "plain_row_per_label", "--roster", ADDRESS],
+        ["round-1.csv", "--tool", "plain_row_per_label", "--roster", ADDRESS],
     ],
 )
 def test_addresses(words):

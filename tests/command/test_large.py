@@ -44,7 +44,7 @@ class TestScore:
             LARGE,
             ["--temp-directory", "parts"],
             ["--assume-unique"],
-            ["--partitioned-by-unit", "--from", "table"],
+            ["--partitioned-by-unit", "--tool", "table"],
             [*LARGE, "--temp-directory", "parts", "--assume-unique", "--partitioned-by-unit"],
         ],
     )
@@ -162,7 +162,7 @@ class TestRefusals:
             (["--delimiter", ";"], "--delimiter is for files"),
             (["--question", "q"], "--question is for files"),
             (["--roster", "r"], "--roster is for files"),
-            (["--from", "brat"], "--from 'brat' is for files"),
+            (["--tool", "brat"], "--tool 'brat' is for files"),
             (["--duplicates", "first"], "--duplicates first is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),

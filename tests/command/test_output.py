@@ -62,7 +62,7 @@ class TestInputs:
             (["s.csv", "--codebook", "book.txt"], "book.txt"),
             (["s.csv", "--codebook", "~/book.txt"], "book.txt"),
             (["s.csv", "--config", "options.toml"], "options.toml"),
-            (["s.csv", "--roster", "roster.csv", "--from", "brat"], "roster.csv"),
+            (["s.csv", "--roster", "roster.csv", "--tool", "brat"], "roster.csv"),
         ],
     )
     @pytest.mark.parametrize("command", ["convert", "score", "consensus", "report"])
@@ -94,7 +94,7 @@ class TestInputs:
         Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
         Path("export", "deep", "note.csv").write_text("kept")
         for output in ("export/ana.jsonl", "export/deep/note.csv"):
-            words = ["convert", "export", "-o", output, "-f", "csv", "--from", "doccano_jsonl"]
+            words = ["convert", "export", "-o", output, "-f", "csv", "--tool", "doccano_jsonl"]
             assert "is the input" in refusal(*words)
 
     def test_a_new_file_inside_a_folder(self):
@@ -103,7 +103,7 @@ class TestInputs:
         Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
         Path("link").symlink_to("export")
         for output in ("export/new.csv", "link/new.csv"):
-            words = ["convert", "export", "-o", output, "--from", "doccano_jsonl"]
+            words = ["convert", "export", "-o", output, "--tool", "doccano_jsonl"]
             assert "would lie inside the input, 'export'" in refusal(*words)
 
     @posix
@@ -168,7 +168,7 @@ class TestReading:
     def test_devices(self, option, name):
         """Devices and pipes are refused at once, as FILE is."""
         os.mkfifo("pipe.txt")
-        table = ["s.csv", "--from", "doccano_csv"] if option == "--roster" else LONG
+        table = ["s.csv", "--tool", "doccano_csv"] if option == "--roster" else LONG
         if option == "--roster":
             Path("s.csv").unlink()
             Path("s.csv").mkdir()
@@ -442,7 +442,7 @@ def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
     Path("codes.txt").write_text("x\ny\n")
-    words = ["--codebook", "codes.txt", "--encoding", "klingon", "--from", "table"]
+    words = ["--codebook", "codes.txt", "--encoding", "klingon", "--tool", "table"]
     assert "klingon" in refusal("plan", "study.csv", *words)
 
 
@@ -541,7 +541,7 @@ class TestSpelling:
             (["panel", "--model", "a", "--q", "2"], "--q 2.0 must be 0 or more and below 1."),
             (["test", "--resamples", "0"], "--resamples 0 must be a whole number of 1 or more."),
             (["score", "--level", "7"], "--level 7.0 must lie between 0 and 1, such as 0.95."),
-            (["score", "--from", "table", "--question", "q"], "see 'setagree formats' and --from."),
+            (["score", "--tool", "table", "--question", "q"], "see 'setagree formats' and --tool."),
         ],
     )  # fmt: skip
     def test_names_of_the_command(self, words, sentence):

@@ -350,7 +350,7 @@ class TestSession:
         """The export of a tool has no columns to choose."""
         found = session("read", path=str(EXAMPLES / "prodigy.jsonl"), how={})
         assert found["columns"] == []
-        assert found["notes"] == ["Read as Prodigy, JSONL (choice) (format='prodigy')"]
+        assert found["notes"] == ["Read as Prodigy, JSONL (choice) (tool='prodigy')"]
 
     def test_changes(self, session):
         """Raters left out and labels merged are what `what_if` tries, and how far they move it."""

@@ -60,13 +60,13 @@ class TestRepeats:
         assert said.endswith(
             "say --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
             "with themselves. If each row holds one label of a set, say --duplicates 'union', or "
-            "for a file --from plain_row_per_label; if it has a degree of the label, too, name its "
+            "for a file --tool plain_row_per_label; if it has a degree of the label, too, name its "
             "column with --degree. The first pair stands in row 1 and row 2, counted from 1 below "
             "any header."
         )
-        ok("score", "rows.csv", "--from", "plain_row_per_label", "--blank", "missing")
+        ok("score", "rows.csv", "--tool", "plain_row_per_label", "--blank", "missing")
         engine = refusal("score", "rows.csv", "--memory-limit", "200MB")
-        assert "for a file --from plain_row_per_label;" in engine
+        assert "for a file --tool plain_row_per_label;" in engine
 
     def test_a_remark_is_no_unit(self):
         """A column of remarks is not guessed; named, most rows are dropped, which is said."""
@@ -128,7 +128,7 @@ class TestPeopleInRows:
         """The answers are those of the same table with units in rows."""
         wide = pd.read_csv("form.csv", keep_default_na=False).drop(columns="Timestamp")
         study = sa.Annotations.from_wide(wide.set_index("Email Address").T, blank="missing")
-        words = ["form.csv", "--from", "table", "--raters-in-rows", "--blank", "missing"]
+        words = ["form.csv", "--tool", "table", "--raters-in-rows", "--blank", "missing"]
         (expected, _) = sa.agreement(study)
         assert rows("score", *words)[0]["estimate"] == expected.estimate
         result = invoke("score", *words)
@@ -141,8 +141,8 @@ class TestPeopleInRows:
     def test_the_form_says_so(self):
         """A form without a unit names both ways out; they work."""
         sentence = refusal("score", "form.csv")
-        assert "--from table --raters-in-rows" in sentence
-        assert "--from table --unit COLUMN --rater 'Email Address'" in sentence
+        assert "--tool table --raters-in-rows" in sentence
+        assert "--tool table --unit COLUMN --rater 'Email Address'" in sentence
 
     def test_values(self):
         """Single values stand in the same layout."""
@@ -158,7 +158,7 @@ class TestPeopleInRows:
             (["--labels", "a"], "--labels makes sense only without --raters-in-rows"),
             (["--kind", "numbers"], "--kind 'numbers' is unknown"),
             (["--unit", "Q*"], "No column fits --unit 'Q*'"),
-            (["--from", "prodigy"], "--raters-in-rows is for tables"),
+            (["--tool", "prodigy"], "--raters-in-rows is for tables"),
         ],
     )
     def test_refused(self, words, part):

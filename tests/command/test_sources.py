@@ -1,4 +1,4 @@
-"""The command on exports of tools: formats, convert, --from, --config, completion, terminals."""
+"""The command on exports of tools: formats, convert, --tool, --config, completion, terminals."""
 
 from __future__ import annotations
 
@@ -128,12 +128,12 @@ class TestFrom:
         df = [row.degrees_of_freedom for row in table]
         expected = table.to_frame().assign(degrees_of_freedom=df, about="these raters")
         assert result.stdout == expected.to_csv(index=False, lineterminator="\n")
-        assert result.stderr == "Read as Label Studio, JSON (--from 'label_studio_json')\n"
+        assert result.stderr == "Read as Label Studio, JSON (--tool 'label_studio_json')\n"
 
     @pytest.mark.parametrize("command", ["test", "compare", "plan"])
     def test_other_commands(self, folder, command):
         """So are exports in the other commands; a named format is not said again."""
-        words = [toy.write(folder, "prodigy"), "--from", "prodigy", "--seed", "1"]
+        words = [toy.write(folder, "prodigy"), "--tool", "prodigy", "--seed", "1"]
         words += {"test": ["--resamples", "9"], "compare": ["-d", "masi,nominal"]}.get(command, [])
         words = [word for word in words if command != "compare" or word not in {"--seed", "1"}]
         result = invoke(command, *words)
@@ -160,24 +160,24 @@ class TestFrom:
         assert "a;b" in ok("convert", "csv")
 
     def test_tables_stay_tables(self, folder):
-        """A long table is not said to be an export; --from table, or a column, says so."""
+        """A long table is not said to be an export; --tool table, or a column, says so."""
         assert "Columns guessed" in invoke("score", "long.csv", "--blank", "empty").stderr
         toy.doccano(folder, {("1", "ann"): {"x"}}, kind="csv")
         assert "does not tell who annotated" in refusal("convert", "ann.csv")
-        assert "No column has a usual name" in refusal("convert", "ann.csv", "--from", "table")
+        assert "No column has a usual name" in refusal("convert", "ann.csv", "--tool", "table")
         named = ["--unit", "id", "--rater", "text", "--labels", "label"]
         assert "1 row without a rater" in refusal("convert", "ann.csv", *named)
 
     @pytest.mark.parametrize(
         ("words", "part"),
         [
-            (["--from", "prodgy"], "--from 'prodgy' is unknown; 'setagree formats' lists them."),
+            (["--tool", "prodgy"], "--tool 'prodgy' is unknown; 'setagree formats' lists them."),
             (
-                ["--from", "prodigy", "--unit", "doc"],
-                "--unit is for tables: say --from 'table', or drop it",
+                ["--tool", "prodigy", "--unit", "doc"],
+                "--unit is for tables: say --tool 'table', or drop it",
             ),
-            (["--from", "prodigy", "--wide"], "--wide is for tables"),
-            (["--from", "prodigy", "--raters", "a"], "--raters is for tables"),
+            (["--tool", "prodigy", "--wide"], "--wide is for tables"),
+            (["--tool", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),
             (["--roster", "q.csv", "--unit", "doc"], "--roster is for the export of a tool"),
             (["--encoding", "utf-9"], "not a text encoding"),
@@ -189,16 +189,16 @@ class TestFrom:
 
     def test_plan_calls_its_columns_by_their_name(self):
         """The columns of the raters are --raters in plan, too, as --ratings counts ratings."""
-        words = ["--from", "prodigy", "--raters", "a"]
+        words = ["--tool", "prodigy", "--raters", "a"]
         assert "--raters is for tables" in refusal("plan", "long.csv", *words)
 
     def test_several_formats(self, folder, monkeypatch):
-        """What could be two formats is not guessed; --from settles it."""
+        """What could be two formats is not guessed; --tool settles it."""
         monkeypatch.setattr(reading, "FORMATS", reading.FORMATS * 2)
         path = toy.write(folder, "prodigy")
         sentence = refusal("score", path)
-        assert "could be 'prodigy', 'prodigy'; say which with --from 'prodigy'." in sentence
-        ok("score", path, "--from", "prodigy")
+        assert "could be 'prodigy', 'prodigy'; say which with --tool 'prodigy'." in sentence
+        ok("score", path, "--tool", "prodigy")
 
     def test_damaged(self, folder):
         """A damaged export is a sentence with file and line."""
@@ -308,8 +308,8 @@ class TestConfig:
         """A broken file does not stand in the way of completion."""
         self.write("blank =")
         env = {"_SETAGREE_COMPLETE": "complete_bash"}
-        env |= {"COMP_WORDS": "setagree score --config setagree.toml --fro", "COMP_CWORD": "4"}
-        assert "--from" in script(env=env).stdout
+        env |= {"COMP_WORDS": "setagree score --config setagree.toml --too", "COMP_CWORD": "4"}
+        assert "--tool" in script(env=env).stdout
 
 
 class TestCompletion:
@@ -326,8 +326,8 @@ class TestCompletion:
             ("setagree score -c krip", "krippendorff_alpha"),
             ("setagree score -c alph", "alpha"),
             ("setagree score -c alpha,flei", "alpha,fleiss"),
-            ("setagree score --from label_", "label_studio_json"),
-            ("setagree score --from tab", "table"),
+            ("setagree score --tool label_", "label_studio_json"),
+            ("setagree score --tool tab", "table"),
         ],
     )
     def test_bash(self, words, found):

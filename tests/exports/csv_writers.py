@@ -342,16 +342,16 @@ WRITERS = {
     "plain_long": (long, SIMPLE, {"blank": "empty"}),
     "plain_wide": (wide, SIMPLE, {"roster": roster(TRUTH)}),
     "plain_onehot": (onehot, TRUTH, {}),
-    "plain_row_per_label": (one_row_a_label, SIMPLE, {"format": ROWS, "roster": roster(TRUTH)}),
+    "plain_row_per_label": (one_row_a_label, SIMPLE, {"tool": ROWS, "roster": roster(TRUTH)}),
 }
 
 
-def read(path, *, format="auto", **said):  # noqa: A002 - as in setagree.read
+def read(path, *, tool="auto", **said):
     """Return (unit, rater) -> labels of what a reader finds; None where it found no annotation."""
     found = (
         the_one(recognised(peek(path), FORMATS), path)
-        if format == "auto"
-        else format_of_name(format, FORMATS)
+        if tool == "auto"
+        else format_of_name(tool, FORMATS)
     )
     answers = found.read(path, Request(**said))
     lengths = {len(answers.units), len(answers.raters), len(answers.labels), len(answers.places)}

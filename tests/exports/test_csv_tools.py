@@ -87,7 +87,7 @@ LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip
 def test_hostile_labels_come_back(name, save, sets):
     """Labels of any letters but the separator come back as they are."""
     truth = dict(zip(TRUTH, sets, strict=True))
-    assert given_answers(save(WRITERS[name][0](truth)), format=name) == truth
+    assert given_answers(save(WRITERS[name][0](truth)), tool=name) == truth
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -107,7 +107,7 @@ def test_damaged_files_give_a_sentence(name, save):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                read(save(each), **{"format": name, **said})
+                read(save(each), **{"tool": name, **said})
             except SetagreeError:
                 refused += 1
     assert refused
@@ -153,8 +153,8 @@ def test_what_has_no_row_needs_a_roster(name, save):
     path = save(writer(truth))
     for said in ({}, {"blank": "empty"}, {"blank": "error"}):
         with pytest.raises(DataError, match="Say roster="):
-            read(path, format=name, **said)
-    assert given_answers(path, format=name, blank="missing") == labelled(truth)
+            read(path, tool=name, **said)
+    assert given_answers(path, tool=name, blank="missing") == labelled(truth)
 
 
 def test_several_rows_of_a_rater_are_asked_about(save):
@@ -163,15 +163,15 @@ def test_several_rows_of_a_rater_are_asked_about(save):
         "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
     )
     for said in ({}, {"blank": "missing"}):
-        with pytest.raises(DataError, match=r"more than once .*format='plain_row_per_label'"):
+        with pytest.raises(DataError, match=r"more than once .*tool='plain_row_per_label'"):
             sa.read(path, **said)
     for policy, last in [("first", "fear"), ("last", "anger")]:
-        for said in ({}, {"format": "plain_long"}):
+        for said in ({}, {"tool": "plain_long"}):
             study = sa.read(path, duplicates=policy, **said).to_long().set_index(["unit", "rater"])
             assert study.loc[("u2", "ben"), "labels"] == {last}
         with pytest.raises(OptionError, match=rf"unites the rows .*duplicates='{policy}'"):
-            sa.read(path, format=ROWS, duplicates=policy, blank="missing")
-    for said in ({"duplicates": "union"}, {"format": ROWS, "blank": "missing"}):
+            sa.read(path, tool=ROWS, duplicates=policy, blank="missing")
+    for said in ({"duplicates": "union"}, {"tool": ROWS, "blank": "missing"}):
         study = sa.read(path, **said).to_long().set_index(["unit", "rater"])
         assert study.loc[("u2", "ben"), "labels"] == {"fear", "anger"}
 
@@ -220,7 +220,7 @@ def test_rosters_match_numbers_and_text(save):
     """A roster's unit 1 is the file's "1"."""
     path = save("item,coder,tag\n1,7,a\n1,7,b\n2,7,a\n")
     listed = pd.DataFrame({"unit": [1, 2, 3], "rater": [7, 7, 7]})
-    assert read(path, format=ROWS, roster=listed) == {
+    assert read(path, tool=ROWS, roster=listed) == {
         ("1", "7"): {"a", "b"},
         ("2", "7"): {"a"},
         ("3", "7"): set(),
@@ -262,7 +262,7 @@ def test_another_separator_is_doubted(save):
     assert read(path, label_sep=";")["h0", "kim"] == {"a", "b"}
     text = form(";", "02.05.2024 09:20:00")(TRUTH).replace("sci-fi, hard", "sci-fi")
     with pytest.warns(SeparatorWarning, match="did you mean label_sep=';'"):
-        read(save(text), format="google_forms_sheet", blank="empty")
+        read(save(text), tool="google_forms_sheet", blank="empty")
     for name, (writer, truth, _) in WRITERS.items():
         if name in {*ASK[:2], "mturk_pipe", "appen", "atlasti"}:
             with pytest.raises(OptionError, match="label_sep='' cannot stand between labels"):
@@ -277,7 +277,7 @@ def test_several_questions_are_asked_about(save):
         read(path)
     assert read(path, question="moods") == {("h1", "kim"): {"sad", "slow"}, ("h1", "lee"): {"sad"}}
     with pytest.raises(FileError, match="has no column of answers"):
-        read(save("HITId,WorkerId,Reward\nh1,kim,1\n"), format="mturk_pipe")
+        read(save("HITId,WorkerId,Reward\nh1,kim,1\n"), tool="mturk_pipe")
 
 
 # How the samples call the units whose own names they hold only among the data.
@@ -357,7 +357,7 @@ def test_the_samples_give_their_truth(name, samples):
 
 def named(sample):
     """Return the format of the sample that could have another one."""
-    return {"format": ROWS} if sample == "plain_one_row_per_label.csv" else {}
+    return {"tool": ROWS} if sample == "plain_one_row_per_label.csv" else {}
 
 
 def sample_options(said, truth):

@@ -61,11 +61,11 @@ def test_one_recogniser_says_yes_to_a_folder(tmp_path, make, name):
 
 
 def test_several_are_never_guessed_between(tmp_path):
-    """Where two formats fit, both are named and format= decides."""
+    """Where two formats fit, both are named and tool= decides."""
     path = toy.write(tmp_path, "prodigy")
     twins = [replace(each, name=f"{each.name}_{k}") for k in (1, 2) for each in FORMATS]
     with pytest.raises(
-        OptionError, match=r"could be 'prodigy_1', 'prodigy_2'; .* format='prodigy_1'"
+        OptionError, match=r"could be 'prodigy_1', 'prodigy_2'; .* tool='prodigy_1'"
     ):
         the_one(recognised(peek(path), twins), path)
     assert find_export(path, sa.Reading())[0].name == "prodigy"
@@ -154,9 +154,9 @@ def test_absent_and_odd_files(tmp_path):
     with pytest.raises(FileError, match="is a pipe or a device"):
         sa.read(tmp_path / "pipe")
     with pytest.raises(FileError, match="is a folder; name a file in it"):
-        sa.read(tmp_path, format="prodigy")
+        sa.read(tmp_path, tool="prodigy")
     (tmp_path / "blank.json").write_text(" \n", encoding="utf-8")
-    for options in ({"format": "prodigy"}, {}):
+    for options in ({"tool": "prodigy"}, {}):
         with pytest.raises(FileError, match=r"blank\.json' is empty"):
             sa.read(tmp_path / "blank.json", **options)
 
@@ -187,7 +187,7 @@ def test_compressed_and_encoded(tmp_path):
     path.write_bytes(gzip.compress(text.encode()))
     assert toy.found(sa.read(path)) == toy.answered(toy.TRUTH)
     path.write_bytes(gzip.compress(text.encode())[:-20])
-    for options in ({}, {"format": "prodigy"}):
+    for options in ({}, {"tool": "prodigy"}):
         with pytest.raises(FileError, match=r"birds\.jsonl\.gz' is damaged or cut off"):
             sa.read(path, **options)
     for kind in (bz2, lzma):
@@ -240,17 +240,17 @@ def test_unreadable_files(tmp_path, monkeypatch):
 
 
 def test_names_of_formats(tmp_path):
-    """format= takes the listed names; another is an error with the nearest."""
+    """tool= takes the listed names; another is an error with the nearest."""
     assert format_of_name("lighttag", FORMATS).title == "LightTag, JSON"
-    with pytest.raises(OptionError, match=r"format='label_studio' is unknown; .* Did you mean"):
-        sa.read(tmp_path, format="label_studio")
+    with pytest.raises(OptionError, match=r"tool='label_studio' is unknown; .* Did you mean"):
+        sa.read(tmp_path, tool="label_studio")
     assert find_format("sagemaker").name == "sagemaker"
 
 
 def test_a_format_that_is_named_is_not_doubted(tmp_path):
-    """Under format= no recogniser is asked; a wrong name ends in the reader's sentence."""
+    """Under tool= no recogniser is asked; a wrong name ends in the reader's sentence."""
     with pytest.raises(FileError, match=r"line 1: no '_input_hash'|line 1: no 'answer'"):
-        sa.read(toy.write(tmp_path, "labelbox"), format="prodigy")
+        sa.read(toy.write(tmp_path, "labelbox"), tool="prodigy")
 
 
 @pytest.mark.parametrize("was_on", [True, False])
@@ -263,7 +263,7 @@ def test_reading_leaves_the_collector_as_it_was(tmp_path, was_on):
         sa.read(good)
         assert gc.isenabled() == was_on
         with pytest.raises(FileError):
-            sa.read(bad, format="lighttag")
+            sa.read(bad, tool="lighttag")
         assert gc.isenabled() == was_on
     finally:
         (gc.enable if usual else gc.disable)()

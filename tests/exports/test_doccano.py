@@ -94,7 +94,7 @@ def test_doccano_without_raters_is_refused(tmp_path):
     with pytest.raises(DataError, match="does not tell who annotated"):
         sa.read(tmp_path / "all.csv")
     with pytest.raises(FileError, match=r"has no file \*\.csv"):
-        sa.read(doccano_folder_without_csv(tmp_path), format="doccano_csv")
+        sa.read(doccano_folder_without_csv(tmp_path), tool="doccano_csv")
 
 
 def doccano_folder_without_csv(folder):

@@ -15,7 +15,7 @@ def test_a_form_for_one_unit_at_a_time(save):
     assert read(path, question="Genres") == {("f1", "kim"): {"a", "b"}, ("f1", "lee"): {"a"}}
     with pytest.raises(OptionError, match="2 questions, 'Genres', 'Moods'"):
         read(path)
-    with pytest.raises(DataError, match=r"no checkbox grid .*--from table --raters-in-rows"):
+    with pytest.raises(DataError, match=r"no checkbox grid .*--tool table --raters-in-rows"):
         read(save("Timestamp,Email Address,Genres\nt,kim,a\n"))
 
 

@@ -95,7 +95,7 @@ def test_sequence_rows(tmp_path):
         sa.read(path, question="topic")
     odd = write(tmp_path, "hf_sequence", [{"q": 1, "labels": ["x"]}])
     with pytest.raises(DataError, match=r"among 'q', 'labels'; call them unit, rater and labels"):
-        sa.read(odd, format="hf_sequence")
+        sa.read(odd, tool="hf_sequence")
 
 
 def test_nested_rows(tmp_path):
@@ -120,7 +120,7 @@ def test_nested_rows(tmp_path):
         sa.read(write(tmp_path, "hf_nested", parallel))
     odd = write(tmp_path, "hf_nested", [{"id": 1, "labels": ["x"]}])
     with pytest.raises(DataError, match="no key that holds raters"):
-        sa.read(odd, format="hf_nested")
+        sa.read(odd, tool="hf_nested")
     for record in records:
         record["q"] = record.pop("id")
     with pytest.raises(DataError, match=r"usual name for the unit among 'q'; call it unit"):

@@ -213,7 +213,7 @@ class TestFolders:
         with pytest.raises(FileError, match=r"ann\.zip holds 0 files of XMI or TSV where one is"):
             sa.read(tmp_path / "b")
         with pytest.raises(FileError, match="has no file of a user in the folder of a document"):
-            sa.read(put(tmp_path / "c", {"x.csv": ""}), format="inception")
+            sa.read(put(tmp_path / "c", {"x.csv": ""}), tool="inception")
 
     def test_tables_in_folders(self, tmp_path):
         """Folders of other tables are not recognised."""

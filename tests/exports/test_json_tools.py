@@ -54,7 +54,7 @@ def test_named_formats_and_other_containers(tmp_path, name):
     for text in texts:
         path = tmp_path / "export"
         path.write_text(text, encoding="utf-8")
-        study = sa.read(path, format=name, **OPTIONS.get(name, {}))
+        study = sa.read(path, tool=name, **OPTIONS.get(name, {}))
         assert found(study) == answered(TRUTH)
 
 
@@ -81,7 +81,7 @@ def test_hostile_labels_come_back(tmp_path, name, truth):
     if not any(truth.values()) and name == "label_studio_json_min":
         return  # no key, no question
     expected = sa.Annotations.from_triples((r, u, labels) for (u, r), labels in truth.items())
-    study = sa.read(path, format=name, **options)
+    study = sa.read(path, tool=name, **options)
     assert found(study) == found(expected)
 
 
@@ -176,7 +176,7 @@ def test_a_missing_key_is_named_where_it_is_missing(tmp_path, name, path, senten
     make, _ = WRITERS[name]
     file = write(tmp_path, name, without(make(TRUTH), path))
     with pytest.raises(FileError, match=re.escape(sentence)) as caught:
-        sa.read(file, format=name, **OPTIONS.get(name, {}))
+        sa.read(file, tool=name, **OPTIONS.get(name, {}))
     assert str(caught.value).startswith(repr(str(file)))
 
 
@@ -212,7 +212,7 @@ def test_wrong_types_never_end_in_a_traceback(tmp_path, name):
             file = tmp_path / "export.json"
             file.write_text(json.dumps(changed), encoding="utf-8")
             try:
-                sa.read(file, format=name, **OPTIONS.get(name, {}))
+                sa.read(file, tool=name, **OPTIONS.get(name, {}))
             except sa.SetagreeError:
                 n_refused += 1
     assert n_refused > 20
@@ -229,7 +229,7 @@ def test_values_that_are_no_labels_are_named(tmp_path):
         records = hf_sequence(TRUTH)
         records[2]["labels"] = ["crow", wrong]
         with pytest.raises(FileError, match=r"line 3, labels\[1\]: " + re.escape(seen)):
-            sa.read(write(tmp_path, "hf_sequence", records), format="hf_sequence")
+            sa.read(write(tmp_path, "hf_sequence", records), tool="hf_sequence")
 
 
 def test_rows_that_are_no_objects(tmp_path):
@@ -240,19 +240,19 @@ def test_rows_that_are_no_objects(tmp_path):
         sa.read(path)
     path.write_text('[{"id": 1}, 3]', encoding="utf-8")
     with pytest.raises(FileError, match=r"tasks\[1\]: a number \(3\) where an object is due"):
-        sa.read(path, format="label_studio_json")
+        sa.read(path, tool="label_studio_json")
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(FileError, match="is an empty list"):
         sa.read(path)
     path.write_text('"text"', encoding="utf-8")
     with pytest.raises(FileError, match=r"text \('text'\) where a list is due"):
-        sa.read(path, format="prodigy")
+        sa.read(path, tool="prodigy")
     path.write_text("[" * 100_000, encoding="utf-8")
     with pytest.raises(FileError, match="the JSON cannot be read"):
         sa.read(path)
     path.write_text('{"a": 1}\n' + '{"a":' * 100_000, encoding="utf-8")
     with pytest.raises(FileError, match="line 2: no whole JSON object"):
-        sa.read(path, format="prodigy")
+        sa.read(path, tool="prodigy")
 
 
 def test_the_same_file_twice(tmp_path):

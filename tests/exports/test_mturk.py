@@ -43,7 +43,7 @@ def test_checkboxes_of_one_question(save):
     with pytest.raises(OptionError, match=r"question='x' is not in export.csv; it has 'g', 'm'"):
         read(save(text), question="x")
     with pytest.raises(FileError, match=r"no columns 'Answer.<label>.on'"):
-        read(save("HITId,WorkerId\nh1,kim\n"), format="mturk_checkboxes")
+        read(save("HITId,WorkerId\nh1,kim\n"), tool="mturk_checkboxes")
 
 
 def test_checkboxes_must_be_flags(save):

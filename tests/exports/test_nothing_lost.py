@@ -201,7 +201,7 @@ def test_a_rater_without_labels(tmp_path):
     path = save(tmp_path, "rows.csv", rows)
     listed = roster(("u1", "ana"), ("u1", "ben"), ("u1", "cy"))
     with pytest.warns(SetagreeWarning, match="lists 'cy', who is nowhere in it; spell"):
-        study = sa.read(path, format="plain_row_per_label", roster=listed)
+        study = sa.read(path, tool="plain_row_per_label", roster=listed)
     assert answers(study)["u1", "cy"] == set()
 
 
@@ -282,4 +282,4 @@ def test_a_pipe_in_a_folder(tmp_path, name, format_name):
     path.parent.mkdir(exist_ok=True)
     os.mkfifo(path)
     with pytest.raises(FileError, match="is a pipe or a device"):
-        sa.read(tmp_path, format=format_name)
+        sa.read(tmp_path, tool=format_name)

@@ -65,8 +65,8 @@ def test_values_are_no_label_sets(save):
     path = save("unit,rater,score\nu1,kim,3\nu1,lee,4\n")
     assert recognised(peek(path), FORMATS) == []
     with pytest.raises(DataError, match="'score' holds one value each"):
-        read(path, format="plain_long")
-    assert read(path, format="plain_long", question="score")["u1", "kim"] == {"3"}
+        read(path, tool="plain_long")
+    assert read(path, tool="plain_long", question="score")["u1", "kim"] == {"3"}
 
 
 def test_stray_columns_of_a_wide_table_are_refused(save):
@@ -81,7 +81,7 @@ def test_one_row_a_label_twice(save):
     with pytest.raises(
         DataError, match=r"line 4 says the same as line 2: is the file in there twice"
     ):
-        read(save("unit,rater,tag\n" + 2 * rows), format="plain_row_per_label", blank="missing")
+        read(save("unit,rater,tag\n" + 2 * rows), tool="plain_row_per_label", blank="missing")
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_a_null_of_json(tmp_path, other, blank):
     path = tmp_path / "nulls.jsonl"
     frame = pd.DataFrame(rows, columns=["unit", "rater", "labels"])
     frame.to_json(path, orient="records", lines=True)
-    study = sa.read(path, format="plain_long", blank=blank)
-    plain = sa.read(path, format="table", blank=blank)
+    study = sa.read(path, tool="plain_long", blank=blank)
+    plain = sa.read(path, tool="table", blank=blank)
     assert {*study.to_triples()} == {*plain.to_triples()}
     assert study.n_missing == plain.n_missing
     wide = frame.pivot(index="unit", columns="rater", values="labels").reset_index()
     wide.to_json(path, orient="records", lines=True)
-    study = sa.read(path, format="plain_wide", blank=blank)
-    plain = sa.read(path, format="table", wide=True, blank=blank)
+    study = sa.read(path, tool="plain_wide", blank=blank)
+    plain = sa.read(path, tool="table", wide=True, blank=blank)
     assert {*study.to_triples()} == {*plain.to_triples()}

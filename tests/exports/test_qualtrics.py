@@ -61,7 +61,7 @@ def test_qualtrics_values_must_be_codes(save):
     """Text among codes is refused; the sentence names the format of texts."""
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', '"1,x"'))
     assert given_answers(path, blank="missing", label_sep=",")["f1", "lee"] == {"1", "x"}
-    with pytest.raises(FileError, match=r"'1,x' is not a list of codes.*format='qualtrics_labels'"):
+    with pytest.raises(FileError, match=r"'1,x' is not a list of codes.*tool='qualtrics_labels'"):
         read(path, blank="missing")
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', "-99"))
     for label_sep in (None, ","):
@@ -89,7 +89,7 @@ def test_qualtrics_headers(save):
     """Two of three header rows, broken import ids or no loop are refused."""
     lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
     with pytest.raises(FileError, match="line 3 holds no ImportId"):
-        read(save("".join([lines[0], *lines[3:]])), format="qualtrics_labels")
+        read(save("".join([lines[0], *lines[3:]])), tool="qualtrics_labels")
     with pytest.raises(FileError, match=r"export.csv, line 3: .*is not JSON"):
         read(save("".join(lines).replace('""4_QID1""}', '""4_QID1')))
     with pytest.raises(DataError, match="no looped question"):
@@ -109,7 +109,7 @@ def test_a_long_qualtrics_header_is_not_guessed_about(save):
     text = qualtrics_labels(SIMPLE).replace("Genres of a film", 20_000 * "x")
     with pytest.raises(OptionError, match="could be 'qualtrics_values', 'qualtrics_labels', "):
         read(save(text))
-    assert given_answers(save(text), format="qualtrics_labels", blank="missing") == labelled(SIMPLE)
+    assert given_answers(save(text), tool="qualtrics_labels", blank="missing") == labelled(SIMPLE)
     head = "".join(qualtrics_labels(SIMPLE).splitlines(keepends=True)[:3])
     assert len(recognised(peek(save(head)), FORMATS)) == 3
     assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), FORMATS) == []

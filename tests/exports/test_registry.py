@@ -167,7 +167,7 @@ TRUTH = {
 def test_a_format_of_another_package(offered, diary):
     """It is recognised, named, listed, and read by every road, as one that is built in."""
     offered(lambda: DIARY)
-    assert toy.found(sa.read(diary)) == toy.found(sa.read(diary, format="diary")) == TRUTH
+    assert toy.found(sa.read(diary)) == toy.found(sa.read(diary, tool="diary")) == TRUTH
     assert find_export(diary, sa.Reading())[0].name == "diary"
     assert sa.formats().iloc[-1].tolist()[:2] == ["diary", "Diary, text"]
     assert sa.agreement(diary).to_frame().equals(sa.agreement(sa.read(diary)).to_frame())
@@ -178,24 +178,24 @@ def test_a_format_of_another_package_in_the_command(offered, diary):
     offered(lambda: DIARY)
     assert "Diary, text" in ok("formats")
     assert cli_options._format_names()[-1] == "diary"
-    seen, named = (ok("score", diary, *words, "-f", "json") for words in ([], ["--from", "diary"]))
+    seen, named = (ok("score", diary, *words, "-f", "json") for words in ([], ["--tool", "diary"]))
     assert json.loads(seen) == json.loads(named)
     other_formats.cache_clear()
     offered()
-    assert "--from 'diary' is unknown" in refusal("score", diary, "--from", "diary")
+    assert "--tool 'diary' is unknown" in refusal("score", diary, "--tool", "diary")
 
 
 def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
     """What comes with this package goes before, and then nothing else is loaded."""
     asked = offered(lambda: DIARY)
     sa.read(toy.write(tmp_path, "prodigy"))
-    sa.read(toy.write(tmp_path, "lighttag"), format="lighttag")
+    sa.read(toy.write(tmp_path, "lighttag"), tool="lighttag")
     table = tmp_path / "table.csv"
     table.write_text(PLAIN, encoding="utf-8")
     sa.agreement(table)
     assert asked == []
-    with pytest.raises(OptionError, match=r"format='dairy' is unknown; .* Did you mean 'diary'"):
-        sa.read(table, format="dairy")
+    with pytest.raises(OptionError, match=r"tool='dairy' is unknown; .* Did you mean 'diary'"):
+        sa.read(table, tool="dairy")
     assert asked == ["setagree.formats"]
 
 

@@ -92,7 +92,7 @@ def test_typed_exports_in_parquet_are_refused(tmp_path):
         sa.agreement(path)
     records = [json.loads(line) for line in prodigy().splitlines()]
     pd.DataFrame(records).drop(columns="options").to_parquet(path)
-    said = r"looks like .*Prodigy.*: name the file that the tool wrote, .*format='prodigy'"
+    said = r"looks like .*Prodigy.*: name the file that the tool wrote, .*tool='prodigy'"
     with pytest.raises(DataError, match=said):
         sa.agreement(path)
 
@@ -197,7 +197,7 @@ def test_read_takes_patterns(tmp_path, monkeypatch):
     """`read` takes patterns, and says that it takes no standard input; a name may have a star."""
     (tmp_path / "prod-1.jsonl").write_text(prodigy())
     with pytest.raises(FileError, match="read from files or a folder that are named"):
-        sa.read("-", format="prodigy")
+        sa.read("-", tool="prodigy")
     assert sa.read(tmp_path / "prod-*.jsonl").n_ratings == 4
     if sys.platform != "win32":
         shutil.copy(tmp_path / "prod-1.jsonl", tmp_path / "prod*.jsonl")

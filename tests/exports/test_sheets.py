@@ -36,7 +36,7 @@ def test_tables_of_numbers_are_no_exports(save):
     """JSON keeps numbers and lists, which no reader of text expects."""
     path = save('[{"unit": 1, "rater": "kim", "labels": ["a"]}]', "x.json")
     with pytest.raises(FileError, match=r"x\.json is not a table of text, .*'unit'"):
-        read(path, format="plain_long")
+        read(path, tool="plain_long")
 
 
 def test_missing_columns_are_named(save):
@@ -44,9 +44,9 @@ def test_missing_columns_are_named(save):
     with pytest.raises(
         FileError, match=r"no column 'Created by'; the columns are 'Document', 'Codes'"
     ):
-        read(save("Document,Codes\nd,a\n"), format="atlasti")
+        read(save("Document,Codes\nd,a\n"), tool="atlasti")
     with pytest.raises(FileError, match=r"no column 'Document'; .* Did you mean 'Documents'"):
-        read(save("Documents,Codes,Reference,Created by\nd,a,1,kim\n"), format="atlasti")
+        read(save("Documents,Codes,Reference,Created by\nd,a,1,kim\n"), tool="atlasti")
 
 
 def test_blank_names_are_left_for_the_assembly(save):

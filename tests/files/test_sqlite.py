@@ -193,8 +193,8 @@ class TestRefusals:
         for number, sql in enumerate(("", " ", 3, ["SELECT 1"])):
             with pytest.raises(OptionError, match="sql="):
                 sa.read(database(f"{number}.db"), sql=sql)
-        with pytest.raises(OptionError, match=r"sql= is for tables: say format='table', or drop"):
-            sa.read("0.db", sql=QUERY, format="prodigy")
+        with pytest.raises(OptionError, match=r"sql= is for tables: say tool='table', or drop"):
+            sa.read("0.db", sql=QUERY, tool="prodigy")
 
     def test_other_files(self):
         """A query is for databases alone."""

@@ -348,7 +348,7 @@ class TestTitle:
         with pytest.raises(OptionError, match="header_row=2 is for CSV files and Excel workbooks"):
             sa.read(path, header_row=2)
         with pytest.raises(OptionError, match="header_row= is for tables"):
-            sa.read(path, header_row=2, format="label_studio_json")
+            sa.read(path, header_row=2, tool="label_studio_json")
 
 
 class TestNoTable:

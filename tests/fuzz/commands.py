@@ -64,7 +64,7 @@ WITH_JSON = {"score", "test", "compare", "plan", "panel", "consensus", "convert"
 READING = [
     *(["--unit", "unit"], ["--rater", "rater"], ["--labels", "labels"], ["--value", "labels"]),
     *(["--wide"], ["--wide", "--kind", "value"], ["--raters-in-rows"], ["--raters", "r1"]),
-    *(["--from", "table"], ["--from", "prodigy"], ["--from", "nothing"], ["--question", "q"]),
+    *(["--tool", "table"], ["--tool", "prodigy"], ["--tool", "nothing"], ["--question", "q"]),
     *(
         ["--roster", "roster.csv"],
         ["--roster", "none.csv"],

@@ -277,15 +277,15 @@ class TestReading:
             OptionError, match=r"already built; drop unit=, label_sep=, codebook=\.$"
         ):
             open_study(STUDY, sa.Reading(unit="doc", label_sep=";", codebook=["a"]))
-        assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", format="auto")) is STUDY
+        assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", tool="auto")) is STUDY
 
 
 OF_ENGINES = {
     *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
-    *("missing", "encoding", "where", "format"),
+    *("missing", "encoding", "where", "tool"),
 }
 IN_MEMORY = {
-    "labels": ["joy", "fear"], "format": "label_studio_json", "wide": True, "raters_in_rows": True,
+    "labels": ["joy", "fear"], "tool": "label_studio_json", "wide": True, "raters_in_rows": True,
     "predictions": True, "duplicates": "first", "sheet": "two", "header_row": 2,
     "sql": "SELECT * FROM t", "delimiter": ";", "question": "q", "roster": "people.csv",
     "source": "file", "order_by": "at", "unit_columns": ["doc"], "rater_columns": ["prompt"],
@@ -373,6 +373,20 @@ class TestTheRoad:
             sa.agreement(path)
         assert opened.count(path) == 2
 
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx", "jsonl"])
+    def test_a_file_is_opened_twice(self, ending, tmp_path, monkeypatch):
+        """A file is opened for its head, by which exports are recognised, and for all of it."""
+        pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}.get(ending, "pandas"))
+        path, opened, own = tmp_path / f"a.{ending}", [], Path.open
+        if ending == "jsonl":
+            TABLE.to_json(path, orient="records", lines=True)
+        else:
+            options = {} if ending == "parquet" else {"index": False}
+            getattr(TABLE, {"xlsx": "to_excel"}.get(ending, f"to_{ending}"))(path, **options)
+        monkeypatch.setattr(Path, "open", lambda self, *how: opened.append(self) or own(self, *how))
+        assert open_study(path).n_ratings == STUDY.n_ratings
+        assert opened == [path] * 2
+
     def test_other_layouts(self, tmp_path):
         """A wide table, or one with people in rows, gives the study of the long one."""
         path = tmp_path / "study.csv"
@@ -399,8 +413,8 @@ class TestTheRoad:
             ({"wide": True, "rater": "a"}, "rater= makes sense only without wide="),
             ({"raters_in_rows": True, "wide": True}, "wide= makes sense only without raters_in"),
             (
-                {"format": "prodigy", "unit": "a"},
-                "unit= is for tables: say format='table', or drop",
+                {"tool": "prodigy", "unit": "a"},
+                "unit= is for tables: say tool='table', or drop",
             ),
         ],
     )

@@ -48,13 +48,13 @@ class TestRowsALabel:
     def test_what_it_says_works(self):
         """Both options give the sets, and a format is refused for a frame in words."""
         Path("rows.csv").write_text(self.TABLE)
-        study = sa.read("rows.csv", format="plain_row_per_label", blank="missing")
+        study = sa.read("rows.csv", tool="plain_row_per_label", blank="missing")
         united = sa.read(pd.read_csv("rows.csv"), duplicates="union")
         assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(united)
         with pytest.raises(
-            OptionError, match=r"^format='plain_row_per_label' is for files, not for a DataFrame"
+            OptionError, match=r"^tool='plain_row_per_label' is for files, not for a DataFrame"
         ):
-            sa.read(pd.read_csv("rows.csv"), format="plain_row_per_label")
+            sa.read(pd.read_csv("rows.csv"), tool="plain_row_per_label")
 
     def test_not_where_it_cannot_be(self):
         """Sets of two labels, the same row twice and single values are no rows of a label each."""
@@ -171,7 +171,7 @@ class TestWhere:
         """Exports that are no tables have no columns to ask about."""
         Path("a.jsonl").write_text('{"text": "a", "label": ["joy"], "id": 1, "Comments": []}\n')
         with pytest.raises(OptionError, match=r"where= is for tables, and .* is read as doccano"):
-            sa.read("a.jsonl", where="id == 1", format="doccano_jsonl")
+            sa.read("a.jsonl", where="id == 1", tool="doccano_jsonl")
 
     def test_a_study_has_no_rows(self):
         """A study that is built is not filtered."""
@@ -230,4 +230,4 @@ def test_addresses(address):
         with pytest.raises(FileError, match="is an address, and only files on this computer"):
             function(address)
     with pytest.raises(FileError, match="is an address"):
-        sa.read("round-1.csv", format="plain_row_per_label", roster=address)
+        sa.read("round-1.csv", tool="plain_row_per_label", roster=address)

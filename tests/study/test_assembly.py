@@ -312,7 +312,7 @@ def test_same_unit_and_rater_twice():
         "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); say "
         "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
         "themselves. If each row holds one label of a set, say duplicates='union', or for a file "
-        "setagree.read(file, format='plain_row_per_label'); if it has a degree of the label, too, "
+        "setagree.read(file, tool='plain_row_per_label'); if it has a degree of the label, too, "
         "name its column with degree=."
     )
     assert alpha_of(*rows, duplicates="first").estimate == 1

@@ -116,7 +116,7 @@ def _all_of(terminal):
 _IMPATIENT = """
 import sys
 from setagree import __main__, progress
-progress._PATIENCE = progress._STEADY = 0.01
+progress._DELAY = progress._INTERVAL = 0.01
 sys.exit(__main__.main())
 """
 

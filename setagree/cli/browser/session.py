@@ -129,7 +129,7 @@ class Session:
         """Return the columns of a table and its first rows, whether or not it could be read."""
         with suppress(SetagreeError), _listening(lambda _: None):
             if find_export(asked["path"], sa.Reading())[0] is None:
-                frame = open_table(asked["path"], sa.Reading(format="table"))
+                frame = open_table(asked["path"], sa.Reading(tool="table"))
                 rows = frame.head(_SHOWN_ROWS).itertuples(index=False)
                 return {
                     "columns": [str(name) for name in frame],
@@ -199,7 +199,7 @@ def _reading(asked: Answer) -> sa.Reading:
     if how.pop("scalars", False):
         how |= {"value": how.pop("labels")} if "labels" in how else {"kind": "value"}
     if {"unit", "rater", "labels", "value", "wide"} & {*how}:
-        how["format"] = "table"
+        how["tool"] = "table"
     return sa.Reading(**how)
 
 

@@ -88,9 +88,9 @@ def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
         raise DataError(
             f"{sheet.name} has no checkbox grid ('Question [row]') and no column with a usual name "
             f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: by "
-            f"from_long where each row is one answer (on the command line --from table --unit "
+            f"from_long where each row is one answer (on the command line --tool table --unit "
             f"COLUMN --rater {rater!r} --labels COLUMN); by from_wide(table.set_index({rater!r}).T)"
-            " where each row is a person and each column a unit (--from table --raters-in-rows)."
+            " where each row is a person and each column a unit (--tool table --raters-in-rows)."
         ) from None
 
 

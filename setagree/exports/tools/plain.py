@@ -91,7 +91,7 @@ def read_long(path: Path, request: Request) -> Answers:
 def _long_columns(sheet: Sheet, request: Request) -> Columns:
     columns = guess_columns(sheet.columns, labels=request.question)
     if columns.labels is None:
-        way = python_or_command("from_long(value=...)", "--from table --value COLUMN")
+        way = python_or_command("from_long(value=...)", "--tool table --value COLUMN")
         raise DataError(
             f"{sheet.name}: column {columns.value!r} holds one value each, not label sets; read it "
             f"with {way}, or say {option('question', '...')} if its values are labels."

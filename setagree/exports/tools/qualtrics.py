@@ -125,7 +125,7 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
 def _codes(cell: str) -> LabelSet:
     codes = cell.split(",")
     if not all(re.fullmatch(r"-?\d+", code) for code in codes):
-        hint = f"is the export one of choice text? Then say {option('format', 'qualtrics_labels')}."
+        hint = f"is the export one of choice text? Then say {option('tool', 'qualtrics_labels')}."
         raise FileError(f"{shorten(cell)} is not a list of codes; {hint}")
     return frozenset(codes) - {_SEEN}
 
