@@ -233,7 +233,7 @@ class Parts:
     def _forms(self) -> tuple[Floats, Floats]:
         """F z_b at each entry of the urns z, and z_b' F z_b of each part; only for an urn."""
         z, model = self._urns, self.whole.model
-        assert isinstance(model, Urn)  # noqa: S101 - the callers have seen to it
+        assert isinstance(model, Urn)  # noqa: S101 - callers check it
         parts = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))
         spread = model.spread_in_groups(self.whole.case, parts, z.indices.astype(np.intp), z.data)
         return spread, _added(parts, z.data * spread, self.n_parts)
@@ -439,7 +439,7 @@ class Parts:
     def _changed_by_ratings(self) -> tuple[Any, Floats, Floats, tuple[Sums, Floats]]:
         """Return `_changed` of parts that are sets of ratings."""
         whole, z, entry, case = self.whole, self._urns, self._entries, self.whole.case
-        assert case.study is not None  # noqa: S101 - `_entries` has seen to it
+        assert case.study is not None  # noqa: S101 - `_entries` checks it
         (B, K), rows, v = z.shape, case.tally.rows[entry], case.study.value_codes
         order, ends = self._by_part
         squared_nu, n_cells, F = np.empty(B), K + len(whole.times), None

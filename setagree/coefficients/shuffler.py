@@ -331,7 +331,7 @@ def counted_disagreement(
 ) -> Floats:
     """Return t_i' D t_i of each unit, t_ik the summed weight of its ratings of value k.
 
-    There are several copies of all units, which have r ratings each at most; their codes ascend.
+    There are several copies of all units, which have at most r ratings each; their codes ascend.
     `dense` has the distances if they are few, and `each` the weights of ratings.
     """
     from scipy import sparse

@@ -66,11 +66,11 @@ class Weights(ABC):
         return f"<{type(self).__name__} of {self.n_values:,} values>"
 
     def _repr_html_(self) -> str:
-        said = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        summary = f"<p>{html.escape(repr(self)[1:-1])}</p>"
         if self.n_values > _IN_A_NOTEBOOK:
-            return f"{said}<p>to_frame() returns the matrix.</p>"
+            return f"{summary}<p>to_frame() returns the matrix.</p>"
         frame = self.to_frame().rename(index=str).rename_axis("value")  # no value is rounded
-        return said + html_table(frame.reset_index(allow_duplicates=True))
+        return summary + html_table(frame.reset_index(allow_duplicates=True))
 
     @property
     def n_values(self) -> int:
@@ -254,9 +254,15 @@ def in_blocks(
     function: Callable[[Codes, Codes], npt.NDArray[Any]], k: Codes, l: Codes, size: int
 ) -> npt.NDArray[Any]:
     """Return function(k, l), elementwise, computed for so many pairs at a time."""
-    starts = range(0, len(k) or 1, size)
-    parts = [function(k[start : start + size], l[start : start + size]) for start in starts]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    first = function(k[:size], l[:size])
+    if len(k) <= size:
+        return first
+    out = np.empty(len(k), dtype=first.dtype)
+    out[:size] = first
+    for start in range(size, len(k), size):
+        part = slice(start, start + size)
+        out[part] = function(k[part], l[part])
+    return out
 
 
 def dense_if_few(weights: Weights, *, relative: bool = False) -> Weights:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.credit.base import Floats, Weights, sums_to_others
+from setagree.limits import BLOCK_ENTRIES
 
 FEW_VALUES = 32
 """Distinct values of a group up to which the pairs of all such groups are looked up together."""
@@ -18,10 +19,6 @@ _SQUARE, _LARGEST_SQUARE = 32, 2_000
 
 _LOOKUP = 6
 """For groups with more than one in six of all values, products are faster than pairs."""
-
-_BLOCK_ENTRIES = 4_000_000
-"""Entries of a values x raters block; 32 MB of doubles."""
-
 
 _CELLS_A_KEY = 12
 """Cells for each key up to which it is faster to mark those in use than to sort the keys."""
@@ -109,7 +106,7 @@ def _by_products(
 ) -> Floats:
     out = np.zeros(len(values))
     ids, columns = np.unique(raters, return_inverse=True)
-    at_once = max(1, _BLOCK_ENTRIES // weights.n_values)
+    at_once = max(1, BLOCK_ENTRIES // weights.n_values)
     for start in range(0, len(ids), at_once):
         part = np.flatnonzero((columns >= start) & (columns < start + at_once))
         width = min(at_once, len(ids) - start)

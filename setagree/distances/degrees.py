@@ -34,8 +34,8 @@ class DegreeDistance(Distance):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.text)
-        told = {key: getattr(self, key) for key in ("name", "title", "formula", "source")}
-        object.__setattr__(self, "of_sets", replace(self.of_sets, **told))
+        names = {key: getattr(self, key) for key in ("name", "title", "formula", "source")}
+        object.__setattr__(self, "of_sets", replace(self.of_sets, **names))
 
     def __call__(self, A: Any, B: Any) -> float:
         """Return the distance between two answers: mappings of labels to degrees, or label sets."""

@@ -345,8 +345,8 @@ def _by_credit(
         if weights is None:
             return ClosureDistance(name, hierarchy)
         formula = "1 − weight(A∩B) / weight(A∪B) of the sets with the ancestors of their labels"
-        said, source = (_OR_BELOW, "Pesquita et al. 2008") if weights == PREVALENCE else ("", None)
-        return ClosureDistance(name, hierarchy, weights, formula=formula + said, source=source)
+        rest, source = (_OR_BELOW, "Pesquita et al. 2008") if weights == PREVALENCE else ("", None)
+        return ClosureDistance(name, hierarchy, weights, formula=formula + rest, source=source)
     matched = "1 − the mean similarity of each label to the nearest one of the other set, both ways"
     if credit == "wu_palmer":
         if asked:
@@ -354,15 +354,15 @@ def _by_credit(
                 f"{option('credit', credit)} counts steps and uses no {option('label_weights')}; "
                 f"{option('credit', 'lin')} does."
             )
-        said = f"{matched} (Wu and Palmer's, from the steps to a label above both)"
-        return BestMatchDistance(name, hierarchy, formula=said, source="Wu & Palmer 1994")
+        formula = f"{matched} (Wu and Palmer's, from the steps to a label above both)"
+        return BestMatchDistance(name, hierarchy, formula=formula, source="Wu & Palmer 1994")
     weights = PREVALENCE if weights is None else weights
     if not isinstance(weights, str):
         _check_information(hierarchy, weights)
-    said = f"{matched} (Lin's, from the information content of labels)"
+    formula = f"{matched} (Lin's, from the information content of labels)"
     if weights == PREVALENCE:
-        said += f"{_OR_BELOW}".replace("weighing", "holding")
-    return BestMatchDistance(name, hierarchy, weights, formula=said, source="Lin 1998")
+        formula += _OR_BELOW.replace("weighing", "holding")
+    return BestMatchDistance(name, hierarchy, weights, formula=formula, source="Lin 1998")
 
 
 def _check_information(hierarchy: Hierarchy, weights: Mapping[Any, float]) -> None:
@@ -372,6 +372,6 @@ def _check_information(hierarchy: Hierarchy, weights: Mapping[Any, float]) -> No
             if weights.get(above, 0.0) > own:
                 raise DistanceError(
                     f"label {shorten(label)} holds less information ({own:g}) than "
-                    f"{shorten(above)} above it ({weights[above]:g}); a label implies all that "
-                    "stand above it, so that it holds no less."
+                    f"{shorten(above)} above it ({weights[above]:g}); a label implies all "
+                    "those above it, so that it holds no less."
                 )

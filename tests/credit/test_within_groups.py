@@ -28,7 +28,7 @@ def by_loops(study, distance):
 def test_all_methods_equal_the_loops(monkeypatch, few, entries, name):
     """(D p_g)(v) by pairs, by products, and by both, in blocks of any width."""
     monkeypatch.setattr(within_groups, "FEW_VALUES", few)
-    monkeypatch.setattr(within_groups, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(within_groups, "BLOCK_ENTRIES", entries)
     study, distance = annotations(ROWS), get_distance(name)
     used = [len(set(study.value_codes[study.rater_codes == g])) for g in range(6)]
     assert min(used) <= 10 < max(used)
