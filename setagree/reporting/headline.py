@@ -30,7 +30,7 @@ def headline(f: Findings) -> Sentence:
         name = f"Among the {humans_only(f)}, {name}"
     if row.reason is not None:
         return (f"{name} is undefined, because {row.reason}.",)
-    low, high = quoted_interval(f)
+    low, high = f.main.interval(f.level)
     over = interval_about(f)
     sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}, {over})"
     return (f"{name} is {number(row.estimate)}{sure}.",)
@@ -57,7 +57,7 @@ def distance_phrase(row: Agreement) -> str:
 def verdict_sentence(f: Findings) -> str:
     """Return the verdict on the benchmark scale, its limits, and notes on the interval."""
     notes = [f"{reason}." for reason in rough_reasons(f.main)]
-    return " ".join(filter(None, (_verdict(f), rough([quoted_interval(f)[0]]), *notes)))
+    return " ".join(filter(None, (_verdict(f), rough([f.main.interval(f.level)[0]]), *notes)))
 
 
 def caution(f: Findings) -> str:
@@ -65,11 +65,6 @@ def caution(f: Findings) -> str:
     if f.main.reason is not None or not _is_judged(f):
         return ""
     return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
-
-
-def quoted_interval(f: Findings) -> tuple[float, float]:
-    """Return the interval that the headline quotes."""
-    return f.main.interval(f.level)
 
 
 def _verdict(f: Findings) -> str:
@@ -98,7 +93,7 @@ def _judged(f: Findings) -> str:
     The scale judges by its own low end. The interval that is quoted may be wider than that, and
     shows by its high end whether more units might lead to a better level.
     """
-    low, high = quoted_interval(f)
+    low, high = f.main.interval(f.level)
     word, lows = f.verdict.verdict, SCALES["krippendorff"]
     by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
     if word == "discard" and high >= lows["tentative"]:

@@ -27,7 +27,6 @@ from setagree.reporting.headline import (
     humans_only,
     interval_about,
     interval_name,
-    quoted_interval,
     verdict_sentence,
 )
 from setagree.reporting.methods import Methods, version
@@ -108,7 +107,7 @@ def _trusted(name: str) -> Any:
 
 def _headline(f: Findings) -> dict[str, Any]:
     main = f.main
-    low, high = quoted_interval(f)
+    low, high = main.interval(f.level)
     known = main.reason is None
     named = coefficient_name(main.definition, [main.distance])
     return {

@@ -108,8 +108,8 @@ def report(
         Default: Markdown if the path ends in ``.md`` or ``.markdown``, PDF if it ends in
         ``.pdf``, else HTML.
     n_resamples : int
-        Least number of reshuffles of each test. More are made if needed for the correction: 40 for
-        each claim of the report. Large studies get fewer, and the report states it.
+        Least number of reshuffles of the test against chance. Each test takes 40 for each claim of
+        the report; those of large studies take fewer, and the report states it.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same file, except for the date in a PDF.
 

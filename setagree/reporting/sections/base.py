@@ -157,12 +157,12 @@ class Findings:
 
     @property
     def n_reshuffles(self) -> int:
-        """Number of reshuffles of a test, B + 1 >= 40 m for the m claims that there can be."""
-        groups = self.options.groups
-        is_table = groups is None or isinstance(groups, pd.DataFrame)
-        n_groups = len(() if groups is None else groups if is_table else {*dict(groups).values()})
-        m = 4 + self.study.n_raters + 2 * MOST_TRIED + n_groups
-        return max(self.options.n_resamples, _PER_CLAIM * m - 1)
+        """Number of reshuffles of a test, B + 1 = 40 m for the m claims that there can be."""
+        groups, m = self.options.groups, 3 + self.study.n_raters + 2 * MOST_TRIED
+        if groups is not None:
+            is_table = isinstance(groups, pd.DataFrame)
+            m += 1 + len(groups if is_table else {*dict(groups).values()})
+        return _PER_CLAIM * m - 1
 
     def tested(self, topic: str) -> pd.DataFrame:
         """Return the frame of a topic with `p_holm`, corrected over all claims."""

@@ -138,7 +138,8 @@ def choices_method(f: Findings, table: AgreementTable) -> Method:
 
 def compute_chance(f: Findings) -> PermutationTest:
     """Return the two-sided test against chance, with fewer reshuffles where they take long."""
-    n = min(f.n_reshuffles, max(_FEWEST, _RESHUFFLED // f.study.n_ratings))
+    wanted = max(f.n_reshuffles, f.options.n_resamples)
+    n = min(wanted, max(_FEWEST, _RESHUFFLED // f.study.n_ratings))
     return permutation_test(f.main, n_resamples=n, alternative="two-sided", rng=f.options.rng)
 
 
