@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
@@ -17,6 +17,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import estimated, welch_df
+from setagree.coefficients.score_interval import t_of, two_sided, z_of_level
 from setagree.distances import Distance
 from setagree.errors import (
     DataError,
@@ -81,6 +82,8 @@ class Difference:
         resamples of few units vary too little.
     n_undefined : int
         Number of resamples in which one of the two is undefined.
+    ends : callable, optional
+        The interval at the level 1 - 2 sf(z) as a function of z, of independent studies.
     """
 
     value: float
@@ -88,6 +91,7 @@ class Difference:
     degrees_of_freedom: float = np.inf
     resampled: Floats | None = None
     n_undefined: int = 0
+    ends: Callable[[float], tuple[float, float]] | None = None
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval.
@@ -97,6 +101,8 @@ class Difference:
         """
         from scipy.special import ndtr, ndtri, stdtrit
 
+        if self.ends is not None:
+            return self.ends(z_of_level(level))
         if self.resampled is not None:
             df, tail = self.degrees_of_freedom, (1 - level) / 2
             tail = float(ndtr(stdtrit(df, tail) * np.sqrt((df + 1) / df)))
@@ -111,7 +117,7 @@ class Difference:
     @property
     def freedom_of_t(self) -> float:
         """Degrees of freedom of t; NaN if the interval is not a t interval."""
-        is_t = self.resampled is None and self.standard_error > 0
+        is_t = self.resampled is None and self.ends is None and self.standard_error > 0
         return self.degrees_of_freedom if is_t else float("nan")
 
     @property
@@ -120,6 +126,8 @@ class Difference:
         from scipy.special import ndtr, ndtri, stdtr
 
         df = self.degrees_of_freedom
+        if self.ends is not None:
+            return _p_of_ends(self.value, self.ends)
         if (gaps := self.resampled) is not None:
             tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
             z = float(ndtri(min(0.5, tail / (len(gaps) + 1))))
@@ -148,10 +156,51 @@ def paired_difference(
     return _linearised(one, two, gap.standard_error, gap.degrees_of_freedom)
 
 
-def _independent_difference(one: Agreement, two: Agreement) -> Difference:
-    """Return the difference of two coefficients of independent studies; see `compare`."""
-    se, dfs = [x.standard_error for x in (one, two)], [x.degrees_of_freedom for x in (one, two)]
-    return _linearised(one, two, math.hypot(*se), welch_df([x**2 for x in se], dfs))
+def independent_difference(one: Agreement, two: Agreement) -> Difference:
+    """Return the difference of the coefficients of two independent studies; see `compare`.
+
+    NaN as the interval and p if one of the two has no interval.
+    """
+    a1, a2, own = one.estimate, two.estimate, [_own_ends(x) for x in (one, two)]
+
+    def ends(z: float) -> tuple[float, float]:
+        (l1, u1), (l2, u2) = (of(z) for of in own)
+        # d - sqrt((a1 - l1)² + (u2 - a2)²)  to  d + sqrt((u1 - a1)² + (a2 - l2)²)
+        low, high = math.hypot(a1 - l1, u2 - a2), math.hypot(u1 - a1, a2 - l2)
+        return a1 - a2 - low, a1 - a2 + high
+
+    errors = one.standard_error, two.standard_error
+    se = math.hypot(*errors) if min(errors) > 0 else math.nan
+    return Difference(a1 - a2, se, ends=ends)
+
+
+def _own_ends(one: Agreement) -> Callable[[float], tuple[float, float]]:
+    """Return the ends of a coefficient's interval at the level 1 - 2 sf(z), as a function of z."""
+    basis, a, se, df = one.inference, one.estimate, one.standard_error, one.degrees_of_freedom
+    if one.interval_reason is not None:
+        return lambda _: (math.nan, math.nan)
+    if basis.method == "score" and basis.score is not None:
+        return basis.score.at
+    return lambda z: (a - t_of(z, df) * se, min(1.0, a + t_of(z, df) * se))
+
+
+def _p_of_ends(value: float, ends: Callable[[float], tuple[float, float]]) -> float:
+    """Return the smallest p at which 0 is outside the interval, at least 2 sf(8)."""
+
+    def outside(z: float) -> float:
+        return ends(z)[0] if value > 0 else -ends(z)[1]
+
+    low, high = 1e-6, 8.0
+    if math.isnan(outside(high)):
+        return math.nan
+    if abs(value) <= ROUNDING or outside(low) <= 0:
+        return 1.0
+    if outside(high) >= 0:
+        return two_sided(high)
+    while high - low > 1e-13:
+        middle = (low + high) / 2
+        low, high = (middle, high) if outside(middle) > 0 else (low, middle)
+    return two_sided(high)
 
 
 def _linearised(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
@@ -435,6 +484,8 @@ class Comparison(Result):
 
     def _notes(self) -> list[str]:
         how = "standard errors by linearisation"
+        if self.design == "independent":
+            how = "intervals of the differences from those of the studies (MOVER)"
         if self.method == "bootstrap":
             n = max(one.n_undefined for one in self.differences)
             lost = f"at most {n:,} undefined and left out" if n else "none undefined"
@@ -474,11 +525,19 @@ def compare(
 
     On the same units, the linearised values x_i of the two are subtracted unit by unit: Var = sum_i
     (psi_i1 - psi_i2)², where psi_i = (x_i - mean) / sqrt(n (n - 1)), or 0 if a coefficient does not
-    count the unit; t with n - 1 degrees of freedom (Gwet 2021, for n equal). For independent
-    studies t = difference / sqrt(SE1² + SE2²) with the degrees of freedom of Welch (1947). If units
-    were drawn in clusters, deviations of clusters replace psi_i, and t has their degrees of
-    freedom. If a coefficient has a standard error of 0, its differences have no interval and no p
-    (NaN); `reasons` has the reason.
+    count the unit; t with n - 1 degrees of freedom (Gwet 2021, for n equal). If units were drawn in
+    clusters, deviations of clusters replace psi_i, and t has their degrees of freedom. If a
+    coefficient has a standard error of 0, its differences have no interval and no p (NaN);
+    `reasons` has the reason.
+
+    For independent studies, the interval is made from the ends l, u of the interval of each study
+    (MOVER, Zou and Donner 2008)::
+
+        d - sqrt((a1 - l1)² + (u2 - a2)²)    to    d + sqrt((u1 - a1)² + (a2 - l2)²),  d = a1 - a2
+
+    and p is the level at which it reaches 0. In simulated studies with different numbers of units
+    and raters and different label frequencies, it rejected equal alphas in at most 5.4%. If a study
+    has no interval (`Agreement.interval_reason`), the difference has none.
 
     Different coefficients or distances measure different things: a higher value of one of them does
     not mean better agreement. Compare raters, guidelines or studies by the same coefficient and
@@ -563,10 +622,18 @@ def compare(
             places = unit_places([one, two])
             found = paired_difference(one, two, places, common_sample([one, two], places))
         else:
-            found = _independent_difference(one, two)
+            found = independent_difference(one, two)
+        # Too rare answers: a standard error, but no interval by default.
+        rare = any(x.interval_method is None and x.standard_error > 0 for x in (one, two))
+        if rare and method == "linearised" and is_paired:
+            found = Difference(found.value, math.nan)
         differences.append(found)
-        whys = dict.fromkeys(x.standard_error_reason for x in (one, two) if x.standard_error_reason)
-        reason = "; ".join(whys) or "The difference shows no spread to judge it by"
+        whys = [
+            x.interval_reason or (None if found.ends else x.standard_error_reason)
+            for x in (one, two)
+        ]
+        reason = "; ".join(dict.fromkeys(filter(None, whys)))
+        reason = reason or "The difference shows no spread to judge it by"
         reasons.append(reason if np.isnan(found.p_value) else None)
     return Comparison(
         tuple(names),

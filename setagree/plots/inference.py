@@ -325,7 +325,7 @@ def _mark(
 
 @public
 def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
-    """Draw alpha at every look with its interval, and the threshold.
+    """Draw alpha at every look with its interval, that of each batch, and the threshold.
 
     The look at which the study may stop is marked.
 
@@ -364,8 +364,12 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
         floats(result.frame, name) for name in ("n_units", "estimate", "low", "high")
     )
     if not np.isfinite(values).any():
-        return nothing(ax, f"The first look is at {result.first_look:,} units.")
-    draw_curve(ax, n, values, low, high, form="o-", whiskers=True)
+        return nothing(ax, "No look yet.")
+    draw_curve(ax, n, values, low, high, form="o-", whiskers=True, name="all units so far")
+    if len(n) > 1:
+        alone = floats(result.frame, "batch_estimate")
+        ax.plot(n, alone, "x", color=ink(ax), markersize=4.5, label="each batch by itself")
+        ax.legend(loc="best", frameon=False, fontsize=NAME_SIZE, labelcolor=ink(ax))
     ax.axhline(result.threshold, color=ORANGE, linewidth=1.4, linestyle="--")
     beside(ax, f"{result.threshold:g}", (1, result.threshold), (4, 0), of="row")
     if result.stopped is not None:

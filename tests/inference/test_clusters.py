@@ -291,17 +291,6 @@ class TestComparing:
         boot = sa.compare(one, two, method="bootstrap", n_resamples=3000, rng=1)
         assert boot.standard_error == pytest.approx(se, rel=0.3)
 
-    def test_independent(self, study):
-        """Independent studies have Welch's degrees of freedom where one has clusters."""
-        other = sa.simulate(30, 3, rng=9)
-        with pytest.warns(FewClustersWarning):
-            found = sa.compare(
-                sa.krippendorff_alpha(study),
-                sa.krippendorff_alpha(other.sampled(cluster=documents(other, (5,) * 6))),
-                design="independent",
-            )
-        assert 5 < found.differences[0].degrees_of_freedom < 17
-
     def test_one_without(self, study):
         """Clusters of one side alone say nothing of the difference on the same units."""
         with pytest.raises(DataError, match="some of the agreements have clusters"):

@@ -163,26 +163,32 @@ class TestSameUnits:
         assert result.reasons == ("The difference shows no spread to judge it by",)
         assert "(The difference shows no spread to judge it by)>" in repr(result)
 
-    @pytest.mark.parametrize("design", ["same_units", "independent"])
-    @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
+    @pytest.mark.parametrize(
+        ("design", "method"),
+        [
+            ("same_units", "linearised"),
+            ("same_units", "bootstrap"),
+            ("independent", "bootstrap"),
+        ],
+    )
     @pytest.mark.parametrize(
         ("name", "why"),
         [
-            ("a a / b b / a a / b b", "No disagreement was seen in 4 units"),
+            ("a a / b b / a a / b b", "No disagreement was seen in 12 units"),
             ("a b / b a / a b / b a", "All units disagree alike"),
         ],
     )
     def test_with_one_of_no_spread(self, name, why, design, method):
         """A coefficient with a standard error of 0 is not certain, nor its difference to others."""
-        sure = score(text(name), "krippendorff_alpha")
-        other = score(text("a b / b b / a a / b b"), "krippendorff_alpha")
+        sure = score(text(name) * 3, "krippendorff_alpha")
+        other = score(text("a b / b b / a a / b b") * 3, "krippendorff_alpha")
         for pair in ((sure, other), (other, sure), (sure, sure)):
             result = sa.compare(*pair, design=design, method=method, n_resamples=50, rng=1)
             assert result.difference == pair[0].estimate - pair[1].estimate
             assert np.isnan([*result.interval(), result.p_value, result.standard_error]).all()
             assert result.reasons == (why,)
             assert why in repr(result)
-        several = sa.compare(sure, other, other, design=design)
+        several = sa.compare(sure, other, other)
         assert several.reasons == (why, why, None)
         assert f"\n\n{why}.\n\n" in str(several)
 
@@ -215,6 +221,85 @@ class TestSameUnits:
         a = score(ROWS, "krippendorff_alpha")
         result = sa.compare(a, a)
         assert (result.difference, result.standard_error, result.p_value) == (0, 0, 1)
+
+
+def words(line):
+    """Code units of two ratings or more, a word each."""
+    return annotations([[frozenset(letter) for letter in word] for word in line.split()])
+
+
+FULL = "aa aa aa bb bb bb cc cc cc dd"
+SK = "aa aa aa aa aa aa ab bb aa aa bb aa"
+NEG = "ab ba ab bc ca ab ba cb ac aa"
+
+
+class TestIndependentStudies:
+    """MOVER: the vectors of STATISTICS 10.2, and what leaves the difference undefined."""
+
+    @pytest.mark.parametrize(
+        ("one", "two", "distance", "difference", "low", "high", "p"),
+        [
+            (annotations(T1), annotations(T2), "masi", -0.137784153, -0.5846552655, 0.3533497123,
+             0.589717454),
+            (words(FULL), annotations(T1), "nominal", 0.6473317865, 0.1360942904, 0.9904927095,
+             0.01619626827),
+            (words(SK), words(NEG), "nominal", 1.10435143, 0.1544340875, 1.49120881,
+             0.02513432907),
+        ],
+        ids=["T1 - T2", "full agreement - T1", "SK - NEG"],
+    )  # fmt: skip
+    def test_vectors(self, one, two, distance, difference, low, high, p):
+        """The intervals are asked for, because SK has too few rarer answers for the default."""
+        pair = [
+            sa.agreement(
+                study, coefficient="krippendorff_alpha", distance=distance, interval="score"
+            )
+            for study in (one, two)
+        ]
+        found = sa.compare(*pair, design="independent")
+        assert found.difference == pytest.approx(difference, abs=5e-10)
+        assert found.interval() == pytest.approx((low, high), abs=5e-10)
+        assert found.p_value == pytest.approx(p, abs=5e-12 if p < 0.1 else 5e-10)
+        other = sa.compare(*pair[::-1], design="independent")
+        assert other.p_value == pytest.approx(found.p_value, abs=1e-12)
+
+    def test_p_is_the_level_at_which_the_interval_reaches_0(self):
+        """The interval of the level 1 - p ends at 0."""
+        found = sa.compare(
+            *(sa.fleiss_kappa(annotations(rows)) for rows in (ROWS, T1)), design="independent"
+        )
+        assert min(map(abs, found.interval(1 - found.p_value))) < 1e-9
+
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    def test_too_few_rarer_answers(self, design):
+        """A study without an interval has no difference, and the reason names the test."""
+        rare = sa.krippendorff_alpha(words("aa " * 20 + "ab"))
+        found = sa.compare(rare, rare, design=design)
+        assert np.isnan([*found.interval(), found.p_value]).all()
+        assert found.reasons[0].startswith("Too few rarer answers for an interval or a p-value")
+
+    def test_all_units_disagree_alike(self):
+        """Without a p of its own a study has none in a comparison."""
+        found = sa.compare(
+            sa.krippendorff_alpha(words("ab ba " * 6)),
+            sa.krippendorff_alpha(annotations(T1)),
+            design="independent",
+        )
+        assert np.isnan(found.p_value)
+        assert found.reasons == ("All units disagree alike",)
+
+    def test_clusters_and_strata_have_their_own_ends(self):
+        """Intervals by t of clusters and strata take the place of the score interval."""
+        studies = [sa.simulate(60, 3, rng=seed) for seed in (1, 2)]
+        clusters = {unit: k // 5 for k, unit in enumerate(studies[0].units)}
+        strata = {unit: k % 2 for k, unit in enumerate(studies[1].units)}
+        a = sa.krippendorff_alpha(studies[0].sampled(cluster=clusters))
+        b = sa.krippendorff_alpha(studies[1].sampled(strata=strata, population_size={0: 90, 1: 90}))
+        assert (a.interval_method, b.interval_method) == ("t", "t")
+        d, (low, high) = a.estimate - b.estimate, sa.compare(a, b, design="independent").interval()
+        (l1, u1), (l2, u2) = a.interval(), b.interval()
+        assert d - low == pytest.approx(math.hypot(a.estimate - l1, u2 - b.estimate))
+        assert high - d == pytest.approx(math.hypot(u1 - a.estimate, b.estimate - l2))
 
 
 class TestWhichUnits:
@@ -346,20 +431,18 @@ class TestWhichUnits:
             sa.compare(a, b)
 
     def test_others_are_independent(self):
-        """No unit in common: Welch's t of the difference over sqrt(SE1² + SE2²)."""
-        a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(HOLES, "other "))
-        result = sa.compare(a, b, level=0.8)
-        se = math.sqrt(a.standard_error**2 + b.standard_error**2)
-        t = (a.estimate - b.estimate) / se
-        parts = [x.standard_error**4 / (x.n_units - 1) for x in (a, b)]
-        df = se**4 / sum(parts)
+        """No unit in common: the interval is that of both studies' own ends."""
+        a, b = (sa.krippendorff_alpha(x) for x in (annotations(T1), renamed(T2, "other ")))
+        result = sa.compare(a, b)
         assert result.design == "independent"
-        assert result.standard_error == pytest.approx(se)
-        assert result.p_value == pytest.approx(2 * stats.t.sf(abs(t), df))
-        reach = stats.t.ppf(0.9, df) * se
-        assert result.interval() == pytest.approx(
-            (result.difference - reach, result.difference + reach)
+        assert result.standard_error == pytest.approx(
+            math.hypot(a.standard_error, b.standard_error)
         )
+        (l1, u1), (l2, u2) = a.interval(), b.interval()
+        low = math.hypot(a.estimate - l1, u2 - b.estimate)
+        high = math.hypot(u1 - a.estimate, b.estimate - l2)
+        d = result.difference
+        assert result.interval() == pytest.approx((d - low, d + high), abs=1e-14)
 
     def test_several_of_which_some_overlap(self):
         """All pairs must be of one kind."""
@@ -377,7 +460,8 @@ class TestWhichUnits:
     def test_identifiers_of_every_kind(self):
         """Tuples, numbers and text are identifiers; a tuple is not a pair of levels."""
         frame = pd.DataFrame(
-            {"ann": list("aabb"), "bob": list("abbb")}, index=[("x", 1), 2, "2", ("x", 2)]
+            {"ann": list("aabbacbc"), "bob": list("abbbabca")},
+            index=[("x", 1), 2, "2", ("x", 2), 3, 4, 5, 6],
         )
         with pytest.warns(sa.SetagreeWarning, match="Units that look alike are kept apart"):
             one, two = (sa.Annotations.from_wide(part) for part in (frame, frame[::-1]))
@@ -387,10 +471,12 @@ class TestWhichUnits:
 
     def test_one_tally_needs_no_identifiers(self):
         """Two coefficients of one tally stand on the same units, with or without names."""
-        named = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 2, 2], "b": [0, 2, 1, 1, 0]}))
+        named = sa.Tally.from_counts(
+            pd.DataFrame({"a": [2, 0, 1, 2, 2] * 3, "b": [0, 2, 1, 1, 0] * 3})
+        )
         nameless = replace(named, units=None, unit_patterns=None)
         twice = named.merge(named)
-        for tally, units in ((nameless, 5), (twice, 10)):
+        for tally, units in ((nameless, 15), (twice, 30)):
             a, b = sa.fleiss_kappa(tally), sa.gwet_ac(tally)
             result = sa.compare(a, b)
             assert result.design == "same_units"

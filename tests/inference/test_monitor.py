@@ -9,17 +9,31 @@ import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.inference.monitor import pocock_bound, robbins_factor, robbins_rho
 
+T1 = walkthrough()
+SK = sa.Annotations.from_triples(
+    [
+        (rater, k, {answer})
+        for k, word in enumerate([*["aa"] * 6, "ab", "bb", "aa", "aa", "bb", "aa"])
+        for rater, answer in enumerate(word)
+    ]
+)
 
-def four_times():
-    """Return the walk-through four times over, a batch each: 44 units."""
-    table = walkthrough().to_long()[["unit", "rater", "labels"]]
-    rows = [table.assign(unit=[f"{unit}/{k}" for unit in table["unit"]]) for k in range(4)]
+
+def repeated(study, times):
+    """Return the units of a study several times, a batch each."""
+    table = study.to_long()[["unit", "rater", "labels"]]
+    rows = [table.assign(unit=[f"{unit}/{k}" for unit in table["unit"]]) for k in range(times)]
     return sa.Annotations.from_long(pd.concat(rows))
 
 
 def batch_of(study):
     """Return the batch of each unit of it."""
     return {unit: int(unit.split("/")[1]) for unit in study.units}
+
+
+def weekly(study, per_week):
+    """Return the week of each unit."""
+    return {unit: k // per_week for k, unit in enumerate(study.units)}
 
 
 def test_the_widths_are_those_of_robbins_mixture():
@@ -47,27 +61,86 @@ def test_the_bound_of_two_near_looks_is_little_more_than_one():
     assert pocock_bound([399, 400], 0.95) == pytest.approx(largest, abs=0.01)
 
 
-def test_the_worked_figures_of_an_interval():
-    """44 units: the plain half-width, and the low end with the unit that may still come."""
-    study = four_times()
-    found = sa.monitor(study, at=batch_of(study), threshold=0.667)
-    last = found.frame.iloc[-1]
-    assert last["n_units"] == 44
-    assert last["estimate"] == pytest.approx(0.3881176094, abs=5e-11)
-    assert last["low"] == pytest.approx(0.13855779, abs=5e-9)
-    assert last["high"] == pytest.approx(0.62181338, abs=5e-9)
-    assert found.frame["n_units"].tolist() == [33, 44]
-    assert found.decision == "stop and retrain"
-    assert "below 0.667" in found.verdict
+@pytest.mark.parametrize(
+    ("study", "times", "distance", "worked"),
+    [
+        (T1, 2, "masi", (0.392935581, 0.1401740409, 0.7296955814)),
+        (T1, 5, "masi", (0.3871540151, 0.2166148361, 0.5947205359)),
+        (SK, 4, "nominal", (0.75, 0.1734145744, 0.9458672377)),
+    ],
+    ids=["T1 twice", "T1 five times", "SK four times"],
+)
+def test_the_worked_figures_of_an_interval(study, times, distance, worked):
+    """The vectors of STATISTICS 10.4: the score interval with A(n)² q(z) / z² in the place of k."""
+    found = sa.monitor(
+        repeated(study, times),
+        at=batch_of(repeated(study, times)),
+        threshold=0.667,
+        distance=distance,
+    )
+    row = found.frame.iloc[-1]
+    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(worked, abs=5e-10)
 
 
-def test_no_look_before_thirty_units():
-    """The first look has 30 pairable units; before it the verdict says when it comes."""
-    study = walkthrough()
-    found = sa.monitor(study, at=dict.fromkeys(study.units, "only"), threshold=0.667)
-    assert found.frame.empty
+@pytest.mark.parametrize(
+    ("study", "distance", "n_rarer"),
+    [(T1, "masi", 7.90625), (repeated(SK, 3), "nominal", 7.5)],
+    ids=["T1", "SK three times"],
+)
+def test_too_early(study, distance, n_rarer):
+    """There is no interval while all answers except the commonest weigh less than 8 units."""
+    at = dict.fromkeys(study.units, "only")
+    found = sa.monitor(study, at=at, threshold=0.667, distance=distance)
+    row = found.frame.iloc[0]
+    assert row["n_rarer"] == pytest.approx(n_rarer)
+    assert np.isnan([row["low"], row["high"]]).all()
     assert found.decision == "go on"
-    assert found.verdict == "Go on: no look yet; the first is at 30 units."
+    assert found.verdict == (
+        f"Go on: after {study.n_units} units it is too early for a verdict. All answers except the "
+        f"commonest weigh as much as {n_rarer:.1f} units, fewer than 8."
+    )
+
+
+def test_no_look_yet():
+    """Before the first planned look the verdict names it."""
+    found = sa.monitor(T1, at=dict.fromkeys(T1.units, 1), threshold=0.667, looks=[50, 100])
+    assert found.frame.empty
+    assert found.verdict == "Go on: no look yet. The next look is at 50 units."
+
+
+def test_one_planned_look_is_the_score_interval():
+    """Pocock's bound of one look is z, so that k is that of the score interval."""
+    study = sa.simulate(120, 3, rng=3)
+    found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667, looks=[120])
+    alpha = sa.krippendorff_alpha(study)
+    assert found.frame["high"][0] == pytest.approx(alpha.interval(0.95)[1], abs=1e-12)
+
+
+def test_each_batch_by_itself():
+    """A batch is what came since the look before it."""
+    study = sa.simulate(100, 3, rng=4)
+    frame = sa.monitor(study, at=weekly(study, 40), threshold=0.667).frame
+    assert frame["n_units"].tolist() == [40, 80, 100]
+    assert frame["n_batch_units"].tolist() == [40, 40, 20]
+    second = study.take((study.unit_codes >= 40) & (study.unit_codes < 80))
+    expected = sa.krippendorff_alpha(second).estimate
+    assert frame["batch_estimate"][1] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("skill", "is_far"), [(0.95, False), (0.5, True)])
+def test_a_last_batch_far_below_the_others(skill, is_far):
+    """A collapse of the third batch is said, although the interval of all units is high."""
+    good, last = sa.simulate(160, 3, skill=0.95, rng=1), sa.simulate(40, 3, skill=skill, rng=2)
+    tables = [good.to_long(), last.to_long().assign(unit=lambda t: "x" + t["unit"])]
+    study = sa.Annotations.from_long(pd.concat(tables)[["unit", "rater", "labels"]])
+    found = sa.monitor(study, at=weekly(study, 80), threshold=0.667)
+    parts = (last, good)
+    expected = sa.compare(*map(sa.krippendorff_alpha, parts), design="independent", level=0.99)
+    assert found.last_difference == pytest.approx((expected.difference, *expected.interval()))
+    assert (found.last_difference[2] < 0) == is_far
+    said = "The last batch (2) is far below the earlier ones: alpha "
+    assert (said in found.verdict) == is_far
+    assert found.decision == "good enough"
 
 
 def test_a_planned_look_to_come_is_named():
@@ -79,16 +152,11 @@ def test_a_planned_look_to_come_is_named():
     assert found.verdict.endswith("which holds 0.667. The next look is at 900 units.")
 
 
-def test_planned_looks_that_do_not_fit_the_data():
-    """Looks at too few units, and units after the last look, are warned of; the end is said."""
+def test_units_after_the_last_planned_look():
+    """They do not count, with a warning; the verdict says that the question stays open."""
     study = sa.simulate(240, 3, skill=0.9, rng=1)
-    at = {unit: k // 40 for k, unit in enumerate(study.units)}
-    with pytest.warns(sa.SetagreeWarning) as seen:
-        found = sa.monitor(study, at=at, threshold=0.667, looks=[5, 10])
-    said = [str(one.message) for one in seen]
-    assert said[0].startswith("looks= begins at 5 units")
-    assert "looks= ends at 10 units, and there are 240 with two ratings or more" in said[1]
-    assert len(said) == 2
+    with pytest.warns(sa.SetagreeWarning, match="looks= ends at 20 units, and there are 240 with"):
+        found = sa.monitor(study, at=weekly(study, 40), threshold=0.667, looks=[10, 20])
     assert found.decision == "go on"
     assert found.verdict.endswith("It was the last look that was planned, so that the question "
                                   "stays open.")  # fmt: skip
@@ -174,7 +242,7 @@ def test_a_column_of_a_table_names_the_batches():
 
 
 def test_full_agreement_has_a_low_end_and_no_certainty():
-    """Without any disagreement the low end comes from the unit that may still come."""
+    """Without any disagreement the interval is not a point."""
     rows = [(rater, k, "ab"[k % 2]) for k in range(60) for rater in ("ann", "ben")]
     study = sa.Annotations.from_triples(rows)
     found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667)

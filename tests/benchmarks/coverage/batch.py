@@ -97,6 +97,13 @@ class Studies:
 
     def score(self, level: float) -> Ends:
         """Return the roots of (Do/De - th)² = k (sig th + B th²), the lower at most that of t."""
+        z = np.full(len(self.n), ndtri((1 + level) / 2))
+        low, high = self.roots(level, z**2 / self.n)
+        low = np.maximum(np.fmin(low, self.t(level)[0]), np.minimum(self.alpha, -1))
+        return low, high
+
+    def roots(self, level: float, width: Floats) -> Ends:
+        """Return the roots with k = width q(z) / z²; the width of the score interval is z² / n."""
         n, E, rb = self.n, self.E, self.N / self.n
         De = E * self.N / (self.N - 1)
         off = self.r / rb[:, None] - 1
@@ -111,13 +118,13 @@ class Studies:
         Ve = (eta**2).sum(axis=1) / n - E**2
         z, t = ndtri((1 + level) / 2), stdtrit(np.maximum(n - 1, 1), (1 + level) / 2)
         p = np.minimum(1, self.Do / s)
-        k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
+        k = width * (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / z**2
         th, sig, A = self.Do / De, s / E, 1 - k * (3 - 4 * c / E + 4 * Ve / E**2)
         root = np.sqrt(np.maximum(0, (2 * th + k * sig) ** 2 - 4 * A * th**2))
         upper = np.where(A > 1e-9, (2 * th + k * sig + root) / (2 * A), np.inf)
         moved = np.maximum(0, th - sig / (2 * n * np.sqrt(n * self.Do / s)))
         b = 2 * moved + k * sig
         lower = 2 * moved**2 / (b + np.sqrt(np.maximum(0, b**2 - 4 * A * moved**2)))
-        low = np.maximum(np.fmin(1 - upper, self.t(level)[0]), np.minimum(self.alpha, -1))
         known = np.isfinite(self.alpha)
+        low = np.maximum(1 - upper, np.minimum(self.alpha, -1))
         return np.where(known, low, np.nan), np.where(known, 1 - lower, np.nan)

@@ -1,4 +1,4 @@
-"""How often the intervals of `monitor` hold the truth at all looks, and where it stops."""
+"""How often the intervals of `monitor` cover the truth at all looks, and what its verdicts are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 import setagree as sa
-from setagree.inference.monitor import FIRST_LOOK, pocock_bound, robbins_factor
+from setagree.inference.monitor import pocock_bound, robbins_factor
 from tests.benchmarks.coverage.batch import Ends, Studies, counted
 from tests.benchmarks.coverage.intervals import CHECKED, LEVEL, Hard, Plain
 from tests.benchmarks.coverage.worlds import Floats, as_study
@@ -21,6 +20,8 @@ ALPHAS = (0.0, 0.4, 0.7, 0.9)
 BATCHES = ((20, 20), (50, 5), (50, 20))
 """Units of a batch, and batches."""
 ANY_TIME, PLANNED, EACH = "at any time", "planned looks", "t at each look"
+EARLY, RARE = 8, 4
+"""Weight of all answers except the commonest from which on there is a verdict, or an interval."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ class Looks(Decisions):
     @property
     def sizes(self) -> list[int]:
         """The units at each look."""
-        sizes = [self.batch * k for k in range(1, self.n_batches + 1)]
-        return [n for n in sizes if n >= FIRST_LOOK]
+        return [self.batch * k for k in range(1, self.n_batches + 1)]
 
     def looked(self, generator: Generator) -> Iterator[dict[str, Floats]]:
         """Yield for each batch of studies the ends at all looks, of shape (looks, 2, B)."""
@@ -70,11 +70,15 @@ class Looks(Decisions):
             ends: dict[str, list[Ends]] = {ANY_TIME: [], PLANNED: [], EACH: []}
             with np.errstate(divide="ignore", invalid="ignore"):
                 for size in self.sizes:
-                    seen = Studies.of(counted(codes[:, :size], given[:, :size], len(D)), D)
-                    robbins = [robbins_factor(k, LEVEL) for k in (size, size + 1)]
-                    pocock = [bound / np.sqrt(k) for k in (size, size + 1)]
-                    ends[ANY_TIME].append(_ends(seen, D.max(), *robbins))
-                    ends[PLANNED].append(_ends(seen, D.max(), *pocock))
+                    counts = counted(codes[:, :size], given[:, :size], len(D))
+                    seen = Studies.of(counts, D)
+                    widths = {
+                        ANY_TIME: np.array([robbins_factor(int(n), LEVEL) for n in seen.n]) ** 2,
+                        PLANNED: bound**2 / seen.n,
+                    }
+                    early = rarer(counts) < EARLY
+                    for name, width in widths.items():
+                        ends[name].append(np.where(early, np.nan, seen.roots(LEVEL, width)))
                     ends[EACH].append(seen.t(LEVEL))
             found = {name: np.array(each) for name, each in ends.items()}
             if not start:
@@ -85,15 +89,13 @@ class Looks(Decisions):
 
     def _check(self, study: sa.Annotations, ends: dict[str, Floats]) -> None:
         """Compare a study with what the library says of it."""
-        farthest = sa.krippendorff_alpha(study, distance=self.distance).weights.max_distance
         at = {unit: k // self.batch for k, unit in enumerate(study.units)}
         for name, looks in ((ANY_TIME, None), (PLANNED, self.sizes)):
             frame = sa.monitor(
                 study, at=at, threshold=0.667, distance=self.distance, looks=looks
             ).frame
             theirs = frame[["low", "high"]].to_numpy()
-            same = np.allclose(theirs, ends[name], rtol=0, atol=1e-9, equal_nan=True)
-            if not same and farthest == 1:  # else the farthest answers were not given
+            if not np.allclose(theirs, ends[name], rtol=0, atol=1e-9, equal_nan=True):
                 raise AssertionError(f"{self.name}, {name}: {ends[name]} and {theirs}")
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
@@ -103,22 +105,11 @@ class Looks(Decisions):
                 yield {name: _over_all(*ends[..., k].T, self.alpha) for name, ends in found.items()}
 
 
-def _ends(studies: Studies, farthest: float, width: float, more: float) -> Ends:
-    """Return the interval of a look, half-widths in standard deviations for n and n + 1 units."""
-    n, x = studies.n, studies.linearised
-    z, p = ndtri((1 + LEVEL) / 2), (1 + LEVEL) / 2
-    sd = np.sqrt((studies.centred(x) ** 2).sum(axis=1) / (n - 1))
-    half = sd * width * stdtrit(n - 1, p) / z
-    worst = np.minimum(0, 1 - farthest / (studies.E * studies.N / (studies.N - 1)))
-    values = studies.centred(x) + np.where(studies.used, studies.alpha[:, None], 0)
-    mean = (values.sum(axis=1) + worst) / (n + 1)
-    off = np.where(studies.used, values - mean[:, None], 0)
-    with_one = np.sqrt(((off**2).sum(axis=1) + (worst - mean) ** 2) / n)
-    low = np.minimum(studies.alpha - half, mean - with_one * more * stdtrit(n, p) / z)
-    known = (sd > 1e-9) | (studies.Do < 1e-12)
-    return np.where(known, low, np.nan), np.where(
-        known, np.minimum(1, studies.alpha + half), np.nan
-    )
+def rarer(counts: Floats) -> Floats:
+    """Return n (1 - share of the commonest answer) of each study, over pairable units."""
+    used = counts.sum(axis=2) >= 2
+    totals = (counts * used[..., None]).sum(axis=1)
+    return np.asarray(used.sum(axis=1) * (1 - totals.max(axis=1) / totals.sum(axis=1)))
 
 
 def _over_all(low: Floats, high: Floats, truth: float) -> tuple[float, ...]:
@@ -169,11 +160,84 @@ class Stops(Looks):
                 }
 
 
+FAR = "far below"
+DROPS = (0.0, 0.2, 0.4)
+LAST = ((20, 3), (50, 3), (50, 10))
+"""Units of a batch, and batches."""
+
+
+@dataclass(frozen=True)
+class LastBatch(Decisions):
+    """Studies whose last batch is compared with the earlier ones.
+
+    Attributes
+    ----------
+    distance, labels : str
+    alpha, drop : float
+        The truth of the earlier batches, and what that of the last one is lower by.
+    batch, n_batches : int
+    n_raters : int
+    """
+
+    distance: str
+    labels: str
+    alpha: float
+    drop: float
+    batch: int
+    n_batches: int
+    n_raters: int = 3
+
+    family: ClassVar[str] = "last"
+
+    @property
+    def promised(self) -> dict[str, float]:
+        """The share of studies of one population whose last batch is called far below."""
+        return {} if self.drop else {FAR: 0.01}
+
+    def seen(self, generator: Generator) -> Iterator[Seen]:
+        """Yield whether there is no interval, and whether it lies below 0."""
+        sizes = (self.batch * (self.n_batches - 1), self.batch)
+        designs = [
+            Plain(self.distance, self.labels, alpha, self.n_raters, n)
+            for n, alpha in zip(sizes, (self.alpha, self.alpha - self.drop), strict=True)
+        ]
+        D = designs[0].world.distances
+        for start, n in enumerate(in_batches(self.n_studies)):
+            drawn = [design.answers(n, generator) for design in designs]
+            parts = []
+            with np.errstate(divide="ignore", invalid="ignore"):
+                for one in drawn:
+                    counts = counted(one.codes, one.given, len(D))
+                    found = Studies.of(counts, D)
+                    ends = np.where(rarer(counts) < RARE, np.nan, found.score(_LEVEL))
+                    parts.append((found.alpha, *ends))
+            (a2, l2, u2), (a1, l1, u1) = parts
+            d, low, high = a1 - a2, np.hypot(a1 - l1, u2 - a2), np.hypot(u1 - a1, a2 - l2)
+            if not start:
+                for k in range(min(n, CHECKED)):
+                    codes = np.concatenate([one.codes[k] for one in drawn])
+                    self._check(
+                        as_study(designs[0].world.template, codes), d[k] - low[k], d[k] + high[k]
+                    )
+            for none, far in zip(np.isnan(high), d + high < 0, strict=True):
+                yield {FAR: (float(none), float(far), 0.0)}
+
+    def _check(self, study: sa.Annotations, low: float, high: float) -> None:
+        """Compare a study with what the library says of it."""
+        at = {unit: k // self.batch for k, unit in enumerate(study.units)}
+        found = sa.monitor(study, at=at, threshold=0.667, distance=self.distance)
+        theirs = found.last_difference[1:]
+        if not np.allclose(theirs, (low, high), rtol=0, atol=1e-9, equal_nan=True):
+            raise AssertionError(f"{self.name}: {(low, high)} and {theirs}")
+
+
+_LEVEL = 0.99
+
 STEPS = (40, 80, 120, 200, 400, 800)
 """Numbers of units by which it is counted how many studies have stopped."""
 
 
-def look_cells() -> Iterator[Looks]:
+def look_cells() -> Iterator[Looks | LastBatch]:
     """Yield all cells."""
     both = (("nominal", "skewed"), ("masi", "equal"))
     for answers, alpha, batches in product(both, ALPHAS, BATCHES):
@@ -183,3 +247,6 @@ def look_cells() -> Iterator[Looks]:
         yield Looks(*answers, "hard", alpha, *BATCHES[0])
     for answers, alpha in product(both, STOP_ALPHAS):
         yield Stops(*answers, "alike", alpha, 40, 20)
+    for answers, alpha, drop, batches in product(both, ALPHAS[1:], DROPS, LAST):
+        if drop < alpha:
+            yield LastBatch(*answers, alpha, drop, *batches, n_studies=2_000)
