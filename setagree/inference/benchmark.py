@@ -14,6 +14,7 @@ from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, 
 from setagree.inference.panel_members import check_threshold
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import coefficient_name
+from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.wording.number_format import four, level_text
@@ -66,7 +67,8 @@ class Benchmark(Result):
     verdict : str
         The level that contains `at_least`; if that is NaN, the best level whose cumulative
         membership is at least 0.95. "undefined" if the coefficient is NaN. If its standard error is
-        0 or missing, "none" with the reason, and the memberships are NaN.
+        0 or missing, or it has no interval because all answers except the commonest weigh less than
+        four units, "none" with the reason, and the memberships are NaN.
     at_least : float
         Lower bound of the 90% score interval, which the coefficient exceeds with 95% confidence.
         NaN without a score interval or a verdict.
@@ -170,10 +172,11 @@ def benchmark(
     name, lows = _levels(scale)
 
     def judged(row: Agreement) -> Benchmark:
-        levels = _memberships(row.estimate, row.standard_error, lows)
+        reason = row.standard_error_reason or row.interval_reason
+        rare = row.interval_method is None and row.inference.n_rarer < FEWEST_RARER
+        levels = _memberships(row.estimate, np.nan if rare else row.standard_error, lows)
         if np.isnan(row.estimate):
             return Benchmark(row, name, levels, "undefined", reason=row.reason)
-        reason = row.standard_error_reason or row.interval_reason
         if reason is not None:
             return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
         if row.interval_method == "t":
@@ -322,7 +325,8 @@ def at_least(
 
     The lower bound is that of the two-sided interval with level 2 `level` - 1: 0.90 for 0.95. The
     interval is the score interval if it keeps its coverage for the coefficient, else t (see
-    `Agreement.interval_method`).
+    `Agreement.interval_method`). If all answers except the commonest weigh less than four units,
+    there is no verdict, and `reason` says why.
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is

@@ -18,7 +18,7 @@ from tests.benchmarks.decisions.cells import RESULTS, Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
 from tests.benchmarks.decisions.crowds import Crowds
 from tests.benchmarks.decisions.facets import EVERY, Facets
-from tests.benchmarks.decisions.looks import Looks, Stops
+from tests.benchmarks.decisions.looks import LastBatch, Looks, Stops
 from tests.benchmarks.decisions.models import MARGIN, Models
 from tests.benchmarks.decisions.queues import Adaptive, Gain
 from tests.benchmarks.decisions.tables import risk_table, tables
@@ -34,6 +34,7 @@ SMALL = (
     Looks("nominal", "skewed", "alike", 0.4, 20, 3, n_studies=3),
     Facets("masi", "hard", 0.7, 30, n_studies=3),
     Stops("nominal", "skewed", "hard", 0.5, 40, 2, n_studies=3),
+    LastBatch("masi", "equal", 0.7, 0.2, 30, 3, n_studies=3),
     Variances("masi", 0.0, 5, 20, 0.3, n_studies=3),
     Variances("numbers", 1.0, 3, 20, n_studies=3),
     Repeats("nominal", "hard", 0.7, 3, 20, n_studies=3),

@@ -47,6 +47,20 @@ def test_at_least_takes_tables_and_says_why_not():
         sa.at_least(walkthrough(), 0.5, level=0.4)
 
 
+@pytest.mark.parametrize(("n_odd", "has_verdict"), [(1, False), (7, False), (8, True)])
+def test_no_verdict_on_too_rare_answers(n_odd, has_verdict):
+    """STATISTICS 10.6: with n (1 - share of the commonest answer) < 4 there is only the reason."""
+    rows = [(rater, k, "b" if k < n_odd and rater == "ann" else "a") for k in range(20)
+            for rater in ("ann", "ben")]  # fmt: skip
+    alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
+    found, judged = sa.at_least(alpha, 0.39), sa.benchmark(alpha)
+    assert np.isfinite(found.low) == has_verdict
+    assert found.verdict.startswith("No verdict: Too few rarer answers") != has_verdict
+    assert found.passes is False
+    assert judged.verdict.startswith("none: Too few rarer answers") != has_verdict
+    assert judged.levels["membership"].notna().all() == has_verdict
+
+
 def test_a_threshold_that_t_reaches_is_doubted():
     """Strata have no score interval, and t says "at least" too often."""
     study = sa.simulate(100, 3, skill=0.95, rng=1)

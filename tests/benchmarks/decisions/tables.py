@@ -15,7 +15,7 @@ from tests.benchmarks.decisions.cells import Decisions
 from tests.benchmarks.decisions.components import Repeats, Variances
 from tests.benchmarks.decisions.crowds import Crowds
 from tests.benchmarks.decisions.facets import Facets
-from tests.benchmarks.decisions.looks import Looks, Stops
+from tests.benchmarks.decisions.looks import LastBatch, Looks, Stops
 from tests.benchmarks.decisions.models import Models
 from tests.benchmarks.decisions.queues import Adaptive, Gain
 from tests.benchmarks.decisions.thresholds import Thresholds
@@ -28,7 +28,7 @@ Pairs: TypeAlias = list[tuple[OneOf, Found]]
 
 def tables(known: Known) -> dict[str, str]:
     """Return each table of the guide by name, as Markdown."""
-    every = (model_table, threshold_table, look_table, stop_table, variance_table)
+    every = (model_table, threshold_table, look_table, stop_table, last_table, variance_table)
     more = (repeat_table, adaptive_table, gain_table, facet_table, crowd_table)
     found = {one.__name__.removesuffix("_table"): one(known) for one in (*every, *more)}
     return found | {"risk": risk_table()}
@@ -132,6 +132,19 @@ def stop_table(known: Known) -> str:
         said = [share(one.size(name, 0.05)) for name in (looks.GOOD, looks.BAD, looks.ON)]
         by = [share(x) for x in one.results["stopped by"][3:]]
         rows.append([cell.distance, share(cell.alpha), *said, *by])
+    return markdown(rows, left=1)
+
+
+def last_table(known: Known) -> str:
+    """Return how often the last batch is called far below the others, by how far it is."""
+    pairs = results_of(LastBatch, looks.look_cells(), known)
+    rows = [["lower by", *(f"batch {k} of {n} units" for n, k in looks.LAST)]]
+    for drop in looks.DROPS:
+        of = [
+            [x for c, x in pairs if (c.drop, c.batch, c.n_batches) == (drop, *b)]
+            for b in looks.LAST
+        ]
+        rows.append([f"{drop:g}", *(_size(found, looks.FAR) for found in of)])
     return markdown(rows, left=1)
 
 
