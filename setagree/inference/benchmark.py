@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, overload
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from setagree.inference.panel_members import check_threshold
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.intervals import FEWEST_RARER
-from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import Result
@@ -119,14 +119,7 @@ class Benchmark(Result):
         return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
 
 
-@overload
-def benchmark(agreement: AgreementTable, *, scale: Scale = ...) -> ResultTable[Benchmark]: ...
-
-
-@overload
-def benchmark(agreement: Agreement | Data, *, scale: Scale = ...) -> Benchmark: ...
-
-
+@per_row(Benchmark, ResultTable[Benchmark])
 @public
 def benchmark(
     agreement: Agreement | AgreementTable | Data, *, scale: Scale = "krippendorff"
@@ -307,16 +300,7 @@ class AtLeast(Result):
         return f"<AtLeast {self.threshold:g}: {self.verdict}>"
 
 
-@overload
-def at_least(
-    agreement: AgreementTable, threshold: float, *, level: float = ...
-) -> ResultTable[AtLeast]: ...
-
-
-@overload
-def at_least(agreement: Agreement | Data, threshold: float, *, level: float = ...) -> AtLeast: ...
-
-
+@per_row(AtLeast, ResultTable[AtLeast])
 @public
 def at_least(
     agreement: Agreement | AgreementTable | Data, threshold: float, *, level: float = 0.95

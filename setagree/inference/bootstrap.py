@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.limits import TIE
-from setagree.scoring.result_tables import ResultTable, as_agreement
+from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.tables import Column
@@ -223,28 +223,7 @@ class BootstrapTable(ResultTable[Bootstrap]):
         )
 
 
-@overload
-def bootstrap(
-    agreement: AgreementTable,
-    *,
-    n_resamples: int = ...,
-    over: Over = ...,
-    cluster: OfUnits | None = ...,
-    rng: Rng = ...,
-) -> BootstrapTable: ...
-
-
-@overload
-def bootstrap(
-    agreement: Agreement | Data,
-    *,
-    n_resamples: int = ...,
-    over: Over = ...,
-    cluster: OfUnits | None = ...,
-    rng: Rng = ...,
-) -> Bootstrap: ...
-
-
+@per_row(Bootstrap, BootstrapTable)
 @public
 def bootstrap(
     agreement: Agreement | AgreementTable | Data,

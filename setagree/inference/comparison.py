@@ -152,8 +152,10 @@ def paired_difference(
         estimated(x.case, x.parts, place, sample)
         for x, place in zip((one, two), places, strict=True)
     )
-    gap = first - second
-    return _linearised(one, two, gap.standard_error, gap.degrees_of_freedom)
+    gap, errors = first - second, (one.standard_error, two.standard_error)
+    se = gap.standard_error if min(errors) > 0 else math.nan
+    value = one.estimate - two.estimate
+    return Difference(value, 0.0 if se <= ROUNDING else se, gap.degrees_of_freedom)
 
 
 def independent_difference(one: Agreement, two: Agreement) -> Difference:
@@ -201,13 +203,6 @@ def _p_of_ends(value: float, ends: Callable[[float], tuple[float, float]]) -> fl
         middle = (low + high) / 2
         low, high = (middle, high) if outside(middle) > 0 else (low, middle)
     return two_sided(high)
-
-
-def _linearised(one: Agreement, two: Agreement, se: float, df: float) -> Difference:
-    """Return the difference, without a standard error if one of the two has none above 0."""
-    if not (one.standard_error > 0 and two.standard_error > 0):
-        se = float("nan")
-    return Difference(one.estimate - two.estimate, 0.0 if se <= ROUNDING else se, df)
 
 
 def design_of(agreements: Sequence[Agreement]) -> Design:

@@ -259,29 +259,19 @@ class CrossReplication(Replicated):
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row with the estimates, their components and their intervals."""
-        low, high = self.interval(level)
-        normalised_low, normalised_high = self.normalised_interval(level)
-        row = {
-            "first": self.panels[0],
-            "second": self.panels[1],
-            "distance": self.distance,
-            "estimate": self.estimate,
-            "low": low,
-            "high": high,
-            "normalised": self.normalised,
-            "normalised_low": normalised_low,
-            "normalised_high": normalised_high,
-            "first_alpha": self.alphas[0],
-            "second_alpha": self.alphas[1],
-            "observed_disagreement": self.observed_disagreement,
-            "expected_disagreement": self.expected_disagreement,
-            "n_units": self.n_units,
-            "first_ratings": self.n_ratings[0],
-            "second_ratings": self.n_ratings[1],
-            "n_undefined": self.n_undefined,
-            "n_normalised_undefined": self.n_normalised_undefined,
-        }
-        return pd.DataFrame([row])
+        (low, high), ends = self.interval(level), self.normalised_interval(level)
+        pairs = {"": self.panels, "_alpha": self.alphas, "_ratings": self.n_ratings}
+        return self._one_row(
+            "first second distance estimate low high normalised normalised_low normalised_high "
+            "first_alpha second_alpha observed_disagreement expected_disagreement n_units "
+            "first_ratings second_ratings n_undefined n_normalised_undefined",
+            **{f"first{name}": pair[0] for name, pair in pairs.items()},
+            **{f"second{name}": pair[1] for name, pair in pairs.items()},
+            low=low,
+            high=high,
+            normalised_low=ends[0],
+            normalised_high=ends[1],
+        )
 
     def __repr__(self) -> str:
         return (
@@ -293,15 +283,13 @@ class CrossReplication(Replicated):
     @property
     def _missed(self) -> str:
         """Number of undefined resamples, if there are intervals."""
-        numbers = (self.estimate, self.normalised)
-        n = (self.n_undefined, self.n_normalised_undefined)
-        words = ("undefined", "without a normalised value")
-        said = [
-            f", {counted(m, 'resample')} {word}"
-            for number, m, word in zip(numbers, n, words, strict=True)
-            if m and not np.isnan(number)
-        ]
-        return "".join(said)
+        cases = (
+            (self.estimate, self.n_undefined, "undefined"),
+            (self.normalised, self.n_normalised_undefined, "without a normalised value"),
+        )
+        return "".join(
+            f", {counted(n, 'resample')} {word}" for x, n, word in cases if n and not np.isnan(x)
+        )
 
 
 @public

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.scoring.intervals import t_interval
-from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import (
     Agreement,
     AgreementTable,
@@ -138,14 +138,7 @@ class Jackknife(Result):
         )
 
 
-@overload
-def jackknife(agreement: AgreementTable, *, over: Over = ...) -> ResultTable[Jackknife]: ...
-
-
-@overload
-def jackknife(agreement: Agreement | Data, *, over: Over = ...) -> Jackknife: ...
-
-
+@per_row(Jackknife, ResultTable[Jackknife])
 @public
 def jackknife(
     agreement: Agreement | AgreementTable | Data, *, over: Over = "units"

@@ -208,11 +208,7 @@ def require_raters(study: Data, what: str, reading: Reading | None = None) -> An
         The input is a tally, or cannot be opened as a study.
     """
     found = open_study(study, reading)
-    return _known(
-        found if isinstance(found, Annotations) else None,
-        what,
-        "tally of counts",
-    )
+    return _known(found if isinstance(found, Annotations) else None, what, "tally of counts")
 
 
 def require_study(agreement: Agreement, what: str) -> Annotations:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data
 from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
 from setagree.progress import track
-from setagree.scoring.result_tables import ResultTable, for_each_row
+from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.sampling import warn_ignored
 from setagree.study.unit_columns import OfUnits
@@ -177,30 +177,7 @@ class PermutationTest(Resampled):
         )
 
 
-@overload
-def permutation_test(
-    agreement: AgreementTable,
-    *,
-    n_resamples: int = ...,
-    scheme: Scheme | None = ...,
-    alternative: Alternative = ...,
-    cluster: OfUnits | None = ...,
-    rng: Rng = ...,
-) -> ResultTable[PermutationTest]: ...
-
-
-@overload
-def permutation_test(
-    agreement: Agreement | Data,
-    *,
-    n_resamples: int = ...,
-    scheme: Scheme | None = ...,
-    alternative: Alternative = ...,
-    cluster: OfUnits | None = ...,
-    rng: Rng = ...,
-) -> PermutationTest: ...
-
-
+@per_row(PermutationTest, ResultTable[PermutationTest])
 @public
 def permutation_test(
     agreement: Agreement | AgreementTable | Data,

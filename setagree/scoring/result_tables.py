@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import pandas as pd
 
@@ -19,6 +19,9 @@ from setagree.wording.result_base import Result, ResultRows, paragraphs
 from setagree.wording.tables import Column
 
 R = TypeVar("R", bound=Result)
+One = TypeVar("One", covariant=True)
+Many = TypeVar("Many", covariant=True)
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +100,23 @@ def _named(row: Result) -> pd.DataFrame:
     flat.insert(0, "coefficient", _agreement(row).coefficient)
     flat.insert(1, "distance", _agreement(row).distance)
     return flat
+
+
+class PerRow(Protocol[P, One, Many]):
+    """A function with one result for an agreement or a study, and one per row for a table."""
+
+    @overload
+    def __call__(self, data: AgreementTable, /, *args: P.args, **kwargs: P.kwargs) -> Many: ...
+
+    @overload
+    def __call__(self, data: Agreement | Data, /, *args: P.args, **kwargs: P.kwargs) -> One: ...
+
+
+def per_row(
+    _one: type[One], _many: type[Many]
+) -> Callable[[Callable[Concatenate[Any, P], Any]], PerRow[P, One, Many]]:
+    """Return a decorator that gives the types of both results; the function is unchanged."""
+    return lambda function: cast(Any, function)
 
 
 def for_each_row(
