@@ -102,8 +102,11 @@ class Studies:
         low = np.maximum(np.fmin(low, self.t(level)[0]), np.minimum(self.alpha, -1))
         return low, high
 
-    def roots(self, level: float, width: Floats) -> Ends:
-        """Return the roots with k = width q(z) / z²; the width of the score interval is z² / n."""
+    def roots(self, level: float, width: Floats, *, looks: bool = False) -> Ends:
+        """Return the roots with k = width q(z) / z²; the width of the score interval is z² / n.
+
+        With `looks`, a low end above 0 is 0 if the variance of chance does not exclude 0.
+        """
         n, E, rb = self.n, self.E, self.N / self.n
         De = E * self.N / (self.N - 1)
         off = self.r / rb[:, None] - 1
@@ -119,7 +122,8 @@ class Studies:
         z, t = ndtri((1 + level) / 2), stdtrit(np.maximum(n - 1, 1), (1 + level) / 2)
         p = np.minimum(1, self.Do / s)
         k = width * (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / z**2
-        th, sig, A = self.Do / De, s / E, 1 - k * (3 - 4 * c / E + 4 * Ve / E**2)
+        th, sig, B = self.Do / De, s / E, 3 - 4 * c / E + 4 * Ve / E**2
+        A = 1 - k * B
         root = np.sqrt(np.maximum(0, (2 * th + k * sig) ** 2 - 4 * A * th**2))
         upper = np.where(A > 1e-9, (2 * th + k * sig + root) / (2 * A), np.inf)
         moved = np.maximum(0, th - sig / (2 * n * np.sqrt(n * self.Do / s)))
@@ -127,4 +131,11 @@ class Studies:
         lower = 2 * moved**2 / (b + np.sqrt(np.maximum(0, b**2 - 4 * A * moved**2)))
         known = np.isfinite(self.alpha)
         low = np.maximum(1 - upper, np.minimum(self.alpha, -1))
+        if looks:
+            M = self.M2 - 2 * self.S2 + E**2
+            pairs_of = np.where(self.used, 2 * self.r / np.maximum(self.r - 1, 1), 0).sum(axis=1)
+            chance = n * pairs_of * M / (self.N * E) ** 2
+            low = np.where(
+                (1 - th) ** 2 <= k * np.maximum(sig + B, chance), np.minimum(low, 0), low
+            )
         return np.where(known, low, np.nan), np.where(known, 1 - lower, np.nan)

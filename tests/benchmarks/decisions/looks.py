@@ -78,7 +78,9 @@ class Looks(Decisions):
                     }
                     early = rarer(counts) < EARLY
                     for name, width in widths.items():
-                        ends[name].append(np.where(early, np.nan, seen.roots(LEVEL, width)))
+                        ends[name].append(
+                            np.where(early, np.nan, seen.roots(LEVEL, width, looks=True))
+                        )
                     ends[EACH].append(seen.t(LEVEL))
             found = {name: np.array(each) for name, each in ends.items()}
             if not start:
