@@ -111,7 +111,8 @@ def rarer(counts: Floats) -> Floats:
     """Return n (1 - share of the commonest answer) of each study, over pairable units."""
     used = counts.sum(axis=2) >= 2
     totals = (counts * used[..., None]).sum(axis=1)
-    return np.asarray(used.sum(axis=1) * (1 - totals.max(axis=1) / totals.sum(axis=1)))
+    N = totals.sum(axis=1)
+    return np.asarray(used.sum(axis=1) * (N - totals.max(axis=1)) / N)
 
 
 def _over_all(low: Floats, high: Floats, truth: float) -> tuple[float, ...]:
