@@ -129,12 +129,12 @@ def benchmark(
     The verdict is the level that contains the lower bound of the 90% score interval, which keeps
     its coverage in small studies, too.
 
-    Units from strata, or from a population of known size, have no score interval. Their verdict is
-    Gwet's (2014, ch. 6). The membership of a level [lo, hi) is [Phi((k - lo) / se) - Phi((k - hi) /
-    se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)]. Memberships are summed from the best level down;
-    the verdict is the first level whose sum is at least 0.95. It uses the standard error, which is
-    too small in small studies with high agreement. `levels` has the memberships of every
-    coefficient.
+    Units from strata, from a population of known size and from most clusters have t intervals (see
+    `Agreement.interval_method`). Their verdict is Gwet's (2014, ch. 6). The membership of a level
+    [lo, hi) is [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)].
+    Memberships are summed from the best level down; the verdict is the first level whose sum is at
+    least 0.95. It uses the standard error, which is too small in small studies with high agreement.
+    `levels` has the memberships of every coefficient.
 
     Parameters
     ----------
@@ -337,7 +337,8 @@ def at_least(
     Warns
     -----
     SetagreeWarning
-        The verdict "at least" is based on a t interval.
+        The verdict "at least" is based on the t interval of a design that has no score interval, or
+        on one that was asked for.
 
     Examples
     --------
@@ -355,7 +356,8 @@ def at_least(
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1)
         found = AtLeast(row, float(threshold), level, low, high)
-        if found.passes and row.interval_method == "t":
+        by_t = row.requested_method == "t" or row.inference.no_score_reason is not None
+        if found.passes and by_t:
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "
                 "too narrow if agreement is high: in simulated studies it gave this verdict for up "

@@ -436,25 +436,26 @@ class TestCompare:
 
     def test_same_units_in_two_files(self):
         """Files with the same units are paired: a file and itself differ by exactly 0."""
-        Path("again.csv").write_text(SMALL)
-        row = rows("compare", "small.csv", "again.csv")[0]
+        for name in ("one.csv", "again.csv"):
+            Path(name).write_text(shares(*"abcdefghij"))
+        row = rows("compare", "one.csv", "again.csv")[0]
         named = ("design", "difference", "standard_error", "p_value")
         assert [row[name] for name in named] == ["same_units", 0, 0, 1]
-        apart = rows("compare", "small.csv", "again.csv", "--design", "independent")[0]
+        apart = rows("compare", "one.csv", "again.csv", "--design", "independent")[0]
         assert apart["design"] == "independent"
         assert apart["standard_error"] > 0
 
     def test_several_files_and_distances(self):
         """Each distance is compared between all pairs of files; Holm counts all of them."""
-        for name in ("b.csv", "c.csv"):
-            Path(name).write_text(SMALL)
-        found = rows("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        for name in ("a.csv", "b.csv", "c.csv"):
+            Path(name).write_text(shares(*"abcdefghij"))
+        found = rows("compare", "a.csv", "b.csv", "c.csv", "-d", "masi,nominal")
         seen = [(row["first_distance"], row["first_file"], row["second_file"]) for row in found]
-        pairs = [("small.csv", "b.csv"), ("small.csv", "c.csv"), ("b.csv", "c.csv")]
+        pairs = [("a.csv", "b.csv"), ("a.csv", "c.csv"), ("b.csv", "c.csv")]
         assert seen == [(distance, *pair) for distance in ("masi", "nominal") for pair in pairs]
-        text = ok("compare", "small.csv", "b.csv", "c.csv", "-d", "masi,nominal")
+        text = ok("compare", "a.csv", "b.csv", "c.csv", "-d", "masi,nominal")
         assert "corrected for 6 comparisons" in " ".join(text.split())
-        assert re.search(r"^4  small\.csv +krippendorff_alpha  nominal", text, re.MULTILINE)
+        assert re.search(r"^4  a\.csv +krippendorff_alpha  nominal", text, re.MULTILINE)
         pairs = re.findall(r"^(\d - \d) ", text, re.MULTILINE)
         assert pairs == ["1 - 2", "1 - 3", "2 - 3", "4 - 5", "4 - 6", "5 - 6"]
 
@@ -555,7 +556,9 @@ class TestCompare:
 
     def test_a_difference_without_spread(self, walk):
         """Alpha and Fleiss differ alike in every part of complete data: no interval, said why."""
-        Path("full.csv").write_text("unit,r1,r2\n1,a,a\n2,b,b\n3,a,b\n4,b,b\n5,a,a\n")
+        Path("full.csv").write_text(
+            "unit,r1,r2\n1,a,a\n2,b,b\n3,a,b\n4,b,b\n5,a,a\n6,b,b\n7,b,a\n8,a,a\n"
+        )
         words = ["compare", "full.csv", *WIDE, "-c", "alpha,fleiss_kappa", "-d", "nominal"]
         row = rows(*words)[0]
         assert (row["p_value"], row["degrees_of_freedom"]) == (None, None)

@@ -209,7 +209,7 @@ class Plain(Intervals):
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
         """Return t and score."""
-        return {"t": row.interval(LEVEL), "score": row.interval(LEVEL, method="score")}
+        return {name: row.interval(LEVEL, method=name) for name in ("t", "score")}
 
     def run(self, generator: np.random.Generator) -> Found:
         """Simulate the studies and count, many at once."""
