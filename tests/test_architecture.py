@@ -368,7 +368,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 4_450,
     "files": 1_850,
-    "inference": 6_400,
+    "inference": 6_350,
     "large": 4_600,
     "panels": 4_900,
     "plots": 2_550,

@@ -83,6 +83,7 @@ class Benchmark(Result):
     at_least: float = float("nan")
     reason: str | None = None
 
+    frame_name = "levels"
     columns = (
         Column("level", "text"),
         Column("from"),
@@ -90,10 +91,6 @@ class Benchmark(Result):
         Column("membership"),
         Column("cumulative"),
     )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the levels, best first, with their memberships and cumulative memberships."""
-        return self.levels.copy()
 
     def __repr__(self) -> str:
         return (
@@ -255,9 +252,6 @@ class AtLeast(Result):
         Column("low", head="at least"),
         Column("high", head="at most"),
     )
-
-    def _notes(self) -> list[str]:
-        return [self.verdict]
 
     @property
     def passes(self) -> bool:

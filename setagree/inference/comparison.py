@@ -426,7 +426,12 @@ class Comparison(Result):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The frame that `to_frame` copies."""
+        """One row per pair.
+
+        The columns are first, second, difference, standard_error, low, high, p_value, n_undefined
+        (resamples in which one of the two is undefined; they are not in the interval),
+        n_shared_units (number of shared units; 0 for independent studies) and p_holm.
+        """
         frame = pd.DataFrame(self.names, columns=["first", "second"])
         found = self.differences
         ends = np.array([one.interval(self.level) for one in found])
@@ -440,15 +445,6 @@ class Comparison(Result):
             n_shared_units=self.n_shared_units,
         )
         return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per pair, without rounding.
-
-        The columns are first, second, difference, standard_error, low, high, p_value, n_undefined
-        (resamples in which one of the two is undefined; they are not in the interval),
-        n_shared_units (number of shared units; 0 for independent studies) and p_holm.
-        """
-        return self.frame.copy()
 
     @property
     def rests_on(self) -> list[dict[str, Any]]:

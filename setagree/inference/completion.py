@@ -81,11 +81,10 @@ class CompletionBounds(Result):
 
     def __repr__(self) -> str:
         why = f" ({self.reason})" if self.reason is not None else ""
+        ends = f"{self.lowest:.4f} to {self.highest:.4f}"
         what = counted(self.n_completed, "missing answer")
-        return (
-            f"<CompletionBounds [{self.distance}]: alpha {self.estimate:.4f} observed{why}, "
-            f"{self.lowest:.4f} to {self.highest:.4f} with {what}>"
-        )
+        alpha = f"alpha {self.estimate:.4f} observed{why}"
+        return f"<CompletionBounds [{self.distance}]: {alpha}, {ends} with {what}>"
 
 
 @public
@@ -191,7 +190,7 @@ def _pairable(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes
 
 
 class _Search:
-    """Observed and completed answers of a study, with Do / De as a function of the latter.
+    """Do / De of the observed and the completed answers of a study.
 
     With c_u the counts of the r_u answers to unit u, n the counts of all N answers and D the K x K
     distances, Do / De is (N - 1) P / Q, where P is the sum of c_u' D c_u / (r_u - 1) and Q is
@@ -215,9 +214,8 @@ class _Search:
 
     def alphas(self) -> tuple[float, float]:
         """Return the lowest and the highest alpha found, or NaN if alpha is undefined."""
-        generator, K = np.random.default_rng(0), len(self.D)
-        away = (self.counts @ self.D)[self.place]
-        drawn = [*generator.integers(K, size=(_STARTS, len(self.place)))]
+        generator, away = np.random.default_rng(0), (self.counts @ self.D)[self.place]
+        drawn = [*generator.integers(len(self.D), size=(_STARTS, len(self.place)))]
         lowest = [self._climbed(start, -1) for start in (away.argmax(axis=1), *drawn)]
         highest = [self._climbed(start, 1) for start in (away.argmin(axis=1), *drawn)]
         return float(np.fmin.reduce(lowest)), float(np.fmax.reduce(highest))

@@ -158,9 +158,6 @@ class KSStatistic(Result):
             f"answers to two units{p}."
         )
 
-    def _notes(self) -> list[str]:
-        return [self.verdict]
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the statistic, its location, p and the counts."""
         return self._one_row(

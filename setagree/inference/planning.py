@@ -15,23 +15,21 @@ from setagree.checks import Rng, as_generator, check_resamples, public
 from setagree.coefficients.score_interval import moments
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.comparison import Comparison
-from setagree.inference.pilot_variance import (
+from setagree.inference.plan_goals import (
+    ONE_BY_ONE,
     PilotClusters,
+    PlanCosts,
+    PlanGoals,
+    Precision,
     Variances,
     affordable_raters,
+    check_counts,
     kurtosis_of,
     pilot_clusters,
     raters_alternate,
     ratings_per_unit,
     unit_variance,
     variances_by_raters,
-)
-from setagree.inference.plan_goals import (
-    ONE_BY_ONE,
-    PlanCosts,
-    PlanGoals,
-    Precision,
-    check_counts,
     with_defaults,
 )
 from setagree.inference.unit_order import check_weighted, is_clustered

@@ -37,10 +37,9 @@ from setagree.coefficients.sums import UnitSums
 from setagree.distances import get_distance
 from setagree.errors import DataError, OptionError, ResamplingWarning, UndefinedAgreementWarning
 from setagree.inference import bootstrap as bootstrap_module
-from setagree.inference import resampling, two_way
-from setagree.inference.bootstrap import Bootstrap
+from setagree.inference import resampling
+from setagree.inference.bootstrap import Bootstrap, TwoWay
 from setagree.inference.resampling import draw_times, draw_units, row_weights
-from setagree.inference.two_way import TwoWay
 from setagree.inference.unit_order import rows_of_units
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
@@ -572,13 +571,13 @@ class TestRaters:
     def test_equal_the_slow_loop(self, monkeypatch, name, distance, over):
         """Every estimate is that of the drawn raters and units, written out from the definition."""
         drawn = []
-        counts = two_way._counts
+        counts = bootstrap_module._counts
 
         def spied(n, generator):
             drawn.append(counts(n, generator))
             return drawn[-1]
 
-        monkeypatch.setattr(two_way, "_counts", spied)
+        monkeypatch.setattr(bootstrap_module, "_counts", spied)
         rows = fitting(name, HARD)
         agreement = score(rows, name, distance)
         result = sa.bootstrap(agreement, n_resamples=12, over=over, rng=6)
@@ -759,10 +758,10 @@ class TestTwoRaters:
         """Each defined resample is one of units, both raters once; the warning says so."""
         alpha = score(self.ROWS, "krippendorff_alpha")
         drawn = []
-        counts = two_way._counts
+        counts = bootstrap_module._counts
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                two_way, "_counts", lambda *args: drawn.append(counts(*args)) or drawn[-1]
+                bootstrap_module, "_counts", lambda *args: drawn.append(counts(*args)) or drawn[-1]
             )
             with pytest.warns(ResamplingWarning, match="two raters cannot sho"):
                 result = sa.bootstrap(alpha, n_resamples=40, over="both", rng=1)

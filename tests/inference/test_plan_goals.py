@@ -16,8 +16,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.errors import DataError, OptionError
-from setagree.inference.pilot_variance import affordable_raters, unit_variance
-from setagree.inference.plan_goals import PlanGoals, Precision
+from setagree.inference.plan_goals import PlanGoals, Precision, affordable_raters, unit_variance
 
 PILOT = score(noisy_rows(3, units=30, raters=4, missing=0.1), "krippendorff_alpha")
 

@@ -21,14 +21,14 @@ from setagree.errors import (
     SparseRatersWarning,
     UndefinedAgreementWarning,
 )
-from setagree.inference.pilot_variance import (
+from setagree.inference.plan_goals import (
+    Precision,
     RaterVariance,
     _mean_variance,
     _monotone,
     _thinned,
     extended,
 )
-from setagree.inference.plan_goals import Precision
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")

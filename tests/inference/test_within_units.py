@@ -10,7 +10,7 @@ from measuring import peak
 
 import setagree as sa
 from setagree.coefficients import shuffler as shuffling
-from setagree.inference import two_way
+from setagree.inference import bootstrap
 from setagree.inference.permutation import shuffler_of
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
@@ -76,8 +76,8 @@ class TestManyRatings:
     def test_same_draws_of_raters(self, monkeypatch, name, distance, road):
         """Counted or listed, resamples of raters and units are the same."""
         agreement = score(fitting(name, HARD), name, distance)
-        loaded = two_way.TwoWay(agreement, agreement.study)
-        counted = two_way.TwoWay(agreement, agreement.study)
+        loaded = bootstrap.TwoWay(agreement, agreement.study)
+        counted = bootstrap.TwoWay(agreement, agreement.study)
         rng = np.random.default_rng(5)
         m = rng.integers(3, size=(agreement.n_units, 10)).astype(float)
         w = rng.integers(3, size=(agreement.n_raters, 10)).astype(float)
