@@ -263,7 +263,9 @@ def monitor(
     while n (1 - share of the commonest answer) < 8.
 
     In 500 simulated sequences of 20 looks at 30 to 600 units in each of eight worlds, the low end
-    was above the true value at some look in at most 2.4%, the high end below it in at most 1.8%.
+    was above the true value at some look in at most 2.4%, the high end below it in at most 1.8%. In
+    further studies of 5 to 20 looks, all intervals covered the true value in at least 97%, those at
+    planned looks in at least 94%. A true alpha of 0.1 with label sets was below the low end in 9%.
 
     Alpha at a stopping time is biased, because one stops when it happens to be high or low: report
     the sequence. All batches are assumed to be of one population. Each batch therefore has its own

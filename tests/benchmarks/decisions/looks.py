@@ -51,8 +51,8 @@ class Looks(Decisions):
 
     @property
     def promised(self) -> dict[str, float]:
-        """The coverage over all looks, of units that are alike."""
-        return {ANY_TIME: LEAST} if self.units == "alike" else {}
+        """The coverage over all looks."""
+        return {ANY_TIME: LEAST, PLANNED: LEAST}
 
     @property
     def sizes(self) -> list[int]:
