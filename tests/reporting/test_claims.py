@@ -1,0 +1,91 @@
+"""The claims of a page are one family of tests, which Holm's method corrects together."""
+
+import numpy as np
+import pytest
+
+import setagree as sa
+from setagree.reporting.findings import claims_note, gather, main_findings
+from setagree.reporting.report import rendered
+from setagree.wording.sentences import Name, plain
+
+FEW = {"n_resamples": 99, "rng": 1}
+
+
+def holm_by_hand(raw):
+    """Return p corrected as Holm (1979) has it: the least times m, the next times m - 1, ..."""
+    known = sorted((p, name) for name, p in raw.items() if not np.isnan(p))
+    corrected, largest = {}, 0.0
+    for k, (p, name) in enumerate(known):
+        largest = max(largest, (len(known) - k) * p)
+        corrected[name] = min(largest, 1.0)
+    return corrected
+
+
+def guesses(seed, n_units=60, n_raters=4, share=0.25):
+    """Return answers drawn at random: four categories, the first with a share of its own."""
+    rng = np.random.default_rng(seed)
+    shares = [share, *[(1 - share) / 3] * 3]
+    answers = rng.choice(list("abcd"), (n_units, n_raters), p=shares)
+    return sa.Annotations.from_triples(
+        [(f"r{g}", u, answers[u, g]) for u in range(n_units) for g in range(n_raters)]
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Return findings about a study with one poor rater, in three groups of units."""
+    study = sa.simulate(90, 5, skill=[0.9, 0.9, 0.8, 0.8, 0.1], rng=3)
+    return gather(study, groups={unit: k % 3 for k, unit in enumerate(study.units)}, **FEW)
+
+
+def test_all_raw_p_values_are_one_family(found):
+    """Each p that the page shows is that of its own test, corrected over all tests of the page."""
+    raw = {("chance", 0): found.results["chance"].p_value, ("map", 0): found.results["map"].p_value}
+    raw["confusions", 0] = found.results["confusions"]["p_value"].min()
+    raw |= {("raters", k): p for k, p in enumerate(found.results["raters"]["p_value"])}
+    changes = found.results["changes"]
+    of_labels = changes["p_value"].where(changes["action"] != "drop rater")
+    raw |= {("changes", k): p for k, p in enumerate(of_labels)}
+    groups = found.results["groups"]
+    raw["groups", 0] = groups["homogeneity_p_value"].iloc[0]
+    raw |= {("groups", k): p for k, p in enumerate(groups["difference_p_value"], start=1)}
+    expected = holm_by_hand(raw)
+    for (topic, k), p in expected.items():
+        assert found.corrected[topic][k] == pytest.approx(p)
+    assert found.n_claims == len(expected)
+
+
+def test_reshuffles_suffice_for_all_claims(found):
+    """B + 1 is at least 40 for each claim, so that the least two-sided p can hold."""
+    for topic in ("chance", "map"):
+        test = found.results[topic]
+        n = len(test.distribution if topic == "chance" else test.null)
+        assert n == 99 or n + 1 >= 40 * found.n_claims
+    assert found.corrected["chance"][0] <= 0.05
+
+
+def test_the_page_says_how_many_were_looked_at(found):
+    """The number of claims stands below the main findings, and in the methods paragraph."""
+    page = rendered(found, Name("study"), "markdown")
+    assert f"{found.n_claims} claims were looked at, each with a test." in page
+    assert f"by Holm over {found.n_claims} claims" in page
+    assert claims_note(found) in page.replace("\\", "")
+
+
+def test_no_claim_without_its_p():
+    """In a study of guesses no test holds, and no sentence calls anything significant."""
+    found = gather(guesses(1), **FEW)
+    assert min(np.nanmin(p) for p in found.corrected.values()) > 0.05
+    said = {one.about: plain(one.sentence) for one in main_findings(found)}
+    assert said["Chance"].startswith("Agreement is not distinguishable from chance: ")
+    assert "no removal raises it significantly" in said["Raters"]
+    assert {"Confusion", "Rater clusters"}.isdisjoint(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.25, 0.85])
+def test_pages_about_nothing(share):
+    """Of 40 studies of guesses at most 6 claim anything: at 6% each, more would be 1 in 110."""
+    studies = (gather(guesses(seed, share=share), **FEW) for seed in range(40))
+    claims = [any((p <= 0.05).any() for p in one.corrected.values()) for one in studies]
+    assert sum(claims) <= 6
