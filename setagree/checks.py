@@ -181,6 +181,7 @@ _ALSO = {
     "raters_in_rows": "people_in_rows",
     "missing": "na_values na null_values",
     "tool": "format from",
+    "filename_column": "source",
     "where": "filter query",
     "codebook": "vocabulary label_set allowed",
     "categories": "values",
@@ -204,12 +205,12 @@ _NOTES = {
 """What an answer to a wrong name adds, by that name and the right one."""
 
 _OF_READ = (
-    "unit rater labels value wide where source sheet header_row sql tool question blank roster "
-    "label_sep case codebook missing duplicates encoding status degree"
+    "unit rater labels value wide where filename_column sheet header_row sql tool question blank "
+    "roster label_sep case codebook missing duplicates encoding status degree"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
-_OF_FILES = "source sheet header_row sql tool question roster encoding"
+_OF_FILES = "filename_column sheet header_row sql tool question roster encoding"
 """Those of them that only files have."""
 
 _OF_SAMPLED = "cluster sampling_weight strata population_size"

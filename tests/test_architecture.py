@@ -216,7 +216,7 @@ PYTHON_ALONE = (
     *("as in model='gpt'", "as in window='7D'", " (level=0.95 is alpha=0.05)"),
     *("(study), over='raters') gives", "bootstrap(...).interval(method=)"),
     *("from_long(table, unit=", "setagree.read(table, duplicates=...)", "Reading(unit='doc')"),
-    *("from_long(value=...)", "setagree.read(files, source='rater')", "window=...)"),
+    *("from_long(value=...)", "setagree.read(files, filename_column='rater')", "window=...)"),
     *("consensus(method='dawid_skene')", "setagree.read(file, tool='plain_row_per_label')"),
 )
 
@@ -366,7 +366,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 3_950,
     "distances": 2_500,
-    "exports": 4_450,
+    "exports": 4_400,
     "files": 1_850,
     "inference": 6_350,
     "large": 4_600,

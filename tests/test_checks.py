@@ -139,8 +139,8 @@ class TestNames:
                 "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
             ),
             (
-                lambda: sa.agreement(["a.csv", "b.csv"], source="round"),
-                "agreement() has no source=; read the file first: sa.read(path, source=...).",
+                lambda: sa.agreement(["a.csv", "b.csv"], sheet="two"),
+                "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
             ),
             (
                 lambda: sa.by_group(STUDY, by="x", missing="NA"),

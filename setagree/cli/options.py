@@ -22,11 +22,11 @@ AGREED = "How answers become one"
 _SAME = (
     "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least blank "
     "budget case cluster codebook coefficient consumer_risk degree delimiter design distance "
-    "duplicates encoding epsilon facets format goal half_width header_row humans interval "
-    "interval_method kind label_sep label_weights labels level looks lot margin max_units "
+    "duplicates encoding epsilon facets filename_column format goal half_width header_row humans "
+    "interval interval_method kind label_sep label_weights labels level looks lot margin max_units "
     "memory_limit method min_units missing model order_by over partitioned_by_unit pool "
     "population_size power predictions producer_risk q question queued rater raters "
-    "raters_in_rows rejectable_rate roster sampling_weight scheme sheet source sql status strata "
+    "raters_in_rows rejectable_rate roster sampling_weight scheme sheet sql status strata "
     "temp_directory threshold ties tool unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
@@ -243,7 +243,7 @@ class Reading:
     raters_in_rows: bool = flag(
         COLUMNS, "Each row is a rater, each column a unit.", "--raters-in-rows"
     )
-    source: Text = member(COLUMNS, "COLUMN", "A new column: the file of each row.", "--source")
+    filename_column: Text = member(COLUMNS, "COLUMN", "New: the file of each row.")
     where: Text = member(ANSWERS, "TEST", "Rows: 'repeat == 0'; --queued COLUMN.", "--where")
     sheet: Text = member(ANSWERS, "NAME", "A workbook's sheet; SQLite: --sql QUERY.")
     sql: Text = hidden("--sql")  # which the line above shows

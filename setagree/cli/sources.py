@@ -71,7 +71,7 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
         ]
     elif study.kind == "labels":
         frame["labels"] = [sorted_labels(labels) for labels in frame["labels"]]
-    if reading.source is not None:
+    if reading.filename_column is not None:
         frame = _with_files(frame, files, reading)
     deliver(frame, "")
     left_out = f"; {study.n_missing:,} missing left out" if study.n_missing else ""
@@ -89,10 +89,10 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
 
 def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: Reading) -> pd.DataFrame:
     """Return a table of answers with the file of each, unless the files are units or raters."""
-    source = str(reading.source)
+    source = str(reading.filename_column)
     if source in {reading.unit, reading.rater, *usual_roles([source]).values()}:
         return frame
-    table, how, without = long_table(files, reading, besides=source, option="--source")
+    table, how, without = long_table(files, reading, besides=source, option="--filename-column")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all were given when the study was read
         found = grouped_table(table, source, how, without=without)

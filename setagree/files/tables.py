@@ -50,7 +50,7 @@ def read_table(
     *,
     encoding: str = "utf-8",
     delimiter: str | None = None,
-    source: str | None = None,
+    filename_column: str | None = None,
     sheet: str | int | None = None,
     header_row: int | None = None,
     sql: str | None = None,
@@ -94,14 +94,15 @@ def read_table(
         room = Room(most)
         frames = [_read_one(one, delimiter, room) for one in sources]
         frame = _stack(sources, frames, queued)
-        if source is None:
+        if filename_column is None:
             return frame
-        if source in frame:
+        if filename_column in frame:
             raise OptionError(
-                f"{option('source', source)}: there is a column of that name already; use another."
+                f"{option('filename_column', filename_column)}: there is a column of that name "
+                "already; use another."
             )
         names = np.array(file_names([one.path for one in sources]))
-        return frame.assign(**{source: np.repeat(names, [*map(len, frames)])})
+        return frame.assign(**{filename_column: np.repeat(names, [*map(len, frames)])})
 
 
 def read_text(path: Paths, *, encoding: str = "utf-8") -> str:

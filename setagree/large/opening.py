@@ -77,7 +77,7 @@ def read(
     wide: bool = False,
     raters: list[str] | None = None,
     where: str | None = None,
-    source: str | None = None,
+    filename_column: str | None = None,
     sheet: str | int | None = None,
     header_row: int | None = None,
     sql: str | None = None,
@@ -133,7 +133,7 @@ def read(
         with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
         without one is taken as UTC if the column has zones. A warning counts the rows that are
         dropped.
-    source : str, optional
+    filename_column : str, optional
         Of several files: the name of a new column with the file of each row.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
@@ -453,7 +453,7 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
         path,
         encoding=how.encoding,
         delimiter=how.delimiter,
-        source=how.source,
+        filename_column=how.filename_column,
         sheet=how.sheet,
         header_row=how.header_row,
         sql=how.sql,
@@ -517,8 +517,8 @@ def tell(sentence: str, say: Note) -> None:
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """Return a table without the columns that say something else: of the file, units or raters."""
-    beside = {how.source, *(how.condition.columns if how.condition else ()), *how.further_columns}
-    beside -= {how.unit, how.rater}
+    asked = how.condition.columns if how.condition else ()
+    beside = {how.filename_column, *asked, *how.further_columns} - {how.unit, how.rater}
     return frame.drop(columns=[name for name in frame if str(name) in beside])
 
 

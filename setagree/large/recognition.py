@@ -76,7 +76,11 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     named = _named_files(files)
     check_encoding(reading.encoding)
     where = reading.condition
-    if where is not None and where.columns != (reading.source,) and found.shapes != {"table"}:
+    if (
+        where is not None
+        and where.columns != (reading.filename_column,)
+        and found.shapes != {"table"}
+    ):
         raise OptionError(
             f"{option('where')} is for tables, and {shown(files[0])} is read as {found.title}; "
             "make a table of it first (setagree convert)."
@@ -116,12 +120,12 @@ def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
 
 def _check_source(path: Paths, found: Format, reading: Reading) -> None:
     """Raise `OptionError` if the new column of files has the name of a column."""
-    if reading.source is not None and (
-        reading.source in {*_ROLES, *table_columns(path, found, reading)}
+    if reading.filename_column is not None and (
+        reading.filename_column in {*_ROLES, *table_columns(path, found, reading)}
     ):
         raise OptionError(
-            f"{option('source', reading.source)}: there is a column of that name already; use "
-            "another."
+            f"{option('filename_column', reading.filename_column)}: there is a column of that name "
+            "already; use another."
         )
 
 
@@ -175,7 +179,7 @@ def _check_models(asked: Request, answers: Answers, predicted: Answers, named: s
 
 def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame:
     """Return answers as a table, without the rows that a condition on their file drops."""
-    source, where = reading.source, reading.condition
+    source, where = reading.filename_column, reading.condition
     cells = [
         *(as_objects(answers.units), as_objects(answers.raters)),
         *(as_objects(answers.labels), as_objects(answers.places)),
@@ -222,7 +226,7 @@ def _kept_files(
     where = reading.condition
     if where is None or found.shapes != {"table"}:
         return files, None
-    if len(files) == 1 and reading.source not in where.columns:
+    if len(files) == 1 and reading.filename_column not in where.columns:
         return files, where
     counts, kept = NO_ROWS, []
     for file, name in zip(files, file_names(files), strict=True):
@@ -231,14 +235,14 @@ def _kept_files(
         counts += matched
     counts.check(where)
     counts.warn_dropped(where)
-    return kept, None if where.columns == (reading.source,) else where
+    return kept, None if where.columns == (reading.filename_column,) else where
 
 
 def _asked_columns(file: Path, name: str, where: Where, reading: Reading) -> list[Column]:
     """Return the columns of a file that a condition is on; one may hold the file's name."""
-    source, sheet = reading.source, reading.sheet
+    source, sheet = reading.filename_column, reading.sheet
     with listable(file):
-        frame = read_table(file, encoding=reading.encoding, source=source, sheet=sheet)
+        frame = read_table(file, encoding=reading.encoding, filename_column=source, sheet=sheet)
     if source is not None:
         frame[source] = name
     try:
@@ -327,8 +331,8 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     if found is not None and (refused := reading.column_options):
         raise OptionError(
             f"{refused[0]} is for tables, and {shown(files[0])} is read as {found.title}. The name "
-            f"of the file is a column with {option('source')}; for others, write a table of it "
-            "first (setagree convert). If it is a table already, name the columns with "
+            f"of the file is a column with {option('filename_column')}; for others, write a table "
+            "of it first (setagree convert). If it is a table already, name the columns with "
             f"{option('unit')}, {option('rater')} and {option('labels')}."
         )
     is_named = isinstance(path, str | os.PathLike) and files == [expanded(path)]

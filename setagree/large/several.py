@@ -47,14 +47,14 @@ def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError
         path,
         encoding=how.encoding,
         delimiter=how.delimiter,
-        source=_FILE,
+        filename_column=_FILE,
         sheet=how.sheet,
         header_row=how.header_row,
         sql=how.sql,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before
-        if how.condition is not None and how.condition.columns != (how.source,):
+        if how.condition is not None and how.condition.columns != (how.filename_column,):
             frame = kept_where(frame, how.condition)
         return with_files(error, _files_of(frame, error.pair, how))
 
@@ -88,13 +88,15 @@ _AGAIN = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass"
 
 def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
     """Return the error with the way out where several files lack a column of raters alone."""
-    if how.source is not None or how.wide or how.raters_in_rows or _is_one(path):
+    if how.filename_column is not None or how.wide or how.raters_in_rows or _is_one(path):
         return error
     try:
         with_columns(how, [*map(str, columns), "rater"])
     except DataError:
         return error
-    way = python_or_command("setagree.read(files, source='rater')", "--source rater")
+    way = python_or_command(
+        "setagree.read(files, filename_column='rater')", "--filename-column rater"
+    )
     hint = f"If each file holds the answers of one rater, use {way}."
     return type(error)(f"{error} {hint}")
 
@@ -138,8 +140,8 @@ def naming_parts(
 def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[str]:
     """Return the files with an answer of a rater to a unit, as far as the table tells."""
     table = frame.drop(columns=_FILE)
-    if how.source is not None:
-        table[how.source] = frame[_FILE]
+    if how.filename_column is not None:
+        table[how.filename_column] = frame[_FILE]
     if how.raters_in_rows:
         return []
     here = _long_rows(table, pair, how)

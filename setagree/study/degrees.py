@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     DegreesWarning,
-    OptionError,
     SetagreeWarning,
     counted,
     listing,
@@ -48,8 +46,6 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     DataError
         A label has no degree, or one that is negative or no number; a rating names a label twice,
         or has a row without a label beside others.
-    OptionError
-        The column of degrees holds something else already.
 
     Examples
     --------
@@ -59,9 +55,6 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     [Degrees({'joy': 0.8, 'fear': 0.2}), Degrees({})]
     """
     name = str(reading.degree)
-    others = replace(reading, degree=None).further_columns
-    if name in {reading.unit, reading.rater, reading.answer, *others}:
-        raise OptionError(f"{option('degree', name)} is named for something else, too.")
     frame = as_pandas(data, (reading.unit, reading.rater, reading.answer, name))
     long = from_long(frame, reading.unit, reading.rater, reading.answer)
     if not len(frame):

@@ -14,7 +14,6 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
-    OptionError,
     SetagreeWarning,
     counted,
     option,
@@ -42,12 +41,8 @@ def without_queued(record: type[Annotations], data: Frame, reading: Reading) -> 
     ------
     DataError
         The column is absent, a mark is neither yes nor no, or all ratings are marked.
-    OptionError
-        The column has another role.
     """
     name, others = str(reading.queued), replace(reading, queued=None)
-    if others.names_column(name):
-        raise OptionError(f"{option('queued', name)}: this column has another role, too.")
     table = numbered(as_pandas(data))
     marks, table = _marks(pick_column(table, name), name), table.drop(columns=name)
     n, n_rows = int(marks.sum()), len(marks)

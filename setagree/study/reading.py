@@ -115,7 +115,7 @@ class Reading:
         time with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a
         value without one is taken as UTC if the column has zones. A warning counts the rows that
         are dropped.
-    source : str, optional
+    filename_column : str, optional
         Of several files: the name of a new column with the file of each row.
     sheet : str or int, optional
         Of a workbook: the sheet, by its name or its number from 1.
@@ -185,7 +185,7 @@ class Reading:
     roster: Any = None
     predictions: Predictions = False
     where: str | None = None
-    source: str | None = None
+    filename_column: str | None = None
     sheet: str | int | None = None
     header_row: int | None = None
     sql: str | None = None
@@ -217,8 +217,8 @@ class Reading:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
             check_choice("duplicates", self.duplicates, get_args(Duplicates))
-        if self.source is not None:
-            check_type("source", self.source, str, "the name of a new column")
+        if self.filename_column is not None:
+            check_type("filename_column", self.filename_column, str, "the name of a new column")
         if self.sheet is not None:
             check_type("sheet", self.sheet, str | int, "the name of a sheet, or its number")
         row = self.header_row
@@ -235,6 +235,14 @@ class Reading:
                 f"drop it with {option('tool', self.tool)}."
             )
         self._check_layout()
+        rows = {name: getattr(self, name) for name in ("status", "queued", "degree")}
+        if any(rows.values()):
+            answers = self.answer if isinstance(self.answer, list) else [self.answer]
+            columns = [self.unit, self.rater, *answers, *self.of_units, *(self.rater_columns or ())]
+            columns += [self.order_by, *rows.values()]
+            for name, column in rows.items():
+                if column is not None and columns.count(column) > 1:
+                    raise OptionError(f"{option(name, column)} has another role, too.")
         if self.degree is not None:
             self._check_degree()
         if self.syntax.codebook is not None and self.answers != "labels":
@@ -351,7 +359,7 @@ class Reading:
     @property
     def column_options(self) -> list[str]:
         """The passed options for columns of a table other than that of its files."""
-        of_source = (None, self.source, [self.source])
+        of_source = (None, self.filename_column, [self.filename_column])
         return [
             option(name)
             for name in (*_FURTHER_COLUMNS, *self.drawn, "delimiter")
@@ -363,7 +371,7 @@ class Reading:
         """The passed options that no engine supports, for sentences."""
         names = (
             *("wide", "raters", "raters_in_rows", "question", "delimiter"),
-            *("source", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
+            *("filename_column", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
         )
         passed = [option(name) for name in (*names, "predictions") if getattr(self, name)]
         passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)

@@ -12,11 +12,9 @@ import pandas as pd
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
-    OptionError,
     counted,
     did_you_mean,
     listing,
-    option,
     shorten,
     warn,
 )
@@ -44,14 +42,10 @@ def without_unobserved(record: type[Annotations], data: Frame, reading: Reading)
     ------
     DataError
         The column is absent or holds something else, or no row was observed.
-    OptionError
-        The column holds something else already.
     """
     name, table = str(reading.status), numbered(as_pandas(data))
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     others = replace(reading, status=None)
-    if name in {reading.unit, reading.rater, *answers, *others.further_columns}:
-        raise OptionError(f"{option('status', name)} is named for something else, too.")
     said = _read(pick_column(table, name), name)
     table, observed = table.drop(columns=[name]), said == STATUSES[0]
     if not observed.any():

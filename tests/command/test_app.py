@@ -626,8 +626,8 @@ class TestHelp:
         options = {
             name for name in inspect.signature(cli_scores.score).parameters if name != "files"
         }
-        spelled = {"format", "source"}
-        for option in options - {"form", "source", "file_column"} | spelled:
+        spelled = {"format"}
+        for option in options - {"form", "file_column"} | spelled:
             assert f"--{option.replace('_', '-')} " in run.stdout
 
     def test_distances(self):

@@ -48,9 +48,11 @@ class TestFiles:
         assert "The first pair stands in 'round-1.csv' and 'round-2.csv'." in said
 
     def test_groups(self):
-        """--source names a column that says which file a row is from; rows are dropped once."""
+        """--filename-column adds a column with the file of each row; rows are dropped once."""
         files = ["round-1.csv", "round-2.csv"]
-        result = invoke("diagnose", *files, *WHERE, "--source", "round", "--group", "round")
+        result = invoke(
+            "diagnose", *files, *WHERE, "--filename-column", "round", "--group", "round"
+        )
         assert result.exit_code == 0, result.stderr
         assert result.stderr.count("drops 2 of 8 rows") == 1
 
@@ -136,12 +138,17 @@ def test_a_file_for_each_rater():
     for name in ("ann", "bob"):
         Path(f"{name}.csv").write_text("unit,labels\nu1,joy\nu2,fear\n")
     said = refusal("score", "ann.csv", "bob.csv")
-    assert said.endswith("If each file holds the answers of one rater, use --source rater.")
-    with pytest.raises(DataError, match=r"use setagree\.read\(files, source='rater'\)\.$"):
+    assert said.endswith(
+        "If each file holds the answers of one rater, use --filename-column rater."
+    )
+    with pytest.raises(DataError, match=r"use setagree\.read\(files, filename_column='rater'\)\.$"):
         sa.agreement(["ann.csv", "bob.csv"])
-    assert sa.read(["ann.csv", "bob.csv"], source="rater").raters.tolist() == ["ann.csv", "bob.csv"]
-    assert invoke("score", "ann.csv", "bob.csv", "--source", "rater").exit_code == 0
-    assert "--source rater" not in refusal("score", "ann.csv")
+    assert sa.read(["ann.csv", "bob.csv"], filename_column="rater").raters.tolist() == [
+        "ann.csv",
+        "bob.csv",
+    ]
+    assert invoke("score", "ann.csv", "bob.csv", "--filename-column", "rater").exit_code == 0
+    assert "--filename-column rater" not in refusal("score", "ann.csv")
 
 
 def test_a_part_of_several_names():

@@ -383,7 +383,7 @@ class TestCompare:
         for name, units in (("one.csv", "abcdef"), ("two.csv", "ghijklmno")):
             Path(name).write_text(shares(*units))
         expected = rows("compare", "one.csv", "two.csv", "--where", "unit != b")[0]
-        words = ("compare", "one.csv", "two.csv", "--source", "file", "--group", "file")
+        words = ("compare", "one.csv", "two.csv", "--filename-column", "file", "--group", "file")
         assert rows(*words, "--where", "unit != b")[0] == expected
         result = invoke(*words, "--where", "unit != b")
         assert result.stderr.count("drops") == 1

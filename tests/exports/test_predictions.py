@@ -173,7 +173,11 @@ def test_a_report_takes_marked_models_out():
 @pytest.mark.usefixtures("batches")
 @pytest.mark.parametrize(
     "words",
-    [("score",), ("consensus",), ("monitor", "--source", "b", "--at", "b", "--threshold=0.4")],
+    [
+        ("score",),
+        ("consensus",),
+        ("monitor", "--filename-column", "b", "--at", "b", "--threshold=0.4"),
+    ],
 )
 def test_models_among_the_raters_are_named(words):
     """Commands that count models as raters name the option that leaves them out."""
@@ -188,7 +192,7 @@ def test_models_among_the_raters_are_named(words):
     assert "The raters are" not in done.stderr
 
 
-SEVERAL = ("b0.json", "b1.json", "--source", "batch")
+SEVERAL = ("b0.json", "b1.json", "--filename-column", "batch")
 
 
 @pytest.mark.usefixtures("batches")
@@ -205,7 +209,7 @@ def test_the_file_is_a_column_wherever_a_column_is():
     text = run("diagnose", *SEVERAL, "--group", "batch", "--resamples", "19")
     assert f"b0.json  {one.estimate:.3f} (" in text[text.index("GROUPS") :]
     run("report", *SEVERAL, "--group", "batch", "--resamples", "19", "-o", "report.md")
-    study = sa.read("b?.json", source="batch", cluster="batch")
+    study = sa.read("b?.json", filename_column="batch", cluster="batch")
     assert study.sampling.cluster == "batch"
     lines = run("convert", *SEVERAL).splitlines()
     assert lines[0] == "unit,rater,labels,batch"
@@ -219,5 +223,7 @@ def test_a_unit_of_several_files_is_converted(tmp_path):
     """The file belongs to the rating: raters of one unit may stand in different files."""
     for name, rater in (("x", "ann"), ("y", "bob")):
         (tmp_path / f"{name}.csv").write_text(f"unit,rater,labels\nu1,{rater},a\nu2,{rater},\n")
-    lines = run("convert", "x.csv", "y.csv", "--source", "wave", "--blank", "missing").splitlines()
+    lines = run(
+        "convert", "x.csv", "y.csv", "--filename-column", "wave", "--blank", "missing"
+    ).splitlines()
     assert lines == ["unit,rater,labels,wave", "u1,ann,a,x.csv", "u1,bob,a,y.csv"]

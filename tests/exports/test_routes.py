@@ -239,12 +239,14 @@ class TestAConditionOnSeveral:
         """It can be the condition, of several files and of one."""
         wanted, _ = self.told("ap1.csv", where=self.KEEPS)
         for files, n in (("ap?.csv", 9), (["ap1.csv"], 3), ("ap1.csv", 3)):
-            found = self.told(files, source="file", where="file == ap1.csv")
+            found = self.told(files, filename_column="file", where="file == ap1.csv")
             assert found == (wanted, [f"where='file == ap1.csv' drops {n - 3} of {n} rows."])
         with pytest.raises(DataError, match=r"column 'file' holds 'ap1.csv', 'ap2.csv', 'ap3.csv'"):
-            sa.read("ap?.csv", source="file", where="file == ap9.csv")
-        with pytest.raises(OptionError, match="source='round': there is a column of that name"):
-            sa.read("ap?.csv", source="round", where="round == ap1.csv")
+            sa.read("ap?.csv", filename_column="file", where="file == ap9.csv")
+        with pytest.raises(
+            OptionError, match="filename_column='round': there is a column of that name"
+        ):
+            sa.read("ap?.csv", filename_column="round", where="round == ap1.csv")
 
     def test_the_command(self):
         """The command keeps the same rows, and says so once."""
@@ -277,6 +279,9 @@ def test_options_for_columns_do_not_make_a_table_of_an_export(tmp_path, option, 
     path.write_text(prodigy(), encoding="utf-8")
     said = refusal(words[0], path, *words[1:])
     assert said.startswith(f"Error: {option} is for tables, and ")
-    assert "read as Prodigy, JSONL (choice). The name of the file is a column with --source" in said
+    assert (
+        "read as Prodigy, JSONL (choice). The name of the file is a column with --filename-column"
+        in said
+    )
     columns = {"unit": "text", "rater": "_annotator_id", "labels": "answer"}
     assert sa.read(path, **columns, strata="answer").sampling.strata == "answer"

@@ -154,7 +154,7 @@ class TestReading:
         assert found(sa.read(both / "train")) == TRUTH
         joined = [both / "train", both / "test"]
         with pytest.warns(sa.errors.SetagreeWarning, match="drops 6 of 12 rows"):
-            assert sa.read(joined, source="split", where="split == test").n_ratings == 6
+            assert sa.read(joined, filename_column="split", where="split == test").n_ratings == 6
 
     def test_other_folders(self, tmp_path):
         """A folder that holds something else is refused as before."""

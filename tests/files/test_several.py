@@ -32,11 +32,11 @@ class TestSeveral:
 
     def test_source(self):
         """A new column says what file a row comes from; by its path where names are the same."""
-        frame = read_table("round-*.csv", source="round")
+        frame = read_table("round-*.csv", filename_column="round")
         assert frame["round"].tolist() == ["round-1.csv", "round-2.csv", "round-2.csv"]
         Path("b").mkdir()
         Path("b/round-1.csv").write_text("unit,rater,labels\nu3,ann,joy\n")
-        frame = read_table(["round-1.csv", "b/round-1.csv"], source="round")
+        frame = read_table(["round-1.csv", "b/round-1.csv"], filename_column="round")
         assert frame["round"].tolist() == ["round-1.csv", str(Path("b/round-1.csv"))]
 
     def test_refusals(self):
@@ -49,8 +49,10 @@ class TestSeveral:
             read_table(["round-1.csv", "-"])
         with pytest.raises(OptionError, match="path=7 is an int; name a file by its path"):
             read_table(["round-1.csv", 7])
-        with pytest.raises(OptionError, match="source='unit': there is a column of that name"):
-            read_table("round-*.csv", source="unit")
+        with pytest.raises(
+            OptionError, match="filename_column='unit': there is a column of that name"
+        ):
+            read_table("round-*.csv", filename_column="unit")
         Path("other.csv").write_text("unit,rater,tags\nu1,bob,fear\n")
         with pytest.raises(FileError, match="different columns: only one of them has 'labels', 't"):
             read_table(["round-1.csv", "other.csv"])

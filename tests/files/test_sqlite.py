@@ -131,7 +131,9 @@ class TestReading:
         database("a.db")
         database("b.db", rows=[(9, "ann", "joy", 1), (9, "bob", "joy", 1)])
         with pytest.warns(sa.errors.SetagreeWarning, match="drops 5 of 7 rows"):
-            study = sa.read(["a.db", "b.db"], sql=QUERY, where="round == b.db", source="round")
+            study = sa.read(
+                ["a.db", "b.db"], sql=QUERY, where="round == b.db", filename_column="round"
+            )
         assert study.units.tolist() == [9]
 
     def test_what_a_tool_exported_is_seen(self):

@@ -288,7 +288,7 @@ IN_MEMORY = {
     "labels": ["joy", "fear"], "tool": "label_studio_json", "wide": True, "raters_in_rows": True,
     "predictions": True, "duplicates": "first", "sheet": "two", "header_row": 2,
     "sql": "SELECT * FROM t", "delimiter": ";", "question": "q", "roster": "people.csv",
-    "source": "file", "order_by": "at", "unit_columns": ["doc"], "rater_columns": ["prompt"],
+    "filename_column": "file", "order_by": "at", "unit_columns": ["doc"], "rater_columns": ["run"],
     "status": "status", "queued": "queued", "degree": "degree", "cluster": "doc",
     "sampling_weight": "w", "strata": "part",
 }  # fmt: skip

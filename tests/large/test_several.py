@@ -132,15 +132,19 @@ class TestSeveral:
 
     def test_source(self):
         """The new column can be a condition, or the raters."""
-        study = sa.read(BOTH, source="round", where="round == round-1.csv", duplicates="first")
+        study = sa.read(
+            BOTH, filename_column="round", where="round == round-1.csv", duplicates="first"
+        )
         assert study.n_ratings == 4
         for who in ("ann", "bob"):
             Path(f"{who}.csv").write_text("unit,labels\nu1,joy\n")
-        assert sa.read(["ann.csv", "bob.csv"], source="rater").raters.tolist() == [
+        assert sa.read(["ann.csv", "bob.csv"], filename_column="rater").raters.tolist() == [
             *("ann.csv", "bob.csv"),
         ]
-        with pytest.raises(OptionError, match=r"source= is for files that are read into memory"):
-            open_study(BOTH, Reading(source="round"), Plan(memory_limit="1GB"))
+        with pytest.raises(
+            OptionError, match=r"filename_column= is for files that are read into memory"
+        ):
+            open_study(BOTH, Reading(filename_column="round"), Plan(memory_limit="1GB"))
 
 
 class TestWhere:

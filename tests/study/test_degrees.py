@@ -178,7 +178,7 @@ def test_options_that_mean_nothing_beside_degrees(options):
 
 def test_columns_that_are_named_twice():
     """The column of degrees is nothing else."""
-    with pytest.raises(OptionError, match="degree='labels' is named for something else, too"):
+    with pytest.raises(OptionError, match="degree='labels' has another role, too"):
         sa.Annotations.from_long(TABLE, degree="labels")
     with pytest.raises(DataError, match="there is no column 'much'"):
         sa.Annotations.from_long(TABLE, degree="much")

@@ -90,7 +90,7 @@ def test_a_condition_on_the_column_replaces_the_option():
 
 def test_a_column_has_one_role():
     """The marks cannot be the answers, nor those of a wide table."""
-    with pytest.raises(OptionError, match="queued='labels': this column has another role, too"):
+    with pytest.raises(OptionError, match="queued='labels' has another role, too"):
         sa.read(table(MARKS), labels="labels", queued="labels")
     with pytest.raises(OptionError, match="queued= makes sense only without wide="):
         sa.read(table(MARKS), queued="queued", wide=True)

@@ -66,7 +66,7 @@ def test_a_unit_without_any_observed_annotation():
     read = sa.read(timed, order_by="at", rater_columns=["who"], status="status")
     assert read.statuses.equals(study.statuses)
     assert read.raters_frame["who"].tolist() == ["ANN", "BOB", "GPT"]
-    with pytest.raises(OptionError, match="status='at' is named for something else, too"):
+    with pytest.raises(OptionError, match="status='at' has another role, too"):
         sa.read(timed, order_by="at", status="at")
 
 
@@ -108,7 +108,7 @@ def test_refusals():
         sa.read(TABLE.assign(status="refused"), status="status")
     with pytest.raises(DataError, match="'state'"):
         sa.read(TABLE, status="state")
-    with pytest.raises(OptionError, match="status='labels' is named for something else, too"):
+    with pytest.raises(OptionError, match="status='labels' has another role, too"):
         sa.Annotations.from_long(TABLE, status="labels")
     with pytest.raises(OptionError, match="status= makes sense only without wide="):
         sa.read(TABLE, wide=True, status="status")

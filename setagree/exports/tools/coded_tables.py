@@ -1,0 +1,238 @@
+"""Tools whose exports are tables of codes: Appen, ATLAS.ti, Dedoose, NVivo, Toloka, Zooniverse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from setagree.errors import DataError, FileError, OptionError, counted, listing, option, shorten
+from setagree.exports.format import Answers, Request
+from setagree.exports.sheets import (
+    Sheet,
+    drop,
+    flag_sets,
+    label_list,
+    leave_out,
+    pick_question,
+    read_json,
+    segments,
+    split_column,
+    splitter,
+    unit_names,
+)
+from setagree.exports.unclear import Flags, settle
+from setagree.wording.label_sets import LabelSet
+
+# ---- Appen, once CrowdFlower and Figure Eight: the full report ----------------------------------
+
+
+def _answers(sheet: Sheet, names: list[str]) -> list[str]:
+    """Return the columns that differ within a unit; the others are input. All if none differs."""
+    units = sheet.groups(["_unit_id"])
+    return [n for n in names if sheet.cells(n).groupby(units).nunique().gt(1).any()] or names
+
+
+def read_appen(path: Path, request: Request) -> Answers:
+    """Read a full report; test questions and tainted judgments are no annotations."""
+    sheet = Sheet.open(path, request)
+    own = [name for name in sheet.columns if not name.startswith("_")]
+    # A column of answers has one of test answers next to it; without, any may be the question.
+    asked = [name for name in own if f"{name}_gold" in own] if request.question is None else []
+    question = pick_question(request.question, asked or _answers(sheet, own), sheet.name)
+    labels = split_column(sheet, question, "\n" if request.label_sep is None else request.label_sep)
+    tainted = sheet.among("_tainted", {"true"})
+    gold = sheet.among("_golden", {"true"})
+    if (answer := f"{question}_gold") in sheet.frame:
+        gold |= ~sheet.blank(answer)
+    gold &= ~tainted
+    labels = leave_out(labels, tainted, "tainted judgment", sheet.name)
+    labels = leave_out(labels, gold, "test-question judgment", sheet.name)
+    open_ = sheet.blank(question) & ~tainted & ~gold
+    found = sheet.found(sheet.ids("_unit_id"), sheet.ids("_worker_id"), labels, open_)
+    return settle(found, request, why="A worker submitted it without a label.", default="empty")
+
+
+# ---- ATLAS.ti: a table of quotations ------------------------------------------------------------
+
+
+def read_atlasti(path: Path, request: Request) -> Answers:
+    """Read a table of quotations."""
+    sheet = Sheet.open(path, request)
+    found = sheet.found(
+        segments(sheet, "Document", "Reference"),
+        sheet.ids("Created by"),
+        split_column(sheet, "Codes", "\n" if request.label_sep is None else request.label_sep),
+        sheet.blank("Codes"),
+    )
+    return settle(found, request, why="The quotation has no codes.", default="empty")
+
+
+# ---- Dedoose: a table of excerpts ---------------------------------------------------------------
+
+
+_APPLIED = re.compile(r"Code: (.+) Applied")
+
+
+def read_dedoose(path: Path, request: Request) -> Answers:
+    """Read a table of excerpts, from the columns of the codes or else the combined one."""
+    sheet = Sheet.open(path, request)
+    codes = {name: match[1] for name in sheet.columns if (match := _APPLIED.fullmatch(name))}
+    if codes:
+        labels, blank = flag_sets(sheet, codes)
+    else:
+        combined = "Codes Applied Combined"
+        labels = split_column(
+            sheet, combined, ", " if request.label_sep is None else request.label_sep
+        )
+        blank = sheet.blank(combined)
+    units = segments(sheet, "Media Title", "Excerpt Range")
+    found = sheet.found(units, sheet.ids("Excerpt Creator"), labels, blank)
+    why = "Dedoose does not export excerpts without codes, so that who gave none is not in it."
+    return settle(found, request, why=why, writes_empty=False)
+
+
+# ---- NVivo, whose tables have no raters ---------------------------------------------------------
+
+
+def read_nvivo(path: Path, _request: Request, what: str) -> NoReturn:
+    """Raise an error for what has no raters."""
+    raise DataError(
+        f"{path.name} is {what}: who gave which codes to which file cannot be told from it. "
+        "In NVivo, run a matrix coding query for each user alone (files in rows, codes in "
+        "columns, coded by one user), and stack the matrices as a table with columns unit and "
+        "rater and one column of 0 and 1 for each code."
+    )
+
+
+# ---- Toloka: assignments ------------------------------------------------------------------------
+
+
+_ANSWERED = {"APPROVED", "ACCEPTED", "SUBMITTED"}
+_UNANSWERED = {"SKIPPED", "EXPIRED", "REJECTED", "ACTIVE"}
+
+
+def read_toloka(path: Path, request: Request) -> Answers:
+    """Read a file of assignments; control tasks, and what was not handed in, are left out."""
+    sheet = Sheet.open(path, request)
+    outputs, inputs = sheet.after("OUTPUT:"), sheet.after("INPUT:")
+    asked = request.question and request.question.removeprefix("OUTPUT:")
+    question = pick_question(asked, list(outputs), sheet.name)
+    unanswered = _unanswered(sheet)
+    labels = sheet.parse(outputs[question], _toloka_cells(request.label_sep))
+    rejected = sheet.among("ASSIGNMENT:status", {"rejected"})
+    labels = leave_out(drop(labels, unanswered), rejected, "rejected answer", sheet.name)
+    control = f"GOLDEN:{question}"
+    golden = ~unanswered & (~sheet.blank(control) if control in sheet.frame else False)
+    labels = leave_out(labels, golden, "control-task answer", sheet.name)
+    keys = list(inputs.values()) or ["ASSIGNMENT:task_id"]
+    named = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in sheet.frame else keys[0]
+    units = unit_names(sheet, keys, inputs, named)
+    blank = sheet.blank(outputs[question]) & ~unanswered & ~golden
+    found = sheet.found(units, sheet.ids("ASSIGNMENT:worker_id"), labels, blank)
+    return settle(found, request, why="An empty list is written [], a blank cell may be either.")
+
+
+def _unanswered(sheet: Sheet) -> Flags:
+    name = "ASSIGNMENT:status"
+    if name not in sheet.frame:
+        return np.zeros(len(sheet.frame), dtype=bool)
+    states = sheet.cells(name)
+    odd = np.flatnonzero(~states.isin([*_ANSWERED, *_UNANSWERED]).to_numpy(dtype=bool))
+    if odd.size:
+        said = shorten(states.iloc[odd[0]])
+        known = ", ".join(sorted(_ANSWERED | _UNANSWERED))
+        raise sheet.error(int(odd[0]), name, f"{said} is not a status; these are {known}.")
+    return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
+
+
+def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
+    def read(cell: str) -> LabelSet:
+        if label_sep is not None and not cell.startswith("["):
+            return splitter(label_sep)(cell)
+        if not cell.startswith("["):
+            hint = (
+                f"say {option('label_sep', '...')}, the text between labels (a single label needs "
+                "none)."
+            )
+            raise FileError(f"{shorten(cell)} is not a JSON list; {hint}")
+        return label_list(read_json(cell), cell)
+
+    return read
+
+
+# ---- Zooniverse: classifications ----------------------------------------------------------------
+
+
+def read_zooniverse(path: Path, request: Request) -> Answers:
+    """Read a classification export."""
+    sheet = Sheet.open(path, request)
+    tasks = sheet.parse("annotations", _tasks)
+    question = _zooniverse_task(tasks, request, sheet)
+    labels = sheet.parse("annotations", lambda cell: _task_value(_tasks(cell), question))
+    _check_workflows(sheet, np.array([question in row if row else False for row in tasks]))
+    nothing = np.zeros(len(labels), dtype=bool)
+    found = sheet.found(sheet.ids("subject_ids"), sheet.ids("user_name"), labels, nothing)
+    return settle(found, request, why="")
+
+
+def _check_workflows(sheet: Sheet, answered: Flags) -> None:
+    """Raise an error for classifications of several workflows; each has tasks T0, T1, ..."""
+    name = "workflow_id"
+    if name in sheet.frame and len(found := sheet.keep(answered).cells(name).unique()) > 1:
+        raise DataError(
+            f"{sheet.name} has classifications of {len(found)} workflows, {listing(found.tolist())}"
+            f" ({name!r}), which call different questions alike; export one workflow, or keep the "
+            "rows of one."
+        )
+
+
+def _zooniverse_task(
+    tasks: Sequence[Mapping[str, tuple[str | None, Any]] | None], request: Request, sheet: Sheet
+) -> str:
+    """Return the task that is asked for by its name or its title."""
+    known = dict.fromkeys(name for row in tasks if row for name in row)
+    titles = [(title, name) for row in tasks if row for name, (title, _) in row.items()]
+    named = dict.fromkeys(name for title, name in titles if title == request.question)
+    if len(named) > 1 and request.question not in known:
+        raise OptionError(
+            f"{sheet.name}: {counted(len(named), 'task')} are called {request.question!r}; say "
+            f"{option('question', next(iter(named)))} or another of {listing([*named])}."
+        )
+    asked = request.question if request.question in known else next(iter(named), request.question)
+    return pick_question(asked, list(known), sheet.name)
+
+
+def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
+    """Return (title, value) of each task in a classification."""
+    found = read_json(cell)
+    if not isinstance(found, list):
+        raise FileError(f"{shorten(cell)} is not a list of tasks.")
+    try:
+        tasks = {task["task"]: (task.get("task_label"), task["value"]) for task in found}
+    except (TypeError, KeyError, AttributeError):
+        raise FileError(f"{shorten(cell)} has a task without 'task' or 'value'.") from None
+    if len(tasks) < len(found):
+        raise FileError(f"{shorten(cell)} answers a task twice; which answer counts, none tells.")
+    return tasks
+
+
+def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> LabelSet | None:
+    """Return the labels of a task, or None if it was not asked, or left unanswered."""
+    _, value = tasks.get(question, (None, None))
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return frozenset({value})
+    marks = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    if any("tool" in each for each in marks):
+        raise FileError(
+            f"task {question!r} is a drawing task: its marks have positions, and label sets have "
+            f"none; name a question or survey task with {option('question')}."
+        )
+    if marks and all("choice" in each for each in marks):  # of a survey task
+        value = [each["choice"] for each in marks]
+    return label_list(value, str(value))
