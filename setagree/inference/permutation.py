@@ -31,7 +31,7 @@ from setagree.wording.tables import Column
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
-SURE = 0.05
+SURE = 0.025
 """One-sided p up to which agreement is called more, or less, than expected by chance."""
 
 _MOVED = {
@@ -120,8 +120,8 @@ class PermutationTest(Resampled):
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:
-        """Whether the upper, or the lower, tail has a p of at most 0.05."""
-        # The smallest p of 19 reshuffles is exactly 0.05.
+        """Whether the upper, or the lower, tail has a p of at most 0.025."""
+        # The smallest p of 39 reshuffles is exactly 0.025.
         if self.tail("greater") <= SURE + TIE:
             return "above chance"
         return "below chance" if self.tail("less") <= SURE + TIE else None
