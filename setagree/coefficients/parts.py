@@ -198,7 +198,8 @@ class Parts:
         # A unit adds s'_i (c_i - e_v) without a rating v, with s_i = share_i, s'_i that without v:
         # s_i c_i - s'_i (c_i - e_v) = (1 - s'_i / s_i) s_i c_i + s'_i e_v less.
         whole, tally, (order, ends) = self.whole, self.whole.case.tally, self._by_part
-        entry, w, B = self._entries[order], self._rating_weights[1][order], self.n_parts
+        entry, B = self._entries[order], self.n_parts
+        w: Any = self._rating_weights[1][order] if whole.case.is_weighted else 1.0
         rows, after = tally.rows[entry], self._after[1][entry]
         before, K = whole.of_patterns[1][rows], whole.case.weights.n_values
         z = sparse.csr_array((w * after, tally.indices[entry], ends.copy()), (B, K))
