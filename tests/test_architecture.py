@@ -372,7 +372,7 @@ BUDGET = {
     "large": 4_600,
     "panels": 4_900,
     "plots": 2_550,
-    "reporting": 4_150,
+    "reporting": 4_100,
     "scoring": 2_550,
     "study": 8_350,
     "wording": 1_200,

@@ -23,7 +23,7 @@ from setagree.reporting.findings import (
 from setagree.reporting.headline import caution, headline, verdict_sentence
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections import changes, estimates, labels
-from setagree.reporting.sections.labels import evenly_spread, worst_label
+from setagree.reporting.sections.labels import evenly_spread
 from setagree.wording.number_format import number, p_phrase, share
 from setagree.wording.sentences import plain
 
@@ -676,49 +676,32 @@ class TestStandouts:
             n_units=100, n_ratings=300, standard_error=0.05
         )
 
-    def test_worst_label(self):
+    @pytest.mark.parametrize(
+        ("second", "third", "others"),
+        [
+            ((0.6, 0.5, 0.7), (0.7, 0.6, 0.8), "the other labels 0.600 to 0.700."),
+            ((0.6, 0.5, 0.7), (0.0, np.nan, np.nan), "1 other 0.600."),
+            ((0.28, 0.2, 0.4), (0.7, 0.6, 0.8), None),
+        ],
+    )
+    def test_the_lowest_label(self, second, third, others):
         """The lowest alpha counts where its interval ends below all others that are known."""
-        clear = self.labels(("a", 0.2, 0.1, 0.3, 0.5), ("b", 0.4, 0.25, 0.55, 0.5))
-        worst, others = worst_label(clear)
-        assert (worst["label"], list(others["label"])) == ("a", ["b"])
-        rare = self.labels(*clear.to_numpy()[:, :5].tolist(), ("rare", 0.0, -0.5, 0.5, 0.0))
-        assert worst_label(rare)[0]["label"] == "a"
-        assert (
-            worst_label(self.labels(("a", 0.2, 0.0, 0.35, 0.5), ("b", 0.3, 0.2, 0.4, 0.5))) is None
-        )
-        assert worst_label(self.labels(("a", 0.2, 0.1, 0.3, 1.0))) is None
-
-    def test_labels_that_are_not_known_are_no_others(self):
-        """A label of a wide interval lies between them: not all the other labels are meant."""
-        known = [("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.6, 0.5, 0.7, 0.3), ("c", 0.7, 0.6, 0.8, 0.2)]
+        rows = [("a", 0.2, 0.1, 0.3, 0.4), ("b", *second, 0.3), ("c", *third, 0.3)]
         found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
-        for wide, others in (
-            ((), "the other labels 0.600 to 0.700."),
-            ((("d", 0.45, -0.1, 0.9, 0.1),), "those with intervals as narrow 0.600 to 0.700."),
-        ):
-            frame = self.labels(*known, *wide)
-            said = labels.summary(found, frame)
-            assert f"Alpha is lowest for “a”: 0.200 (0.100 to 0.300); {others}" in plain(said)
-
-    def test_worst_of_labels_in_full_agreement_and_too_few(self):
-        """Full agreement stays, though its interval is wide; a label of too few units does not."""
-        rows = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 1.0, 0.4, 1.0, 0.0))
-        worst, others = worst_label(rows.assign(standard_error=[0.05, 0.0]))
-        assert (worst["label"], list(others["label"])) == ("a", ["b"])
-        far = self.labels(("a", 0.2, -0.4, 0.4, 1.0), ("b", 0.6, 0.45, 0.7, 0.0))
-        assert worst_label(far)[0]["label"] == "a"
-        assert worst_label(far.assign(low=[-0.4, 0.35])) is None
-        few = self.labels(("a", 0.2, 0.1, 0.3, 1.0), ("b", 0.5, np.nan, np.nan, 0.0))
-        assert worst_label(few) is None
+        said = plain(labels.summary(found, self.labels(*rows)))
+        lowest = f"Alpha is lowest for “a”: 0.200 (0.100 to 0.300); {others}"
+        assert (lowest in said) == (others is not None)
+        assert ("Alpha is lowest" in said) == (others is not None)
 
     @pytest.mark.parametrize(("n", "worst"), [(10, "a"), (9, "b")])
-    def test_a_rare_label_is_not_the_worst(self, n, worst):
+    def test_a_rare_label_is_not_the_lowest(self, n, worst):
         """A label that fewer than 10 units hold is not named, however low its alpha."""
         rows = self.labels(
             ("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.4, 0.3, 0.5, 0.3), ("c", 0.6, 0.5, 0.7, 0.3)
         )
-        found = worst_label(rows.assign(n_units=[n, 100, 100]))
-        assert found[0]["label"] == worst
+        found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
+        said = plain(labels.summary(found, rows.assign(n_units=[n, 100, 100])))
+        assert f"Alpha is lowest for “{worst}”: " in said
 
     def test_evenly_spread(self):
         """Half of six labels with 54% of the disagreement are no news; one of six with 50% is."""

@@ -12,6 +12,7 @@ from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.common import corrected
 from setagree.diagnosis.what_if import what_if
 from setagree.errors import SetagreeError, counted
+from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     MOST_TRIED,
     SURE,
@@ -24,6 +25,7 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
+from setagree.reporting.sections.raters import p_values as raters_p_values
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import number, p_phrase
 from setagree.wording.sentences import Name, Sentence, capitalised
@@ -53,7 +55,8 @@ def compute(f: Findings) -> pd.DataFrame:
     raters = f.result("raters")
     chosen = []
     if raters is not None and f.study.n_raters > 2:
-        costly = raters[(raters["difference"] > 0) & (raters["p_holm"] <= SURE)]
+        is_costly = holm(np.array(raters_p_values(f, raters), dtype=float)) <= SURE
+        costly = raters[(raters["difference"] > 0) & is_costly]
         chosen = [*costly["rater"].iloc[:MOST_TRIED]]
     # Raters with identical answers agree fully once the others are left out.
     chosen = [] if has_pattern(f, "copies") else chosen

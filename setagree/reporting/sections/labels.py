@@ -13,6 +13,7 @@ from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import by_label
 from setagree.diagnosis.common import score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
+from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
     Findings,
@@ -32,12 +33,6 @@ from setagree.study.codes import have_degrees
 from setagree.wording.number_format import interval, number, p_phrase, share
 from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
-
-_KNOWN = 0.4
-"""The width of the interval beyond which a label's alpha is too uncertain to compare."""
-
-_APART = 0.05
-"""By how much less alpha of the worst label must be than that of the next one."""
 
 _ENOUGH_UNITS = 10
 """Units that must hold a label for it to be named as the worst."""
@@ -76,39 +71,20 @@ def summary(f: Findings, labels: pd.DataFrame) -> Sentence:
 
 
 def _worst(labels: pd.DataFrame) -> Sentence:
-    """Return a sentence on the label with the lowest alpha, if it is clearly the lowest."""
-    if (pair := worst_label(labels)) is None:
-        return ()
-    worst, others = pair
-    ends = interval(worst["low"], worst["high"])
-    low, high = number(others["alpha"].min()), number(others["alpha"].max())
-    rest = low if low == high else f"{low} to {high}"
-    which = (
-        "the other labels" if len(others) + 1 == len(labels) else "those with intervals as narrow"
-    )
-    alpha = number(worst["alpha"])
-    return ("Alpha is lowest for ", Name.of(worst["label"]), f": {alpha} ({ends}); {which} {rest}.")
+    """Return a sentence on the label with the lowest alpha, if its interval ends below the others.
 
-
-def worst_label(labels: pd.DataFrame) -> tuple[pd.Series[Any], pd.DataFrame] | None:
-    """Return the label with the lowest alpha and the others, if it is clearly the lowest.
-
-    It is where its interval ends below the alpha of every other label. Left out, as their alpha
-    is uninformative, are labels whose interval is wide or missing, and those below it that few
-    units hold. However wide their interval, labels whose units are all alike stay, and the lowest
-    does if its interval ends below those of all others.
+    Labels that few units hold, or without an interval while their units differ, are left out.
     """
-    narrow = labels["high"] - labels["low"] <= _KNOWN
-    lowest = labels["alpha"] == labels["alpha"].min()
-    apart = lowest & (labels["high"] < labels.loc[~lowest, "low"].min())
-    known = labels[narrow | apart | (labels["standard_error"] == 0)]
-    known = known.sort_values("alpha", kind="stable")
-    known = known[(known["n_units"] >= _ENOUGH_UNITS).cummax()]
+    known = labels[labels["low"].notna() | (labels["standard_error"] == 0)]
+    known = known[known["n_units"] >= _ENOUGH_UNITS].sort_values("alpha", kind="stable")
     if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
-        return None
-    if not known["alpha"].iloc[1] - known["alpha"].iloc[0] >= _APART:
-        return None
-    return known.iloc[0], known.iloc[1:]
+        return ()
+    worst, others = known.iloc[0], known["alpha"].iloc[1:]
+    rest = " to ".join(dict.fromkeys([number(others.min()), number(others.max())]))
+    which = "the other labels" if len(known) == len(labels) else counted(len(others), "other")
+    ends = interval(worst["low"], worst["high"])
+    lowest = f": {number(worst['alpha'])} ({ends}); {which} {rest}."
+    return ("Alpha is lowest for ", Name.of(worst["label"]), lowest)
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
