@@ -52,10 +52,8 @@ class AcceptancePlan(Result):
         With `lot`, the number of wrong answers is rounded down for a rate of at most
         `acceptable_rate`, and up for others.
         """
-        if self.lot is None:
-            return _accepted(self.n, self.c, error_rate)
-        n_wrong = _n_wrong(self.lot, error_rate, up=error_rate > self.acceptable_rate)
-        return _accepted_of_lot(self.n, self.c, n_wrong, self.lot)
+        up = error_rate > self.acceptable_rate
+        return _acceptance(error_rate, self.lot, up=up)(self.n, self.c)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the plan as one row."""
@@ -279,29 +277,22 @@ is 0.094 or less.'
 
 
 def _acceptance(rate: float, lot: int | None, *, up: bool) -> Callable[[int, int], float]:
-    """Return P(X <= c) as a function of n and c, for deliveries with this rate of errors."""
+    """Return P(X <= c) as a function of n and c, for deliveries with this rate of errors.
+
+    The number of wrong answers in a lot is rounded up or down.
+    """
+    from scipy.special import bdtr
+
     if lot is None:
-        return lambda n, c: _accepted(n, c, rate)
-    n_wrong = _n_wrong(lot, rate, up=up)
+        return lambda n, c: float(bdtr(c, n, rate))
+    # 0.29 * 100 is 28.999999999999996.
+    n_wrong = (ceil if up else floor)(round(lot * rate, 9))
     return lambda n, c: _accepted_of_lot(n, c, n_wrong, lot)
 
 
 def _first(numbers: range, holds: Callable[[int], bool]) -> int:
     """Return the first number for which a condition holds that holds for all later ones."""
     return numbers.start + bisect_left(numbers, 1, key=holds)
-
-
-def _n_wrong(lot: int, rate: float, *, up: bool) -> int:
-    """Return the number of wrong answers of a delivery with this rate, rounded up or down."""
-    # 0.29 * 100 is 28.999999999999996.
-    return (ceil if up else floor)(round(lot * rate, 9))
-
-
-def _accepted(n: int, c: int, rate: float) -> float:
-    """Return P(X <= c) for a binomial X with n trials and this rate."""
-    from scipy.special import bdtr
-
-    return float(bdtr(c, n, rate))
 
 
 def _accepted_of_lot(n: int, c: int, n_wrong: int, lot: int) -> float:

@@ -331,9 +331,8 @@ class Precision:
         if self.score is None:
             return by_t
         m, z = self.score, float(ndtri(level))
-        p = min(1.0, m.Do / m.s)
-        k = (z * z + 4 * p * (1 - p) * (t * t - z * z)) / n * variance / self.variance
-        reach = sqrt(max(0.0, k * (m.s / m.E * th0 + m.B * th0 * th0)))
+        k = (z * z + m.of_t * (t * t - z * z)) / n * variance / self.variance
+        reach = sqrt(max(0.0, k * (m.sig * th0 + m.B * th0 * th0)))
         return min(by_t, float(ndtr((th0 - reach - th) / error)))
 
     def units(self, variance: float, drawing: Drawing = ONE_BY_ONE) -> Sequence[int]:
