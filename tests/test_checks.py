@@ -246,7 +246,7 @@ class TestNames:
         assert sa.by_label.__module__ == "setagree.diagnosis.by_label"
         assert pickle.loads(pickle.dumps(sa.by_label)) is sa.by_label  # noqa: S301
         assert "jackknife(agreement" in pydoc.plain(pydoc.render_doc(sa.jackknife))
-        assert inspect.getsource(sa.jackknife).startswith("@public")
+        assert "@public\ndef jackknife" in inspect.getsource(sa.jackknife)
 
     def test_what_takes_any_option(self):
         """A function of any options stays as it is."""

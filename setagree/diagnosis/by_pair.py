@@ -52,8 +52,7 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.kept_raters import Given
-from setagree.study.tally import Tally
+from setagree.study.tally import Given, Tally
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 

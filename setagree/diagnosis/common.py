@@ -24,8 +24,7 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
 from setagree.study.annotations import Annotations
-from setagree.study.kept_raters import Given
-from setagree.study.tally import Tally
+from setagree.study.tally import Given, Tally
 
 NO_DEGREE = (
     "a merge makes one label of several, for which no degree was given; merge the labels in the "

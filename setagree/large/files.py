@@ -25,7 +25,7 @@ from setagree.files.streams import (
     readable,
 )
 from setagree.large.copies import check_alike, copy_texts
-from setagree.large.relations import quoted, run_query
+from setagree.large.engines import quoted, run_query
 from setagree.study.codes import common_order
 from setagree.study.row_filter import NO_ROWS, Counts, Where
 

@@ -28,7 +28,13 @@ from setagree.errors import (
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import assemble, code_ids
-from setagree.study.columns import guess_people, guess_wide_unit, say_guessed, with_columns
+from setagree.study.columns import (
+    detect_wide_layout,
+    guess_people,
+    guess_wide_unit,
+    say_guessed,
+    with_columns,
+)
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.labels import Blank, Case, Missing
 from setagree.study.names import find_names
@@ -45,7 +51,6 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import counting_rows
-from setagree.study.shapes import detect_wide_layout
 from setagree.study.tally import Tally
 from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label

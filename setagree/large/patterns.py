@@ -13,8 +13,7 @@ from setagree.errors import DataError, RepeatsError, counted, option, shorten
 from setagree.large.survey import CodedCells
 from setagree.study.assembly import row_a_label
 from setagree.study.codes import as_objects
-from setagree.study.kept_raters import Given
-from setagree.study.tally import Tally
+from setagree.study.tally import Given, Tally
 
 Ints = npt.NDArray[np.int64]
 

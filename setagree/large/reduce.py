@@ -21,13 +21,21 @@ from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
 from setagree.large import dask, files, spark
 from setagree.large import steps as program
-from setagree.large.engines import DuckDB, Engine, fetch, find_engine, wrapped
+from setagree.large.engines import (
+    DuckDB,
+    Engine,
+    fetch,
+    find_engine,
+    run_query,
+    uncollated,
+    without_uuids,
+    wrapped,
+)
 from setagree.large.filtering import Matching, find_matching, kept_lazy
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import anonymous, merge_all, with_answers
-from setagree.large.raters import find_raters
-from setagree.large.relations import run_query, uncollated, without_uuids
 from setagree.large.several import naming_parts
+from setagree.large.steps import find_raters
 from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import warn_exchanged

@@ -12,8 +12,7 @@ from setagree.large.partitions import reduce_part
 from setagree.large.patterns import merge_all, tally_of_entries
 from setagree.large.steps import CodedRows
 from setagree.study.codes import MISSING
-from setagree.study.kept_raters import Given
-from setagree.study.tally import Tally
+from setagree.study.tally import Given, Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa

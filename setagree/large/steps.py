@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from setagree.errors import DataError, option, shorten
+from setagree.errors import DataError, counted, option, shorten
 from setagree.large.engines import Engine, fetch
-from setagree.large.numbers import Numbers, join_small, table_of
 from setagree.large.partitions import id_of_text
 from setagree.large.patterns import Repeats, tally_of_entries
 from setagree.large.survey import PRIME, CodedCells, Survey, code_cells
-from setagree.study.codes import MISSING
+from setagree.study.codes import MISSING, as_objects
 from setagree.study.numbers import EXACT
 from setagree.study.reading import AnswerKind, Reading
 from setagree.study.tally import Tally
@@ -376,3 +377,132 @@ def _place(rows: Rows, answer: object) -> str:
     there = rows.frame.filter(asked).select("unit", "rater").head(1)
     unit, rater = next(iter(fetch(there, rows.engine).iter_rows()), ("?", "?"))
     return f"Unit {shorten(id_of_text(unit))}, rater {shorten(id_of_text(rater))}"
+
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is added up to the fingerprint of a unit.
+
+    Attributes
+    ----------
+    of_values : narwhals DataFrame
+        ``code``, and random numbers of each value.
+    of_raters : narwhals DataFrame or None
+        ``who``, and the ``mark`` of each rater, a power of two; or, to keep raters, as many random
+        numbers as of a value.
+    keep_raters : bool
+        Whether the numbers of rater and value are multiplied, modulo a prime.
+    """
+
+    of_values: nw.DataFrame[Any]
+    of_raters: nw.DataFrame[Any] | None
+    keep_raters: bool
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that a pattern is made of."""
+        return ["code", *["who"] * self.keep_raters]
+
+    @property
+    def marks(self) -> list[str]:
+        """The column of marks, if there is one."""
+        return ["mark"] * (self.of_raters is not None and not self.keep_raters)
+
+
+def table_of(columns: Mapping[str, Ints], engine: Engine) -> nw.DataFrame[Any]:
+    """Return whole numbers as a table that goes up to an engine."""
+    import narwhals as nw
+
+    made = [nw.new_series(n, v, nw.Int64, backend=engine.home) for n, v in columns.items()]
+    return made[0].to_frame().with_columns(*made[1:])
+
+
+def join_small(
+    frame: nw.LazyFrame[Any], engine: Engine, table: nw.DataFrame[Any], on: str
+) -> nw.LazyFrame[Any]:
+    """Return the rows with what a small table, whose first column is `on`, knows of it."""
+    import narwhals as nw
+
+    uploaded = nw.from_native(engine.upload(frame.to_native(), table.to_native()))
+    return frame.join(uploaded, on=on, how="inner")
+
+
+_SEED = 1
+# The sums of the marks of more would not fit in 64 bits for as many ratings of a unit as others.
+_MOST_MARKED = 40
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Who gave annotations: each ``rater`` in the order of the codes, and how many ``times``."""
+
+    found: nw.DataFrame[Any]
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """The raters."""
+        return self.found["rater"].to_list()
+
+    @cached_property
+    def totals(self) -> Ints:
+        """How many annotations each gave."""
+        return self.found["times"].to_numpy().astype(np.int64)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether each rater can have a power of two."""
+        return len(self.names) <= _MOST_MARKED
+
+    def number(self, rows: CodedRows) -> CodedRows:
+        """Give every row the code ``who`` of its rater."""
+        who = table_of({"who": np.arange(len(self.names))}, rows.engine)["who"]
+        table = self.found.select("rater").with_columns(who)
+        return CodedRows(join_small(rows.frame, rows.engine, table, "rater"), rows.engine)
+
+    def numbers(
+        self, coded: CodedCells, engine: Engine, *, marked: bool, keep_raters: bool
+    ) -> Numbers:
+        """Return what fingerprints add up: numbers of values, and those of raters where asked for.
+
+        To keep raters, the numbers of rater and value are multiplied modulo a prime; three of them
+        make a fingerprint.
+        """
+        numbers = coded.numbers(keep_raters=keep_raters)
+        names, n = ("one", "two", "three")[: numbers.shape[1]], len(self.names)
+        of_values = {"code": np.arange(len(numbers)), **dict(zip(names, numbers.T, strict=True))}
+        of_raters = {"who": np.arange(n)}
+        if keep_raters:
+            own = np.random.default_rng(_SEED).integers(PRIME, size=(n, len(names)))
+            of_raters |= {f"{name}_of_rater": own[:, k] for k, name in enumerate(names)}
+        elif marked:
+            of_raters["mark"] = 2 ** np.arange(n)
+        is_asked = len(of_raters) > 1
+        raters = table_of(of_raters, engine) if is_asked else None
+        return Numbers(table_of(of_values, engine), raters, keep_raters)
+
+    def name(self, tally: Tally) -> Tally:
+        """Return a tally whose raters are codes with their names, checked to count each rating."""
+        if tally.given is None:
+            return tally
+        given = tally.given
+        times = tally.multiplicity[given.rows]
+        totals = np.bincount(given.rater_codes, times, len(self.names))
+        wrong = np.flatnonzero(totals != self.totals)
+        if wrong.size:
+            raise DataError(
+                f"the patterns hold {totals.sum():,.0f} annotations of raters and the rows "
+                f"{self.totals.sum():,} ({counted(wrong.size, 'rater')} differ), so there is no "
+                "result: did the table change while it was read?"
+            )
+        return replace(tally, given=replace(given, raters=as_objects(self.names)))
+
+
+def find_raters(rows: CodedRows) -> Roster:
+    """Return who gave annotations."""
+    import narwhals as nw
+
+    counts = rows.frame.group_by("rater").agg(nw.len().alias("times"))
+    return Roster(fetch(counts, rows.engine).sort("rater"))

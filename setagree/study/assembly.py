@@ -44,12 +44,12 @@ from setagree.study.frames import (
     check_columns,
     inexact_ids,
     is_inexact,
+    row_numbers,
     without_dictionary,
 )
 from setagree.study.names import check_text, is_whole, tidied
 from setagree.study.nulls import read_nulls
 from setagree.study.reading import Duplicates, Reading
-from setagree.study.rows import row_numbers
 from setagree.study.scalars import code_scalars
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ from setagree.errors import (
 )
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
 from setagree.study.codes import MISSING, Answers, Codes, Column, Value, as_objects
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame, as_pandas, row_numbers
 from setagree.study.numbers import as_number
 from setagree.study.reading import Reading
-from setagree.study.rows import row_numbers
 from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 
 _BELOW = "counted from 1 below the header"

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.errors import (
@@ -308,3 +309,27 @@ def _of_arrow(array: Any) -> Column:
     if kinds.is_floating(kind) or (kinds.is_timestamp(kind) and kind.unit == "ns"):
         return pd.Series(array.to_pandas())
     return pd.Series(as_objects(array.to_pylist()), dtype=object)
+
+
+_INDEX = "\0row"
+"""The name of an index that holds the places of the rows."""
+
+
+def numbered(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows keep their numbers when some are left out.
+
+    Examples
+    --------
+    >>> table = numbered(pd.DataFrame({"unit": ["u1", "u2", "u3"]}))
+    >>> row_numbers(table[table["unit"] != "u2"]["unit"]).tolist()
+    [1, 3]
+    """
+    if table.index.name == _INDEX:
+        return table
+    return table.set_axis(pd.RangeIndex(len(table), name=_INDEX), axis=0)
+
+
+def row_numbers(rows: pd.DataFrame | pd.Series[Any]) -> npt.NDArray[np.int64]:
+    """Return the number of each row, counted from 1 below the header."""
+    is_known = rows.index.name == _INDEX
+    return (rows.index.to_numpy() if is_known else np.arange(len(rows))) + 1

@@ -30,11 +30,10 @@ from setagree.study.codes import Column, as_objects, as_ordered, common_order, o
 from setagree.study.columns import check_roles
 from setagree.study.counts import UNIT_NAMES
 from setagree.study.doubts import is_agreed, warn_agreed, warn_columns, warn_totals
-from setagree.study.frames import Frame, as_pandas, check_columns, stacked
+from setagree.study.frames import Frame, as_pandas, check_columns, row_numbers, stacked
 from setagree.study.labels import is_missing, parse_labels
 from setagree.study.names import check_text
 from setagree.study.numbers import as_number, inferred
-from setagree.study.rows import row_numbers
 from setagree.wording.label_sets import Label
 
 _MOST_UNITS = 100_000_000

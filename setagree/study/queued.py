@@ -23,10 +23,9 @@ from setagree.errors import (
 )
 from setagree.study.assembly import pick_column
 from setagree.study.codes import as_objects
-from setagree.study.frames import Frame, as_pandas, listed_columns
+from setagree.study.frames import Frame, as_pandas, listed_columns, numbered, row_numbers
 from setagree.study.labels import is_missing
 from setagree.study.reading import QUEUED, Reading
-from setagree.study.rows import numbered, row_numbers
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations

@@ -21,10 +21,9 @@ from setagree.errors import (
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns
-from setagree.study.frames import Frame, as_pandas
+from setagree.study.frames import Frame, as_pandas, numbered
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
-from setagree.study.rows import numbered
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations

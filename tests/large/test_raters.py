@@ -20,13 +20,13 @@ from setagree.distances import get_distance
 from setagree.errors import DataError
 from setagree.large.partitions import unspelled
 from setagree.large.patterns import merge_all, tally_of_entries
-from setagree.large.raters import Roster
 from setagree.large.spark import reduced_batches
+from setagree.large.steps import Roster
 from setagree.large.survey import PRIME
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects
-from setagree.study.kept_raters import Given
+from setagree.study.tally import Given
 
 nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")

@@ -29,7 +29,7 @@ class TestSizes:
     @pytest.mark.parametrize("size", [one for one in NO_SIZE if one is not None], ids=repr)
     def test_no_size(self, size):
         """What is no finite number, also text, is refused with the value and the rule."""
-        words = re.escape("is no number of units; write a finite number, 12 (the units drawn) or")
+        words = re.escape("is not a number of units; write a finite number, 12 (the units drawn) or")
         with pytest.raises(OptionError, match=words):
             STUDY.sampled(population_size=size)
         with pytest.raises(OptionError, match=words):
@@ -38,7 +38,7 @@ class TestSizes:
     @pytest.mark.parametrize("size", NO_SIZE, ids=repr)
     def test_no_size_of_a_stratum(self, size):
         """So it is in a mapping, with the stratum."""
-        with pytest.raises(OptionError, match=r"of stratum 's' is no number of units; .* 6 \("):
+        with pytest.raises(OptionError, match=r"of stratum 's' is not a number of units; .* 6 \("):
             STUDY.sampled(strata=PART, population_size={"s": size, "t": 60})
 
     @pytest.mark.parametrize("size", [5, 0, -5, 1e-300, Fraction(1, 2)])

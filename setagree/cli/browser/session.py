@@ -27,10 +27,9 @@ from setagree.errors import (
 from setagree.large.opening import open_study, open_table
 from setagree.large.recognition import find_export
 from setagree.scoring.coefficients import COEFFICIENTS
-from setagree.study.columns import usual_roles
+from setagree.study.columns import detect_wide_layout, usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
-from setagree.study.shapes import detect_wide_layout
 from setagree.wording.label_sets import display_labels
 from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
