@@ -36,7 +36,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.scoring.results import ABOUT, raters_in_words
-from setagree.scoring.table_notes import sampling_sentence
+from setagree.scoring.table_notes import rarity_sentences, sampling_sentence
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import say_guessed, with_missing_ids
 from setagree.wording.result_base import described, paragraphs, wrapped
@@ -70,8 +70,8 @@ _MOST_ROUNDS = 50
 _BY_SIZE = ((9999, 100_000), (999, 1_000_000))
 """How many reshuffles studies of at most so many ratings get by default."""
 
-Result: TypeAlias = tuple[pd.DataFrame, str]
-"""The frame that programs read, and the table that people read."""
+Result: TypeAlias = tuple[pd.DataFrame, str, list[str | None]]
+"""The frame that programs read, the table that people read, and the reasons for missing numbers."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,9 @@ def _with_bootstrap_intervals(
         f"{counted(n_resamples, 'resample')} of the {drawn}, seed {seed}. About {about}. "
         f"{_undefined(frame)}"
     )
-    return frame, _scored(table, frame, *_alike(table), note)
+    reasons = [row.interval_reason for row in rows]
+    whys = dict.fromkeys(f"{why}." for row in rows if (why := row.interval_reason))
+    return frame, _scored(table, frame, *whys, note, *_rough(table, frame)), reasons
 
 
 def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
@@ -239,22 +241,22 @@ def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
         f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units and "
         f"that over raters added up{freedom}."
     )
-    whys = dict.fromkeys(f"{why}." for row in table if (why := row.two_way.reason))
-    return frame, _scored(
-        table, frame, *whys, sampling_sentence(table.rows, over_units=False), note
-    )
+    reasons = [row.two_way.reason for row in table]
+    whys = dict.fromkeys(f"{why}." for why in reasons if why)
+    drawn = sampling_sentence(table.rows, over_units=False)
+    return frame, _scored(table, frame, *whys, drawn, note, *_rough(table, frame)), reasons
+
+
+def _rough(table: sa.AgreementTable, frame: pd.DataFrame) -> list[str]:
+    """Return sentences on the intervals of a frame that rest on rare answers."""
+    shown = zip(table, frame["low"].notna(), strict=True)
+    return rarity_sentences([row for row, has_interval in shown if has_interval])
 
 
 def _scored(table: sa.AgreementTable, frame: pd.DataFrame, *notes: str) -> str:
     """Return a table of agreements with the intervals of a frame, and notes."""
     shown = TextTable.of(frame, sa.AgreementTable.columns, table.level)
     return paragraphs(counts(table), str(shown), *map(wrapped, notes))
-
-
-def _alike(table: sa.AgreementTable) -> Iterator[str]:
-    """Yield the reasons of agreements without an interval whose standard error is 0."""
-    whys = dict.fromkeys(row.interval_reason for row in table if row.standard_error == 0)
-    yield from (f"{why}." for why in whys)
 
 
 def _undefined(frame: pd.DataFrame) -> str:

@@ -49,8 +49,12 @@ def score(
     other = other_interval(interval, interval_method, over, resampling)
     kind = interval if interval in {"score", "t"} else None
     table = scored(files, reading, large=large, asked=asked, level=level, interval=kind)
-    found = (described(table.to_frame(), table), str(table)) if other is None else other(table)
-    deliver(*found, reasons=[row.interval_reason for row in table], about=ABOUT[over or "units"])
+    if other is None:
+        frame, text = described(table.to_frame(), table), str(table)
+        reasons = [row.interval_reason for row in table]
+    else:
+        frame, text, reasons = other(table)
+    deliver(frame, text, reasons=reasons, about=ABOUT[over or "units"])
 
 
 def list_distances() -> None:

@@ -44,6 +44,13 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
     return estimate - half, min(1.0, estimate + half)
 
 
+def rarer_answers(n: float) -> str:
+    """Return a clause on the weight of all answers except the commonest, in units."""
+    weight = f"{n:.1f}"
+    units = "unit" if weight == "1.0" else "units"
+    return f"all answers except the commonest weigh as much as {weight} {units}"
+
+
 @dataclass(frozen=True, eq=False)
 class CoefficientInterval:
     """The interval and the p-value of a coefficient over units, with these raters.
@@ -156,12 +163,11 @@ class CoefficientInterval:
             other = python_or_command("bootstrap", "'score --interval bootstrap'")
             return f"{reason}; {other} gives an interval and {test} a p-value"
         if self.requested is None and self.n_rarer < FEWEST_RARER:
-            n = f"{self.n_rarer:.1f}"
-            return reason or (
-                "Too few rarer answers for an interval or a p-value: all answers except the "
-                f"commonest weigh as much as {n} unit{'' if n == '1.0' else 's'}, fewer than "
-                f"{FEWEST_RARER}; {test} compares the estimate with chance"
-            )
+            few = f"{rarer_answers(self.n_rarer)}, fewer than {FEWEST_RARER}"
+            lead = f"Too few rarer answers for an interval or a p-value: {few}"
+            if reason is not None:
+                lead = f"{reason}, and {few}: too few for an interval or a p-value"
+            return f"{lead}; {test} compares the estimate with chance"
         is_scored = self._is_full and self.method == "score" and self.score is not None
         return None if is_scored else reason
 

@@ -11,7 +11,7 @@ from setagree.checks import check_level, public
 from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
-from setagree.errors import OptionError, check_choice, check_list, listing
+from setagree.errors import OptionError, check_choice, check_list, listing, option
 from setagree.large.opening import Data, open_sampled
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
@@ -204,8 +204,9 @@ def agreement(
     warn_undefined(rows)
     if interval is not None:
         rows = tuple(replace(row, requested_method=interval) for row in rows)
-        for row in rows:
-            row.interval(method=interval)  # raises if the method is not defined for the row
+        reasons = [row.inference.no_score_reason for row in rows if interval == "score"]
+        if reason := next(filter(None, reasons), None):
+            raise OptionError(f"{option('interval', interval)} {reason}.")
     return AgreementTable(rows, level, study.n_missing)
 
 

@@ -19,6 +19,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.scoring.intervals import FEWEST_RARER, rarer_answers
 from setagree.wording.sentences import visible
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
 
 
 _RARE, _RARE_RATINGS = 8, 5
-"""Weight in units of all answers except the commonest below which an interval is rough, with at
-least so many ratings per pairable unit."""
+"""Weight in units of all answers except the commonest below which an interval is rough; the score
+interval only with at least so many ratings per pairable unit."""
 
 _FEW_UNITS = 25
 """Units below which an interval of squared distances is rough."""
@@ -50,7 +51,7 @@ def remarks(rows: Sequence[Agreement]) -> list[str]:
         if row.reason is not None or row.spread.reason is not None:
             continue
         if reason := row.interval_reason:
-            if row.standard_error == 0:
+            if row.standard_error == 0 and test not in reason:
                 reason = f"{reason}; {test} gives a p-value for this case"
             missing.setdefault(reason, []).append(_name(row))
         elif row.standard_error == 0:
@@ -58,23 +59,56 @@ def remarks(rows: Sequence[Agreement]) -> list[str]:
             missing.setdefault(reason, []).append(_name(row))
         for reason in rough_reasons(row):
             rough.setdefault(reason, []).append(_name(row))
-    sentences = []
-    for reason, names in [*missing.items(), *rough.items()]:
-        of_rows = "" if len(names) == len(rows) else f" ({', '.join(names)})"
-        sentences.append(f"{reason}{of_rows}.")
-    return sentences
+    return [*_of_rows(missing, rows), *_of_rows(rough, rows)]
+
+
+def method_sentences(rows: Sequence[Agreement]) -> list[str]:
+    """Return a sentence on intervals of another method than readers of the table expect.
+
+    That is t on request, and the score for clusters, whose intervals are t intervals as a rule.
+    """
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        sample, method = row.case.sample, row.interval_method
+        if method == "t" == row.requested_method:
+            text = "The interval is estimate ± t se, and p that of the t test"
+            named.setdefault(text, []).append(_name(row))
+        elif method == "score" and sample is not None and sample.is_clustered:
+            text = "The interval and p are those of the score"
+            named.setdefault(text, []).append(_name(row))
+    return _of_rows(named, rows)
+
+
+def rarity_sentences(rows: Sequence[Agreement]) -> list[str]:
+    """Return a sentence on resampled or two-way intervals of studies with rare answers."""
+    rough: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason is None and (reason := _rarity_reason(row, _RARE)):
+            rough.setdefault(reason, []).append(_name(row))
+    return _of_rows(rough, rows)
+
+
+def _of_rows(named: dict[str, list[str]], rows: Sequence[Agreement]) -> list[str]:
+    """Return sentences, each with the names of its rows unless it is about all."""
+    return [
+        text + ("." if len(names) == len(rows) else f" ({', '.join(names)}).")
+        for text, names in named.items()
+    ]
+
+
+def _rarity_reason(row: Agreement, least: int) -> str | None:
+    """Return a reason for a rough interval if rarer answers weigh less than `least` units."""
+    n = row.inference.n_rarer
+    return f"The interval is rough: {rarer_answers(n)}, fewer than {least}" if n < least else None
 
 
 def rough_reasons(row: Agreement) -> list[str]:
     """Return sentences without a full stop on an interval that may not keep its coverage."""
-    if row.interval_method != "score":
+    if (method := row.interval_method) is None:
         return []
-    reasons = []
-    if (n := row.inference.n_rarer) < _RARE and _ratings_per_unit(row.tally) >= _RARE_RATINGS:
-        reasons.append(
-            f"The interval is rough: all answers except the commonest weigh as much as {n:.1f} "
-            f"units, fewer than {_RARE}"
-        )
+    is_rare = method == "t" or _ratings_per_unit(row.tally) >= _RARE_RATINGS
+    rarity = _rarity_reason(row, _RARE if is_rare else FEWEST_RARER)
+    reasons = [] if rarity is None else [rarity]
     distance, n_units = row.case.distance, row.n_pairable_units
     if getattr(distance, "form", None) == "squared" and n_units < _FEW_UNITS:
         reasons.append(

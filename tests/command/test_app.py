@@ -93,8 +93,12 @@ class TestScore:
         expected = sa.agreement(frame, **names, blank="empty", level=0.9).to_frame()
         rows = json.loads(ok("score", "long.csv", "--blank=empty", "--level=0.9", "-f", "json"))
         expected["degrees_of_freedom"] = 2.0
-        expected["reason"], expected["about"] = None, "these raters"
-        pd.testing.assert_frame_equal(pd.DataFrame(rows), expected, check_exact=True)
+        reason = sa.agreement(frame, **names, blank="empty")[0].interval_reason
+        # Three units: there is no interval, and JSON has the reason, with the command's words.
+        expected["reason"] = reason.replace("permutation_test", "'setagree test'")
+        expected["about"] = "these raters"
+        found = pd.DataFrame(rows).astype(dict.fromkeys(["low", "high", "p_value"], float))
+        pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
     def test_wide_equals_long(self):
         """The same annotations in a wide table and a long one give the same numbers."""
@@ -319,7 +323,8 @@ class TestScore:
         """The line below the table names the command that gives a p, as typed here."""
         Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
         said = ok("score", "same.csv")
-        assert "was seen in 2 units; 'setagree test' gives a p-value for this case." in said
+        assert "was seen in 2 units, and all answers except the commonest" in said
+        assert "; 'setagree test' compares the estimate with chance." in said
         assert "permutation_test" not in said
 
     @pytest.mark.parametrize(
@@ -372,9 +377,8 @@ class TestFormats:
         table = sa.agreement("long.csv", blank="empty").to_frame()
         assert list(rows[0]) == [*table, "degrees_of_freedom", "about"]
         for column, cells in table.items():
-            assert [type(cell)(row[column]) for row, cell in zip(rows, cells, strict=True)] == [
-                *cells
-            ]
+            for row, cell in zip(rows, cells, strict=True):
+                assert row[column] == "" if pd.isna(cell) else type(cell)(row[column]) == cell
 
     def test_markdown(self):
         """Markdown is `to_markdown`: a table of to_frame with four decimals, and what JSON adds."""
@@ -389,7 +393,8 @@ class TestFormats:
     def test_table_is_the_printed_table(self):
         """The default is what the library prints."""
         table = sa.agreement("long.csv", blank="empty")
-        assert ok("score", "long.csv", "--blank", "empty") == f"{table}\n"
+        said = f"{table}\n".replace("permutation_test compares", "'setagree test' compares")
+        assert ok("score", "long.csv", "--blank", "empty") == said
 
     @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
     def test_stdout_holds_results_only(self, form):

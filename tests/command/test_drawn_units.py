@@ -49,7 +49,7 @@ def test_score(study):
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(), rel=1e-12)
     assert "are clustered by document: 12 clusters, " in ok("score", *CLUSTERED)
     score = " ".join(ok("score", *CLUSTERED, "--interval", "score").split())
-    assert "The interval takes 11 degrees of freedom: the clusters less one." in score
+    assert "The interval and p are those of the score." in score
     row = rows("score", *CLUSTERED, "--interval", "score")[0]
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(method="score"), rel=1e-12)
 
@@ -342,9 +342,17 @@ def test_what_intervals_rest_on(words, design):
         assert {name: row[name] for name in design} == {n: str(x) for n, x in design.items()}
         known = {"cluster", "n_clusters", "sampling_weight", "strata", "n_strata"}
         assert not (known | {"population_size"}) - {*design} & {*row}
+        assert row["interval_method"] == ("t" if design.keys() & BY_T else "score")
+        # By t on request; by default the low end of the score interval is not above it.
+    for found in records(*words, "--interval", "t"):
+        row = {name: str(cell) for name, cell in found[0].items()}
         half = float(row["high"]) - float(row["estimate"])
         t = stats.t.ppf(0.975, float(row["degrees_of_freedom"]))
         assert half == pytest.approx(t * float(row["standard_error"]), rel=5e-3)
+
+
+BY_T = {"cluster", "population_size"}
+"""Designs with t intervals."""
 
 
 def test_two_way_and_resampled_degrees_of_freedom():
@@ -369,12 +377,17 @@ def test_two_way_and_resampled_degrees_of_freedom():
     ],
 )
 def test_percent_agreement_has_no_p(words):
-    """That an agreement is not 0 says nothing where chance was not taken out: no road has its p."""
+    """Chance alone gives a percent agreement above 0, so that no way to score it has a p-value.
+
+    Alpha has one, unless the interval is not the one that the p-value belongs to.
+    """
+    has_p = words[-1:] in {(), ("score",), ("1GB",)}
     words = ("score", "study.csv", "-c", "percent_agreement,alpha", *words)
     for found in records(*words):
-        mine, other = ([row[n] for n in row if n.endswith("p_value")] for row in found)
-        assert mine[0] in {None, "", "-"}
-        assert other[0] not in {None, "", "-"}
+        assert [any("p_value" in name for name in row) for row in found] == [has_p] * 2
+        if has_p:
+            assert found[0]["p_value"] in {None, "", "-"}
+            assert found[1]["p_value"] not in {None, "", "-"}
 
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
@@ -401,7 +414,7 @@ def test_clusters_that_count(study):
     gathered = gather(study.take(kept), coefficient="fleiss_kappa", n_resamples=19, rng=1)
     notes = {one.id: one.note for one in sections(gathered)}
     assert "95% interval (12 clusters) for each rater" in notes["raters"]
-    assert "the score interval (11 clusters);" in notes["labels"]
+    assert "(11 clusters), which is too narrow for rare labels" in notes["labels"]
 
 
 @pytest.mark.parametrize(

@@ -107,17 +107,14 @@ class TestScore:
         analytic = rows("score", "walk.csv", *WIDE)[0]
         assert analytic.pop("reason") is None
         assert analytic.pop("about") == "these raters"
-        # It belongs to the analytic interval, and is not to be taken for that of the bootstrap.
-        analytic = {
-            "analytic_p_value" if name == "p_value" else name: value
-            for name, value in analytic.items()
-        }
+        # It belongs to the analytic interval: the bootstrap has no p-value.
+        del analytic["p_value"]
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
-        added = {"interval_method", "over", "n_resamples", "n_undefined", "seed", "reason", "about"}
+        added = {"over", "n_resamples", "n_undefined", "seed", "reason", "about"}
         assert list(found)[: len(analytic)] == list(analytic)
         assert set(found) - set(analytic) == added
         changed = {name for name in analytic if found[name] != analytic[name]}
-        assert changed == {"standard_error", "low", "high", "degrees_of_freedom"}
+        assert changed == {"standard_error", "low", "high", "interval_method", "degrees_of_freedom"}
         assert found["estimate"] == pytest.approx(MASI, abs=5e-9)
 
     def test_the_table_says_how(self):
@@ -148,24 +145,69 @@ class TestScore:
         row = rows("score", "walk.csv", *WIDE, *words)[0]
         expected = sa.bootstrap(sa.mv_alpha(walk), n_resamples=40, rng=1)
         assert (row["low"], row["high"]) == expected.interval()
-        assert row["analytic_p_value"] is None
+        assert "p_value" not in row
+        assert row["reason"] is None  # that of the missing analytic interval is none of this one
 
-    def test_score_interval(self, walk):
-        """`--interval score` gives the score intervals and names the method in every form."""
-        words = ["score", "walk.csv", *WIDE, "--interval", "score", "--level", "0.9"]
-        table = sa.agreement(walk, level=0.9)
+    # The 90% intervals of T1: the score interval of an independent plain program, and t of irrCAC.
+    @pytest.mark.parametrize(
+        ("words", "method", "shown"),
+        [
+            ([], "score", "0.1273, 0.6741"),
+            (["--interval", "score"], "score", "0.1273, 0.6741"),
+            (["--interval", "t"], "t", "0.1273, 0.6778"),
+        ],
+        ids=" ".join,
+    )
+    def test_methods(self, walk, words, method, shown):
+        """Score intervals by default, t on request, with their p; every form names the method."""
+        words = ["score", "walk.csv", *WIDE, *words, "--level", "0.9"]
+        table = sa.agreement(walk, level=0.9, interval=method)
         for row, one in zip(rows(*words), table, strict=True):
-            assert [row["low"], row["high"]] == [*one.interval(0.9, method="score")]
-            assert row["interval_method"] == "score"
+            assert [row["low"], row["high"]] == [*one.interval(0.9, method=method)]
+            assert row["interval_method"] == method
             assert (row["standard_error"], row["p_value"]) == (one.standard_error, one.p_value)
-        # T1's 90% interval, from an independent plain program.
-        assert "0.1273, 0.6741" in ok(*words)
-        assert "interval: score, made for few units" in ok(*words)
+        assert shown in ok(*words)
+        by_t = "The interval is estimate ± t se, and p that of the t test."
+        assert (by_t in ok(*words)) == (method == "t")
         head, first, _ = csv.reader(io.StringIO(ok(*words, "--format", "csv")))
-        assert dict(zip(head, first, strict=True))["interval_method"] == "score"
+        assert dict(zip(head, first, strict=True))["interval_method"] == method
         head, _, first, _ = ok(*words, "--format", "markdown").splitlines()
         cells = dict(zip(head.split(" | "), first.split(" | "), strict=True))
-        assert cells["interval_method"] == "score"
+        assert cells["interval_method"] == method
+
+    def test_bootstrap_without_disagreement(self):
+        """Resamples of a study without disagreement are all alike, and a line says why."""
+        frame = pd.DataFrame([(u, r, "aaabbbcccd"[u]) for u in range(10) for r in "xy"])
+        frame.to_csv("full.csv", index=False, header=["unit", "rater", "labels"])
+        text = ok("score", "full.csv", "--interval", "bootstrap", "--seed", "1")
+        assert "No disagreement was seen in 10 units." in text
+        assert "None" not in text
+
+    @pytest.mark.parametrize(
+        "words",
+        [*(["--interval", kind] for kind in ("t", "score", "bootstrap")), ["--over", "both"]],
+        ids=" ".join,
+    )
+    def test_rare_answers(self, words):
+        """Without a request there is no interval; one that is asked for is called rough."""
+        frame = pd.DataFrame(
+            [
+                (u, r, "ab"[(u, r) in {(3, "x"), (5, "y"), (7, "z")}])
+                for u in range(40)
+                for r in "xyz"
+            ]
+        )
+        frame.to_csv("rare.csv", index=False, header=["unit", "rater", "labels"])
+        study = ["score", "rare.csv", "-c", ALPHA]
+        (row,) = rows(*study)
+        assert (row["low"], row["p_value"]) == (None, None)
+        assert row["reason"].startswith("Too few rarer answers for an interval or a p-value")
+        (row,) = rows(*study, *words)
+        assert row["reason"] is None
+        assert row["low"] is not None
+        # Three of 120 answers are another one: 3 * 40 / 120 units.
+        rough = r"The interval is rough: .* as much as 1\.0 unit, fewer than [48]"
+        assert re.search(rough, " ".join(ok(*study, *words).split()))
 
     @pytest.mark.parametrize("words", [["score", "--interval"], ["compare", "-d", "masi,dice"]])
     def test_few_resamples(self, words):
@@ -187,9 +229,6 @@ class TestScore:
         words = ["many.csv", "-c", ALPHA, "-f", "markdown"]
         assert "| <0.0001 |" in ok("score", *words)
         assert "| 0.0000 |" not in ok("score", *words)
-        head, _, line, *_ = ok("score", *words, "--interval", "bootstrap").splitlines()
-        named = dict(zip(head.split(" | "), line.split(" | "), strict=True))
-        assert named["analytic_p_value"] == "<0.0001"
 
     @pytest.mark.parametrize(
         ("words", "part"),

@@ -553,4 +553,6 @@ class TestSpelling:
         """Where all agree, the table names the command that gives a p-value."""
         rows = "".join(f"u{u},{r},joy\nv{u},{r},fear\n" for u in range(3) for r in "ab")
         Path("alike.csv").write_text(f"unit,rater,labels\n{rows}")
-        assert "'setagree test' gives a p-value" in " ".join(ok("score", "alike.csv").split())
+        assert "'setagree test' compares the estimate with chance" in " ".join(
+            ok("score", "alike.csv").split()
+        )

@@ -21,6 +21,11 @@ from setagree.wording.sentences import plain
 AGREED = "a a / b b"
 ALIKE = "a b / b a / a b / b a"
 SAID = {AGREED: "No disagreement was seen in 2 units", ALIKE: "All units disagree alike"}
+RARE = {
+    # Two units with one answer each weigh 2 (1 - 1/2), four with both answers 4 (1 - 1/2).
+    AGREED: "all answers except the commonest weigh as much as 1.0 unit, fewer than 4",
+    ALIKE: "all answers except the commonest weigh as much as 2.0 units, fewer than 4",
+}
 MIXED = "a a / b b / a b / b b / a a / b a"
 
 both = pytest.mark.parametrize("rows", [AGREED, ALIKE])
@@ -68,7 +73,8 @@ class TestAgreement:
         assert one.standard_error == 0
         assert np.isnan([*one.interval(), *one.interval(0.5), one.p_value]).all()
         assert one.to_frame()[["low", "high", "p_value"]].isna().all(axis=None)
-        assert one.interval_reason == one.standard_error_reason == SAID[rows]
+        assert one.standard_error_reason == SAID[rows]
+        assert one.interval_reason.startswith(f"{SAID[rows]}, and all answers except the commonest")
         assert SAID[rows] in repr(one)
         assert "95%" not in repr(one)
 
@@ -81,7 +87,7 @@ class TestAgreement:
     def test_units_that_can_disagree_are_counted(self):
         """A unit with one rating can show no disagreement, so it is not among the n."""
         one = sa.krippendorff_alpha(study("a a / b b / c ."))
-        assert one.interval_reason == "No disagreement was seen in 2 units"
+        assert one.standard_error_reason == "No disagreement was seen in 2 units"
 
     @pytest.mark.parametrize("scale", [1e-9, 1e9])
     def test_unbounded_distances(self, scale):
@@ -91,7 +97,7 @@ class TestAgreement:
             kind="value",
         )
         one = sa.percent_agreement(numbers, distance="interval")
-        assert one.interval_reason == "All units disagree alike"
+        assert one.standard_error_reason == "All units disagree alike"
 
     def test_where_there_is_an_interval(self):
         """There is no reason; where the estimate is nan it is that of the estimate."""
@@ -108,8 +114,12 @@ class TestAgreement:
         table = sa.agreement(study(rows))
         lines = str(table).splitlines()
         assert lines[-2] == ""
-        assert lines[-1] == f"{SAID[rows]}; permutation_test gives a p-value for this case."
-        assert f"<p>{SAID[rows]}; permutation_test gives" in table._repr_html_()
+        said = (
+            f"{SAID[rows]}, and {RARE[rows]}: too few for an interval or a p-value; "
+            "permutation_test compares the estimate with chance."
+        )
+        assert lines[-1] == said
+        assert f"<p>{said}</p>" in table._repr_html_()
         assert list(table.to_frame()) == list(sa.agreement(study(MIXED)).to_frame())
 
     def test_only_some_rows(self):
@@ -209,10 +219,10 @@ class TestReport:
         """There is no interval and no verdict; reshuffles give the p."""
         found = gather(study(rows), n_resamples=99, rng=1)
         assert "interval" not in plain(headline(found))
-        assert verdict_sentence(found) == f"No verdict. {SAID[rows]}."
+        assert verdict_sentence(found).startswith(f"No verdict. {SAID[rows]}, and {RARE[rows]}: ")
         assert "It is" not in finding("Chance", found)
         percent = gather(study(rows), coefficient="percent_agreement", n_resamples=99, rng=1)
-        assert verdict_sentence(percent) == f"No verdict. {SAID[rows]}."
+        assert verdict_sentence(percent).startswith(f"No verdict. {SAID[rows]}, and all answers ")
 
     @both
     def test_methods(self, rows):
@@ -247,7 +257,7 @@ class TestCommand:
         assert "<0.0001" not in done.stdout
         assert "elow chance" not in done.stdout
         if command == "score" and not options:
-            assert "'setagree test' gives" in done.stdout
+            assert "'setagree test' compares" in done.stdout
 
     def test_compare(self):
         """The difference has no interval and no p; it says of which study that is."""
@@ -265,7 +275,7 @@ class TestCommand:
         done = invoke("report", "agreed.csv", "-o", "out.md", "--seed", "1")
         assert done.exit_code == 0, done.stderr
         said = Path("out.md").read_text(encoding="utf-8")
-        assert "No verdict. No disagreement was seen in 2 units." in said
+        assert "No verdict. No disagreement was seen in 2 units, and all answers except" in said
 
 
 class TestBelowChance:
