@@ -19,12 +19,7 @@ from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
-from setagree.scoring.table_notes import (
-    left_out,
-    method_sentences,
-    remarks,
-    sampling_sentence,
-)
+from setagree.scoring.table_notes import left_out, remarks, sampling_sentence
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -526,7 +521,7 @@ class AgreementTable(ResultRows[Agreement]):
 
     def _notes(self) -> list[str]:
         drawn = sampling_sentence(self.rows, about=raters_in_words(self.rows))
-        return list(filter(None, [drawn, *method_sentences(self.rows), *remarks(self.rows)]))
+        return list(filter(None, [drawn, *remarks(self.rows)]))
 
     def _heading(self) -> str:
         one = self.rows[0]

@@ -43,7 +43,7 @@ _FEW_UNITS = 25
 
 
 def remarks(rows: Sequence[Agreement]) -> list[str]:
-    """Return the sentences on rows without an interval, without an error, and on rough ones."""
+    """Return sentences on methods, on rows without an interval or error, and on rough ones."""
     missing: dict[str, list[str]] = {}
     rough: dict[str, list[str]] = {}
     test = python_or_command("permutation_test", "'setagree test'")
@@ -59,14 +59,11 @@ def remarks(rows: Sequence[Agreement]) -> list[str]:
             missing.setdefault(reason, []).append(_name(row))
         for reason in rough_reasons(row):
             rough.setdefault(reason, []).append(_name(row))
-    return [*_of_rows(missing, rows), *_of_rows(rough, rows)]
+    return [*_method_sentences(rows), *_of_rows(missing, rows), *_of_rows(rough, rows)]
 
 
-def method_sentences(rows: Sequence[Agreement]) -> list[str]:
-    """Return a sentence on intervals of another method than readers of the table expect.
-
-    That is t on request, and the score for clusters, whose intervals are t intervals as a rule.
-    """
+def _method_sentences(rows: Sequence[Agreement]) -> list[str]:
+    """Return a sentence on t intervals on request, and on score intervals of clusters."""
     named: dict[str, list[str]] = {}
     for row in rows:
         sample, method = row.case.sample, row.interval_method
