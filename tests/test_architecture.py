@@ -373,7 +373,7 @@ BUDGET = {
     "panels": 4_900,
     "plots": 2_550,
     "reporting": 4_100,
-    "scoring": 2_550,
+    "scoring": 2_600,
     "study": 8_300,
     "wording": 1_200,
 }

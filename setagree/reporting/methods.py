@@ -410,7 +410,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
         return f"{named} is undefined, because {row.reason}"
     low, high = row.interval(level)
     ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
-    if np.isnan(low) and row.standard_error >= 0:
+    if np.isnan(low) and (row.standard_error >= 0 or row.spread.reason is not None):
         why = str(row.interval_reason).partition(";")[0]  # a paper names no function to call
         ends = f", without an interval, because {why[0].lower()}{why[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement

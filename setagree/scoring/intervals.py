@@ -145,6 +145,8 @@ class CoefficientInterval:
             return None
         if self.parts.undefined is not None or self.spread.reason is not None:
             return self.parts.undefined or self.spread.reason
+        if self.case.tally.n_pairable_units < 2:
+            return "Only one unit has two ratings"
         if np.isnan(error):
             return f"{self.name} has no standard error here"
         if self._is_full:
@@ -159,7 +161,7 @@ class CoefficientInterval:
         if self.parts.undefined is not None or self.spread.reason is not None:
             return reason
         test = python_or_command("permutation_test", "'setagree test'")
-        if np.isnan(self.spread.standard_error):
+        if np.isnan(self.spread.standard_error) and self.case.tally.n_pairable_units > 1:
             other = python_or_command("bootstrap", "'score --interval bootstrap'")
             return f"{reason}; {other} gives an interval and {test} a p-value"
         if self.requested is None and self.n_rarer < FEWEST_RARER:

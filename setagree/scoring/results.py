@@ -195,7 +195,8 @@ class Agreement(Result):
         line = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
         has_no_interval = self.reason is None and self.interval_reason is not None
         has_no_interval &= self.standard_error >= 0 or self.spread.reason is not None
-        return f"<{line}. {self.interval_reason}>" if has_no_interval else f"<{line}>"
+        why = str(self.interval_reason)
+        return f"<{line}. {why[0].upper()}{why[1:]}>" if has_no_interval else f"<{line}>"
 
     def __float__(self) -> float:
         """Return the estimate."""
@@ -316,13 +317,15 @@ class Agreement(Result):
     def drawn(self) -> str:
         """The sampling design of the units: "12 clusters", "weighted"; blank if there is none.
 
-        The size of a population is included if there are no strata, whose sizes make weights.
+        The size of a population ("12 clusters of 40") is included if there are no strata, whose
+        sizes make weights.
         """
         design = self.rests_on
         counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
         texts = [counted(design[n], one, more) for n, one, more in counts if n in design]
-        if "population_size" in design and not texts:
-            texts = [f"a population of {design['population_size']:,}"]
+        if "population_size" in design and "n_strata" not in design:
+            size = f"{design['population_size']:,}"
+            texts = [f"{texts[0]} of {size}" if texts else f"a population of {size}"]
         return ", ".join(["weighted", *texts] if self.case.is_weighted else texts)
 
     @property

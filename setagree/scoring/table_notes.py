@@ -178,7 +178,7 @@ def sampling_sentence(
     if sample.is_clustered:
         shares = [one.spread.clusters.largest_share for one in rows if one.spread.clusters]
         if not shares:
-            return f"Clustered by {visible(sample.by)}."
+            return f"Clustered by {visible(sample.by)}.{tail}"
         return (
             f"Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{drawn_of(rows)}, {freedom and f'{freedom}, '}the largest with "

@@ -131,6 +131,19 @@ class TestAgreement:
             "(krippendorff_alpha [overlap], fleiss_kappa [overlap])."
         )
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+    def test_no_standard_error(self):
+        """Where there is none, or a whole population was rated, the table and the repr say why."""
+        one = sa.agreement(study("a b"), coefficient="percent_agreement")
+        assert "Only one unit has two ratings, and all answers" in str(one)
+        rows = study(f"{MIXED} / {MIXED}")
+        clusters = {unit: k // 3 for k, unit in enumerate(rows.units)}
+        some = sa.krippendorff_alpha(rows.sampled(cluster=clusters, population_size=9))
+        assert some.drawn == "4 clusters of 9"
+        whole = sa.agreement(rows.sampled(cluster=clusters, population_size=4))
+        assert str(whole).endswith("No interval: All clusters of the population were rated.")
+        assert repr(whole[0]).endswith(" units. All clusters of the population were rated>")
+
     def test_the_permutation_test_gives_a_p(self):
         """Two units in full agreement: two of the six arrangements agree, p = 1/3."""
         assert sa.permutation_test(sa.krippendorff_alpha(study(AGREED))).p_value == 1 / 3
