@@ -36,7 +36,8 @@ BLOCK_UNITS = 200_000
 """Units of permuted copies of a study that are scored together, to limit memory."""
 
 MAX_PERMUTED_UNITS = 20_000_000
-"""Units of all permutations of groups above which t tests their difference, to limit time."""
+"""Units of all permutations of groups above which these are omitted, to limit time."""
 
-MAX_PERMUTED_GROUPS = 20
-"""Groups above which t tests their difference: the work grows with their square."""
+MAX_SCORED_GROUPS = 200
+"""Groups, or windows, that are scored one by one, with score intervals and tests; more are scored
+together, with t intervals, as each takes about a millisecond."""

@@ -22,6 +22,7 @@ from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
     SCORE_STEPS,
+    SURE,
     Row,
     SortedRatings,
     columns_of,
@@ -45,7 +46,6 @@ from setagree.errors import (
 )
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.panel_members import Codes, require_raters
-from setagree.inference.permutation import SURE
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
@@ -91,9 +91,9 @@ def by_pair(
     -------
     DataFrame
         One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b,
-        n_shared_units, estimate, standard_error, low, high, mean_distance, reason (for an estimate
-        of NaN, or for no interval), coefficient, distance. `pair_matrix` makes a square matrix of
-        it.
+        n_shared_units, estimate, standard_error, low, high (by t, as all pairs are computed
+        together), mean_distance, reason (for an estimate of NaN, or for no interval), coefficient,
+        distance. `pair_matrix` makes a square matrix of it.
 
     Raises
     ------

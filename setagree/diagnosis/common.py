@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -30,6 +30,9 @@ NO_DEGREE = (
     "a merge makes one label of several, for which no degree was given; merge the labels in the "
     "table itself, with one degree for what becomes of them."
 )
+
+SURE = 0.05
+"""p up to which a test shows a difference."""
 
 NOT_REQUESTED = "no reshuffles were requested (n_resamples)"
 
@@ -76,19 +79,6 @@ def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
         codes = study.unit_codes, study.rater_codes, study.value_codes
         tally = replace(tally, given=Given.of_answers(study.raters, *codes))
     return UnitSums(Case(tally, whole.weights, whole.case.distance), whole.definition.model)
-
-
-def estimates_of(agreements: Iterable[Agreement]) -> Estimates:
-    """Return the estimates of agreements that were computed one by one."""
-    rows = [*agreements]
-    share = (one.observed_disagreement / one.weights.max_distance for one in rows)
-    return Estimates(
-        np.array([one.estimate for one in rows]),
-        np.array([one.standard_error for one in rows]),
-        np.fromiter(share, dtype=np.float64, count=len(rows)),
-        np.array([one.degrees_of_freedom + 1 for one in rows]),
-        np.array([one.parts.undefined for one in rows], dtype=object),
-    )
 
 
 def columns_of(found: Estimates, level: float, *, n_pairable: Any, n_raters: Any) -> dict[str, Any]:

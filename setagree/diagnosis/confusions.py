@@ -14,11 +14,10 @@ from setagree.coefficients.chance import Codes, Floats
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.by_label import Membership, membership_of
-from setagree.diagnosis.common import NOT_REQUESTED
+from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError
 from setagree.inference.panel_members import plain_units
-from setagree.inference.permutation import SURE
 from setagree.large.opening import Data, open_study
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track

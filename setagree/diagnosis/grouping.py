@@ -11,9 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import MOST_STEPS, check_cost
 from setagree.coefficients.chance import Codes
 from setagree.coefficients.parts import Parts, are_computed_together
-from setagree.diagnosis.common import counts, named, own_columns, uncertainty, unit_sums
+from setagree.diagnosis.common import (
+    counts,
+    named,
+    own_columns,
+    steps_to_score,
+    uncertainty,
+    unit_sums,
+)
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
@@ -26,6 +34,8 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.limits import LONG_WORK, MAX_SCORED_GROUPS
+from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -332,28 +342,34 @@ def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
     return span.to_timedelta64()
 
 
-def score_windows(
-    study: Annotations, windows: list[Codes], whole: Agreement, level: float
-) -> pd.DataFrame:
-    """Return the columns of each window, of which `windows` has the annotations.
+def score_parts(
+    study: Annotations, parts: Sequence[Codes], whole: Agreement, level: float
+) -> tuple[pd.DataFrame, list[Agreement]]:
+    """Return the columns of each part, of which `parts` has the ratings, and their agreements.
 
-    All windows are parts of one study, in which a unit of two of them is two units.
+    All are parts of one study, in which a unit of two of them is two units. More than
+    `MAX_SCORED_GROUPS` are scored together if possible, without agreements.
     """
-    if not are_computed_together(whole.definition.model) or whole.case.sample is not None:
-        parts = (score_part(whole, study.take(rows)) for rows in windows)
-        return pd.DataFrame([counts(p) | uncertainty(p, level) | named(p) for p in parts])
-    done = np.cumsum([len(rows) for rows in windows]) // _BLOCK_RATINGS
-    bounds = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(windows)]
+    n, is_sampled = len(parts), whole.case.sample is not None
+    if n <= MAX_SCORED_GROUPS or is_sampled or not are_computed_together(whole.definition.model):
+        n_steps, few = n * steps_to_score(study), int(MOST_STEPS / steps_to_score(study))
+        check_cost(f"by_group of {n:,} groups", n_steps=n_steps, instead=f"Some {few:,} pass.")
+        long = n * study.n_ratings > LONG_WORK
+        tracked = track(parts, total=n, what="groups", long=long)
+        scored = [score_part(whole, study.take(rows)) for rows in tracked]
+        columns = (counts(one) | uncertainty(one, level) | named(one) for one in scored)
+        return pd.DataFrame(columns, columns=[*_COLUMNS]), scored
+    done = np.cumsum([len(rows) for rows in parts]) // _BLOCK_RATINGS
+    bounds = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), n]
     blocks = [
-        _scored_together(study, windows[first:last], whole, level)
-        for first, last in pairwise(bounds)
+        _scored_together(study, parts[first:last], whole, level) for first, last in pairwise(bounds)
     ]
     names = {"coefficient": whole.coefficient, "distance": whole.distance}
-    return pd.concat(blocks, ignore_index=True).assign(**names)[[*_COLUMNS]]
+    return pd.concat(blocks, ignore_index=True).assign(**names)[[*_COLUMNS]], []
 
 
 def _scored_together(
-    study: Annotations, windows: list[Codes], whole: Agreement, level: float
+    study: Annotations, windows: Sequence[Codes], whole: Agreement, level: float
 ) -> pd.DataFrame:
     rows = np.concatenate(windows)
     of_rating = np.repeat(np.arange(len(windows)), [len(each) for each in windows])

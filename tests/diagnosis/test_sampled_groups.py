@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from small_studies import annotations, random_rows, sets_of
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
@@ -122,7 +123,8 @@ class TestPlainCalls:
                 place = sorted(frame["group"]).index(row.group)
                 error = domains(study, group, coefficient)[place, place] ** 0.5
                 half = stats.t.ppf(0.95, alone.degrees_of_freedom) * error
-                ends = row.estimate - half, min(row.estimate + half, 1)
+                if np.isfinite(ends[0]):
+                    ends = row.estimate - half, min(row.estimate + half, 1)
             assert row.standard_error == pytest.approx(error, abs=1e-12, nan_ok=True)
             assert (row.low, row.high) == pytest.approx(ends, abs=1e-12, nan_ok=True)
             assert (row.n_units, row.n_ratings) == (alone.n_units, alone.n_ratings)
@@ -133,59 +135,42 @@ class TestPlainCalls:
     @settings(max_examples=5, deadline=None)
     @given(seed=st.integers(0, 999))
     def test_differences(self, coefficient, design, seed):
-        """The difference from all others is that of two plain studies.
+        """A group differs from the weighted mean of the others, and all by Welch's F.
 
-        Where no cluster is in both, their errors are independent, and p is that of Welch's t; else
-        they are compared cluster by cluster.
+        Their errors are those of plain studies, independent if no cluster or stratum is in two.
         """
         study, group = sampled(seed, design)
         frame = sa.by_group(study, group, coefficient=coefficient, distance="masi")
-        for row in frame.itertuples():
-            sides = [score(part(study, group, row.group, rest=r), coefficient) for r in (0, 1)]
-            across = design == "clusters across groups"
-            gap = sa.compare(*sides, design="same_units" if across else "independent")
-            assert row.difference == pytest.approx(gap.difference, abs=1e-12, nan_ok=True)
-            error = gap.standard_error
-            if study.sampling.strata and row.difference_standard_error > 0:
-                beside = {unit: str(one == row.group) for unit, one in group.items()}
-                errors = domains(study, beside, coefficient)
-                error = (errors[0, 0] + errors[1, 1] - 2 * errors[0, 1]) ** 0.5
-                sides = [score(part(study, beside, k), coefficient) for k in ("True", "False")]
-            assert row.difference_standard_error == pytest.approx(error, abs=1e-12, nan_ok=True)
-            if across or np.isnan(row.difference_standard_error):
-                assert row.difference_p_value == pytest.approx(gap.p_value, abs=1e-9, nan_ok=True)
-                continue
-            variances = [one.standard_error**2 for one in sides]
-            if study.sampling.strata:
-                variances = [errors[1, 1], errors[0, 0]]
-            each = [v**2 / one.degrees_of_freedom for v, one in zip(variances, sides, strict=True)]
-            p = 2 * stats.t.sf(abs(row.difference) / error, error**4 / sum(each))
-            assert row.difference_p_value == pytest.approx(p, abs=1e-9)
-
-    @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=5, deadline=None)
-    @given(seed=st.integers(0, 999))
-    def test_homogeneity(self, design, seed):
-        """One common value is tested by Welch's analysis of variance of the plain estimates.
-
-        There is no such test where a cluster has units in several groups: they are not independent.
-        """
-        study, group = sampled(seed, design)
-        found = sa.by_group(study, group, distance="masi")["homogeneity_p_value"]
-        assert found.nunique(dropna=False) == 1
-        if study.sampling.strata:
-            return  # whose groups are not independent, nor what they would be alone: see below
-        alone = [score(part(study, group, f"g{g}"), "krippendorff_alpha") for g in range(3)]
-        alone = [one for one in alone if np.isfinite(one.estimate)]
-        known = len(alone) > 1 and all(one.standard_error > 0 for one in alone)
-        if design == "clusters across groups" or not known:
-            assert found.isna().all()
+        frame = frame.sort_values("group")
+        known = (frame["standard_error"] > 0).to_numpy()
+        tests = ["difference_p_value", "p_holm", "homogeneity_p_value"]
+        if known.sum() < 2:
+            assert frame[tests].isna().all(axis=None)
             return
-        n = np.array([one.degrees_of_freedom + 1 for one in alone])
-        variances = n * np.array([one.standard_error for one in alone]) ** 2
-        means = np.array([one.estimate for one in alone])
-        expected = anova_generic(means, variances, n, use_var="unequal").pvalue
-        assert found.iloc[0] == pytest.approx(expected, abs=1e-9)
+        found = frame[known]
+        assert set(frame["tested_by"]) == {"Wald"}
+        k, v = found["estimate"].to_numpy(), found["standard_error"].to_numpy() ** 2
+        C = np.diag(v)
+        if study.sampling.strata:
+            C = domains(study, group, coefficient)[np.ix_(known, known)]
+        alone = [score(part(study, group, name), coefficient) for name in found["group"]]
+        f, G = np.array([one.degrees_of_freedom for one in alone]), len(k)
+        for g, row in enumerate(found.itertuples()):
+            L = -np.where(np.arange(G) == g, 0, 1 / v)
+            L = L / -L.sum() + (np.arange(G) == g)
+            assert row.difference == pytest.approx(L @ k, abs=1e-12)
+            if design == "clusters across groups":
+                continue
+            assert row.difference_standard_error == pytest.approx((L @ C @ L) ** 0.5, rel=1e-9)
+            df = (L**2 @ v) ** 2 / (L**4 * v**2 / f).sum()
+            p = 2 * stats.t.sf(abs(L @ k) / (L @ C @ L) ** 0.5, df)
+            assert row.difference_p_value == pytest.approx(p, abs=1e-9)
+        holm = multipletests(found["difference_p_value"], method="holm")[1]
+        expected = found["difference_p_value"] if G == 2 else holm
+        assert found["p_holm"].tolist() == pytest.approx([*expected])
+        if not study.sampling.strata and design != "clusters across groups":
+            expected = anova_generic(k, v * (f + 1), f + 1, use_var="unequal").pvalue
+            assert found["homogeneity_p_value"].iloc[0] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("design", ["weights", "clusters"])
@@ -198,11 +183,11 @@ def test_one_group(design):
     assert frame["standard_error"].tolist() == pytest.approx([whole.standard_error], abs=1e-12)
     beside = ["difference", "difference_standard_error", "difference_p_value"]
     assert frame[[*beside, "homogeneity_p_value"]].isna().all(axis=None)
-    assert frame["no_test"].tolist() == ["fewer than two groups can be scored"]
+    assert frame["no_test"].tolist() == ["fewer than two groups can be tested"]
 
 
 def test_a_group_without_spread():
-    """A group whose standard error is 0 has a difference, and no p of it."""
+    """A group whose standard error is 0 is left out of the tests, and named."""
     rows = [["a", "a"]] * 5 + [["a", "b"], ["b", "b"]] * 3 + [["b", "a"]]
     study = annotations([[frozenset(x) for x in row] for row in rows])
     weight = {unit: 1 + k % 2 for k, unit in enumerate(study.units)}
@@ -211,10 +196,10 @@ def test_a_group_without_spread():
         study.sampled(sampling_weight=weight), group, coefficient="percent_agreement"
     ).set_index("group")
     assert frame.loc["x", "standard_error"] == 0
-    assert np.isfinite(frame["difference"]).all()
-    assert frame[["difference_standard_error", "difference_p_value"]].isna().all(axis=None)
-    assert frame["homogeneity_p_value"].isna().all()
-    assert set(frame["no_test"]) == {"one of the groups has no standard error above 0"}
+    tests = ["difference", "difference_standard_error", "difference_p_value"]
+    assert frame[[*tests, "homogeneity_p_value"]].isna().all(axis=None)
+    absent = "left out, undefined or with too few rarer answers: 'x'"
+    assert set(frame["no_test"]) == {f"fewer than two groups can be tested ({absent})"}
 
 
 def test_what_costs_too_much_names_the_design(monkeypatch):
@@ -241,8 +226,7 @@ class TestDomains:
         plain = sa.by_group(study, group, coefficient=coefficient)
         expected = plain["standard_error"] * (1 - n / 36) ** 0.5
         assert frame["standard_error"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
-        gaps = frame["difference_standard_error"] / plain["difference_standard_error"]
-        assert gaps.tolist() == pytest.approx([(1 - n / 36) ** 0.5] * 3, rel=1e-12)
+        assert set(plain["tested_by"]) | set(frame["tested_by"]) == {"score", "Wald"}
 
     def test_windows(self):
         """A window takes the fraction of the whole sample, too; so do groups that are strata."""

@@ -190,8 +190,8 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         Column("n_ratings", "count", "Ratings"),
         Column("reason", "name", "Reason"),
     ]
-    if not of_raters:
-        note += f"{_PERMUTED if 'permutation' in [*frame.get('tested_by', ())] else ''}."
+    if not of_raters and (test := frame.get("tested_by", pd.Series()).dropna()).size:
+        note = f"p is that of {test.iloc[0]} tests of one common value."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
     caption = "Agreement by group, the lowest first"
@@ -204,16 +204,12 @@ _OF_UNITS = (
         Column(
             "difference",
             "signed",
-            "Against the rest",
-            "the difference from the estimate of all other groups together",
+            "Against the others",
+            "the difference from the common value of all other groups",
         ),
         Column("p_holm", "p", "p, Holm"),
     ],
-    "The interval of a group with fewer than about 20 units is rough. p comes from t",
-)
-_PERMUTED = (
-    ", or, if a group or its rest has fewer than 100 units, from permuting the units between the "
-    "groups"
+    "",
 )
 _OF_RATERS = (
     [
