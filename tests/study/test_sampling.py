@@ -29,7 +29,9 @@ class TestSizes:
     @pytest.mark.parametrize("size", [one for one in NO_SIZE if one is not None], ids=repr)
     def test_no_size(self, size):
         """What is no finite number, also text, is refused with the value and the rule."""
-        words = re.escape("is not a number of units; write a finite number, 12 (the units drawn) or")
+        words = re.escape(
+            "is not a number of units; write a finite number, 12 (the units drawn) or"
+        )
         with pytest.raises(OptionError, match=words):
             STUDY.sampled(population_size=size)
         with pytest.raises(OptionError, match=words):
