@@ -225,7 +225,8 @@ def terminal_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterat
     yield ""
     for finding in main_findings(f):
         yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
-    yield from _wrapped((claims_note(f),), long)
+    if note := claims_note(f):
+        yield from ("", *_wrapped((note,), long))
     for section in sections(f):
         yield from _section_lines(section, rows, long, tables)
 
