@@ -47,7 +47,7 @@ from setagree.errors import (
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.panel_members import Codes, require_raters
 from setagree.large.opening import Data
-from setagree.limits import BLOCK_ENTRIES, TIE
+from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -73,9 +73,9 @@ def by_pair(
 ) -> pd.DataFrame:
     """Return the coefficient of every pair of raters, on the units that both rated.
 
-    All pairs are computed together: a pair that shares n units, with mean distance ``Do``, has
-    ``De = 2n / (2n - 1) pi' D pi`` and, of Krippendorff's alpha, ``1 - Do / De``, ``pi`` the shares
-    of the values among its 2n ratings, and the standard error of two raters on complete data.
+    More than 200 pairs are computed together: a pair that shares n units, with mean distance
+    ``Do``, has ``De = 2n / (2n - 1) pi' D pi`` and, of Krippendorff's alpha, ``1 - Do / De``, with
+    ``pi`` the shares of the values among its 2n ratings.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def by_pair(
     -------
     DataFrame
         One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b,
-        n_shared_units, estimate, standard_error, low, high (by t, as all pairs are computed
-        together), mean_distance, reason (for an estimate of NaN, or for no interval), coefficient,
-        distance. `pair_matrix` makes a square matrix of it.
+        n_shared_units, estimate, standard_error, low, high (those of `Agreement.interval`; by t
+        for more than 200 pairs), mean_distance, reason (for an estimate of NaN, or for no
+        interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
 
     Raises
     ------
@@ -197,6 +197,7 @@ def _pairs_of(
 ) -> pd.DataFrame:
     """Return the columns of all pairs of raters that share a unit."""
     is_known = are_computed_together(whole.definition.model) and whole.case.sample is None
+    is_known &= study.n_raters * (study.n_raters - 1) // 2 > MAX_SCORED_GROUPS
     blocks = []
     for left, right in ratings.pairs_by_first_rater():
         if not len(left):

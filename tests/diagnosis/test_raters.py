@@ -370,10 +370,25 @@ class TestByPair:
             assert row.n_shared_units == len(shared)
             assert row.estimate == pytest.approx(expected.estimate)
             assert row.standard_error == pytest.approx(expected.standard_error)
-            assert (row.low, row.high) == pytest.approx(expected.interval(0.9, method="t"))
+            assert (row.low, row.high) == pytest.approx(expected.interval(0.9))
             between = sa.percent_agreement(part, distance=distance).observed_disagreement
             assert row.mean_distance == pytest.approx(between)
             assert row.coefficient == coefficient
+
+    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
+    def test_many_pairs_are_computed_together(self, coefficient):
+        """210 pairs of 21 raters have t intervals; three of them are rebuilt as studies."""
+        study = sa.simulate(60, 21, missing=0.3, rng=4)
+        frame = sa.by_pair(study, coefficient=coefficient)
+        assert len(frame) == 210
+        for row in frame.iloc[[0, 100, 209]].itertuples():
+            two = (row.rater_a, row.rater_b)
+            both = {u for u in study.units if {r for r, x, _ in triples(study) if x == u} >= {*two}}
+            part = rebuilt(study, lambda r, u, v, s=both, p=two: u in s and r in p)
+            expected = getattr(sa, coefficient)(part)
+            assert row.estimate == pytest.approx(expected.estimate)
+            ends = expected.interval(method="t")
+            assert (row.low, row.high) == pytest.approx(ends, nan_ok=True)
 
     def test_far_values_of_others(self):
         """A value far off that another rater gave does not make a pair undefined."""
