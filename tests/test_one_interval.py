@@ -189,3 +189,27 @@ def test_report(case):
     p = re.compile(r"(?:reshuffled studies|permutation test).*?\bp (?:=|<) (\d\.\d+)")
     said = (sections.get("Main findings", ""), chance, methods)
     assert len({one for text in said for one in p.findall(text)}) == 1
+
+
+@pytest.mark.parametrize("name", ["two raters below chance", "full agreement"])
+def test_two_raters_are_their_pair(name):
+    """The pair of two raters has the interval of the table, which a page shows next to it."""
+    alpha = sa.agreement(STUDIES[name][0], distance="nominal")["alpha"]
+    (pair,) = sa.by_pair(STUDIES[name][0], distance="nominal").to_dict("records")
+    assert (pair["low"], pair["high"]) == alpha.interval()
+    assert (pair["interval_method"], pair["reason"]) == ("score", alpha.interval_reason)
+
+
+def test_many_pairs():
+    """Pairs of more than ten raters have t intervals, and none where answers are rare."""
+    frame = table_of(40, 11, lambda u, r: mixed(u, r) if r < 3 else rare(u, r))
+    pairs = sa.by_pair(frame, distance="nominal").set_index(["rater_a", "rater_b"])
+    two = sa.agreement(frame[frame["rater"].isin(["r1", "r2"])], distance="nominal", interval="t")
+    assert pairs.loc[("r1", "r2"), ["low", "high"]].to_list() == pytest.approx(
+        two["alpha"].interval(), abs=1e-12
+    )
+    assert pairs.loc[("r1", "r2"), "interval_method"] == "t"
+    same_unit = pairs.loc[("r3", "r4")]
+    assert same_unit[["low", "high", "interval_method"]].isna().all()
+    # The two give one of 40 units another answer: 40 (1 - 78 / 80) units.
+    assert "as much as 1.0 unit, fewer than 4" in same_unit["reason"]

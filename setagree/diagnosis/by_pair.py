@@ -49,6 +49,7 @@ from setagree.inference.panel_members import Codes, require_raters
 from setagree.large.opening import Data
 from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
+from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -92,8 +93,8 @@ def by_pair(
     DataFrame
         One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b,
         n_shared_units, estimate, standard_error, low, high (those of `Agreement.interval`; by t
-        for more than 200 pairs), mean_distance, reason (for an estimate of NaN, or for no
-        interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
+        for more than 200 pairs), interval_method, mean_distance, reason (for an estimate of NaN, or
+        for no interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
 
     Raises
     ------
@@ -211,6 +212,7 @@ def _pairs_of(
             n_raters = np.full(len(n), 2)
             columns = pd.DataFrame(columns_of(scores, level, n_pairable=n, n_raters=n_raters))
             columns["mean_distance"] = scores.observed * whole.weights.max_distance
+            _leave_out_rare(columns, _rarer_answers(ratings, left, right, pair))
         else:
             order = np.argsort(pair, kind="stable")
             shared = np.stack([ratings.order[left], ratings.order[right]], axis=1)[order]
@@ -230,12 +232,34 @@ def _pair_row(part: Agreement, level: float) -> Row:
     """Return the columns of two raters that are scored as a study of their own."""
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
-    return {**uncertainty(part, level), "mean_distance": mean, "reason": part.interval_reason}
+    row = {**uncertainty(part, level), "interval_method": part.interval_method}
+    return {**row, "mean_distance": mean, "reason": part.interval_reason}
+
+
+def _rarer_answers(
+    ratings: SortedRatings, left: Positions, right: Positions, pair: Positions
+) -> Floats:
+    """Return the weight in units of the answers of each pair except its commonest."""
+    values = np.concatenate([ratings.values[left], ratings.values[right]]).astype(np.int64)
+    K, n = int(ratings.values.max()) + 1, np.bincount(pair)
+    found, place = distinct_keys(np.tile(pair, 2) * K + values, len(n) * K)
+    commonest = np.zeros(len(n))
+    np.maximum.at(commonest, found // K, np.bincount(place))
+    return np.asarray(n - commonest / 2)
+
+
+def _leave_out_rare(columns: pd.DataFrame, n_rarer: Floats) -> None:
+    """Leave out the t intervals of pairs whose rarer answers are too few, with the reason."""
+    is_rare = (n_rarer < FEWEST_RARER) & columns["estimate"].notna().to_numpy()
+    columns.loc[is_rare, ["low", "high"]] = np.nan
+    for k in np.flatnonzero(is_rare).tolist():
+        columns.loc[k, "reason"] = rarity_reason(n_rarer[k], columns.loc[k, "reason"])
+    columns["interval_method"] = np.where(columns["low"].notna(), "t", None)
 
 
 _COLUMNS = (
     *("rater_a", "rater_b", "n_shared_units", "estimate", "standard_error", "low", "high"),
-    *("mean_distance", "reason"),
+    *("interval_method", "mean_distance", "reason"),
 )
 
 

@@ -51,6 +51,16 @@ def rarer_answers(n: float) -> str:
     return f"all answers except the commonest weigh as much as {weight} {units}"
 
 
+def rarity_reason(n: float, reason: str | None = None) -> str:
+    """Return the reason for a missing interval if rarer answers weigh `n` units, with another."""
+    few = f"{rarer_answers(n)}, fewer than {FEWEST_RARER}"
+    lead = f"Too few rarer answers for an interval or a p-value: {few}"
+    if reason is not None:
+        lead = f"{reason}, and {few}: too few for an interval or a p-value"
+    test = python_or_command("permutation_test", "'setagree test'")
+    return f"{lead}; {test} compares the estimate with chance"
+
+
 @dataclass(frozen=True, eq=False)
 class CoefficientInterval:
     """The interval and the p-value of a coefficient over units, with these raters.
@@ -160,16 +170,12 @@ class CoefficientInterval:
         reason = self.error_reason
         if self.parts.undefined is not None or self.spread.reason is not None:
             return reason
-        test = python_or_command("permutation_test", "'setagree test'")
         if np.isnan(self.spread.standard_error) and self.case.tally.n_pairable_units > 1:
             other = python_or_command("bootstrap", "'score --interval bootstrap'")
+            test = python_or_command("permutation_test", "'setagree test'")
             return f"{reason}; {other} gives an interval and {test} a p-value"
         if self.requested is None and self.n_rarer < FEWEST_RARER:
-            few = f"{rarer_answers(self.n_rarer)}, fewer than {FEWEST_RARER}"
-            lead = f"Too few rarer answers for an interval or a p-value: {few}"
-            if reason is not None:
-                lead = f"{reason}, and {few}: too few for an interval or a p-value"
-            return f"{lead}; {test} compares the estimate with chance"
+            return rarity_reason(self.n_rarer, reason)
         is_scored = self._is_full and self.method == "score" and self.score is not None
         return None if is_scored else reason
 
