@@ -364,7 +364,7 @@ BUDGET = {
     "cli": 4_000,
     "coefficients": 2_900,
     "credit": 2_450,
-    "diagnosis": 4_000,
+    "diagnosis": 4_050,
     "distances": 2_500,
     "exports": 4_400,
     "files": 1_850,

@@ -201,8 +201,8 @@ def test_two_raters_are_their_pair(name):
 
 
 def test_many_pairs():
-    """Pairs of more than ten raters have t intervals, and none where answers are rare."""
-    frame = table_of(40, 11, lambda u, r: mixed(u, r) if r < 3 else rare(u, r))
+    """More than 200 pairs have t intervals, and none where answers are rare."""
+    frame = table_of(40, 21, lambda u, r: mixed(u, r) if r < 3 else rare(u, r))
     pairs = sa.by_pair(frame, distance="nominal").set_index(["rater_a", "rater_b"])
     two = sa.agreement(frame[frame["rater"].isin(["r1", "r2"])], distance="nominal", interval="t")
     assert pairs.loc[("r1", "r2"), ["low", "high"]].to_list() == pytest.approx(

@@ -210,9 +210,10 @@ def _pairs_of(
             sums = UnitSums(_case_of_two(ratings, left, right, whole), whole.definition.model)
             scores = Parts(sums, pair, len(n)).estimates()
             n_raters = np.full(len(n), 2)
-            columns = pd.DataFrame(columns_of(scores, level, n_pairable=n, n_raters=n_raters))
-            columns["mean_distance"] = scores.observed * whole.weights.max_distance
-            _leave_out_rare(columns, _rarer_answers(ratings, left, right, pair))
+            known = columns_of(scores, level, n_pairable=n, n_raters=n_raters)
+            known["mean_distance"] = scores.observed * whole.weights.max_distance
+            _leave_out_rare(known, _rarer_answers(ratings, left, right, pair))
+            columns = pd.DataFrame(known)
         else:
             order = np.argsort(pair, kind="stable")
             shared = np.stack([ratings.order[left], ratings.order[right]], axis=1)[order]
@@ -237,7 +238,7 @@ def _pair_row(part: Agreement, level: float) -> Row:
 
 
 def _rarer_answers(
-    ratings: SortedRatings, left: Positions, right: Positions, pair: Positions
+    ratings: SortedRatings, left: Positions, right: Positions, pair: npt.NDArray[Any]
 ) -> Floats:
     """Return the weight in units of the answers of each pair except its commonest."""
     values = np.concatenate([ratings.values[left], ratings.values[right]]).astype(np.int64)
@@ -248,13 +249,14 @@ def _rarer_answers(
     return np.asarray(n - commonest / 2)
 
 
-def _leave_out_rare(columns: pd.DataFrame, n_rarer: Floats) -> None:
+def _leave_out_rare(columns: dict[str, Any], n_rarer: Floats) -> None:
     """Leave out the t intervals of pairs whose rarer answers are too few, with the reason."""
-    is_rare = (n_rarer < FEWEST_RARER) & columns["estimate"].notna().to_numpy()
-    columns.loc[is_rare, ["low", "high"]] = np.nan
-    for k in np.flatnonzero(is_rare).tolist():
-        columns.loc[k, "reason"] = rarity_reason(n_rarer[k], columns.loc[k, "reason"])
-    columns["interval_method"] = np.where(columns["low"].notna(), "t", None)
+    is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(columns["estimate"])
+    for end in ("low", "high"):
+        columns[end] = np.where(is_rare, np.nan, columns[end])
+    for k in np.flatnonzero(is_rare):
+        columns["reason"][k] = rarity_reason(n_rarer[k], columns["reason"][k])
+    columns["interval_method"] = np.where(np.isnan(columns["low"]), np.array(None), "t")
 
 
 _COLUMNS = (

@@ -80,11 +80,18 @@ class IntraRater(Result):
             return f"No comparison: {undefined.reason}."
         ends, between = (one.interval(self.level) for one in (own, others))
         sure = level_text(self.level)
+        shown = [
+            "no interval" if np.isnan(pair[0]) else f"{sure} {four_interval(*pair)}"
+            for pair in (ends, between)
+        ]
         said = (
-            f"Raters agree with themselves by {four(own.estimate)} ({sure} {four_interval(*ends)}, "
+            f"Raters agree with themselves by {four(own.estimate)} ({shown[0]}, "
             f"{counted(own.n_units, 'answer')} repeated), with one another by "
-            f"{four(others.estimate)} ({sure} {four_interval(*between)})."
+            f"{four(others.estimate)} ({shown[1]})."
         )
+        if "no interval" in shown:
+            reason = str((own if shown[0] == "no interval" else others).interval_reason)
+            return f"{said} They are not compared: {reason[0].lower()}{reason[1:]}."
         if ends[1] < between[0]:
             return f"{said} They agree with others more than with their own earlier answers."
         if ends[0] > between[1]:

@@ -109,7 +109,7 @@ def test_the_verdict_follows_from_the_intervals():
     assert alike.pooled.estimate == 1
     assert "is steady rather than accidental" in alike.verdict
     few = sa.Annotations.from_triples(ROWS, duplicates="repeats")
-    assert "do not tell the two apart" in sa.intra_rater_agreement(few).verdict
+    assert "They are not compared: " in sa.intra_rater_agreement(few).verdict
 
 
 def test_both_intervals_count():
@@ -129,7 +129,9 @@ def test_a_table_is_read_with_its_repeats():
     table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
     found = sa.intra_rater_agreement(table)
     assert "3 answers repeated by 2 raters" in repr(found)
-    assert "with one another by" in str(found)
+    assert "with one another by" in found.verdict
+    assert found.verdict.count("(no interval") == 2
+    assert ". They are not compared: too few rarer answers for an interval" in found.verdict
 
 
 def test_a_study_without_repeats_is_refused(study):

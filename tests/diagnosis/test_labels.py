@@ -130,7 +130,7 @@ class TestByLabel:
         study = walkthrough()
         frame = sa.by_label(study).set_index("label")
         units = answers_by_unit(study)
-        for label in "abcd":
+        for label in "ab":
             rows = [[label in answer for answer in unit] for unit in units]
             low, high = plain(rows, lambda x, y: float(x != y))
             row = frame.loc[label]
@@ -139,39 +139,36 @@ class TestByLabel:
             assert row[["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
 
     def test_too_few_to_say(self):
-        """Below 3 units that hold a label its alpha stands without an interval, and why."""
+        """A label that weighs less than four units has an alpha without an interval, and why.
+
+        Of the 32 ratings of 11 units 2 have e and 1 has i: 11 * 2 / 32 and 11 / 32 units.
+        """
         frame = sa.by_label(walkthrough()).set_index("label")
-        for label, units, n in (("e", "2 units", "hold"), ("i", "1 unit", "holds")):
+        for label, weight in (("e", "0.7"), ("i", "0.3")):
             row = frame.loc[label]
             assert math.isfinite(row["alpha"])
             assert row[["low", "high"]].isna().all()
-            said = f"too few to say: {units} with two ratings or more {n} the label"
-            assert row["reason"] == said
-        assert frame.loc["d", "n_units"] == 3
-        assert frame.loc["d", ["low", "high"]].notna().all()
-        assert pd.isna(frame.loc["d", "reason"])
+            assert row["reason"].startswith("Too few rarer answers for an interval or a p-value")
+            assert f"weigh as much as {weight} units, fewer than 4; " in row["reason"]
+        # b is in 12 of them: 11 * 12 / 32 = 4.1 units.
+        assert frame.loc["b", ["low", "high"]].notna().all()
+        assert pd.isna(frame.loc["b", "reason"])
 
-    def test_what_nearly_all_hold_is_too_few_as_well(self):
-        """Below 3 units with a rating without the label there is no interval, either."""
+    @pytest.mark.parametrize(("n", "is_known"), [(7, False), (8, True)])
+    def test_what_nearly_all_hold_is_too_few_as_well(self, n, is_known):
+        """A label whose absence weighs less than four units has none: n units of half a weight."""
         both, one = [{"a", "b"}, {"a", "b"}], [{"a", "b"}, {"b"}]
-        for n, said in ((1, "1 unit with two ratings or more has"), (2, "2 units with two")):
-            frame = sa.by_label(study_of([*[both] * 5, *[one] * n, [{"c"}, {"b"}]])).set_index(
-                "label"
-            )
-            row = sa.by_label(study_of([*[both] * 5, *[one] * n])).set_index("label").loc["a"]
-            assert math.isfinite(row["alpha"])
-            assert row[["low", "high"]].isna().all()
-            assert row["reason"].startswith(f"too few to say: {said}")
-            assert row["reason"].endswith("a rating without the label")
-        assert pd.isna(frame.loc["a", "reason"])  # three units have one
-        assert frame.loc["a", ["low", "high"]].notna().all()
+        row = sa.by_label(study_of([*[both] * 15, *[one] * n])).set_index("label").loc["a"]
+        assert math.isfinite(row["alpha"])
+        assert row[["low", "high"]].notna().all() == is_known
+        assert pd.isna(row["reason"]) == is_known
 
     def test_a_lone_rating_does_not_hold_a_label_up(self):
-        """Units with one rating are not seen by alpha, so they are not among the three."""
+        """Units with one rating do not count: 3 of the 6 others have a, 3 * 3 / 6 units."""
         rows = [[{"a"}, {"a"}], [{"a"}, {"b"}], [{"b"}, {"b"}], [{"a"}, None], [{"a"}, None]]
         row = sa.by_label(study_of(rows)).set_index("label").loc["a"]
         assert row["n_units"] == 4
-        assert row["reason"].startswith("too few to say: 2 units with two ratings")
+        assert "weigh as much as 1.5 units, fewer than 4; " in row["reason"]
 
     def test_a_rare_label_is_covered(self):
         """Prevalence 0.10, 60 units: of 300 studies score holds alpha in 0.93, t in far fewer.
