@@ -230,8 +230,8 @@ def by_group(
     >>> frame = by_group(study, batch, rng=1)
     >>> frame[["group", "n_units", "estimate", "difference", "difference_p_value"]].round(3)
         group  n_units  estimate  difference  difference_p_value
-    0   first       45     0.426       0.124               0.079
-    1  second       45     0.302      -0.124               0.079
+    0   first       45     0.426       0.124                0.11
+    1  second       45     0.302      -0.124                0.11
     """
     grouped = _grouped(data, by, reading, cluster)
     if cluster is not None:
