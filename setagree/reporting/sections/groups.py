@@ -103,6 +103,11 @@ def _of_units(f: Findings) -> Sentence:
         reason = known["no_test"].iloc[0] if "no_test" in known else None
         because = f": {reason}" if isinstance(reason, str) else ""
         return (f"Whether the {len(known):,} groups differ cannot be tested{because}.",)
+    # Groups without a difference took no part in the test, unless no group has one.
+    if known["difference"].notna().any():
+        known = known[known["difference"].notna()]
+    absent = known["no_test"].iloc[0] if "no_test" in known else None
+    tail = f" Groups {absent}." if isinstance(absent, str) else ""
     large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
     apart = known[holds(known["p_holm"])].sort_values("difference", key=np.abs, ascending=False)
     # A group that differs by less than half of what the farthest does is part of its rest.
@@ -111,14 +116,14 @@ def _of_units(f: Findings) -> Sentence:
     # A small group that differs clearly is named; it may be why the test rejects.
     ends = large if len(large) > 1 and apart["group"].isin(large["group"]).all() else known
     if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
-        return _groups_apart(apart, ends[~ends["group"].isin(apart["group"])])
+        return (*_groups_apart(apart, ends[~ends["group"].isin(apart["group"])]), tail)
     if not holds(p):
         test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
-        return (f"The test does not show that the groups differ ({test}).",)
+        return (f"The test does not show that the groups differ ({test}).{tail}",)
     low, high = ends.iloc[0], ends.iloc[-1]
     first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
     between = f" to {number(high['estimate'])} in "
-    return (first, Name.of(low["group"]), between, Name.of(high["group"]), ".")
+    return (first, Name.of(low["group"]), between, Name.of(high["group"]), f".{tail}")
 
 
 def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
