@@ -13,6 +13,7 @@ import pytest
 import setagree as sa
 from tests.benchmarks.coverage import __main__ as study
 from tests.benchmarks.coverage import runner
+from tests.benchmarks.coverage.defaults import WORLDS, Default, Z, bounds, default_cells
 from tests.benchmarks.coverage.designs import Clusters, RatersToo, Strata, Weighted, interval_cells
 from tests.benchmarks.coverage.intervals import (
     CROWD,
@@ -23,6 +24,7 @@ from tests.benchmarks.coverage.intervals import (
     Numbers,
     Plain,
 )
+from tests.benchmarks.coverage.levels import LEVELS, Level, level_cells
 from tests.benchmarks.coverage.nulls import TESTS, Null, null_cells
 from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import AGAIN, read, run, write
@@ -111,12 +113,19 @@ class TestResults:
 
     def test_every_cell_was_run(self) -> None:
         """There is a line for each cell, and for nothing else but second runs."""
-        names = {cell.name for cell in [*interval_cells(), *null_cells()]}
+        intervals, tests = [*interval_cells(), *default_cells()], [*null_cells(), *level_cells()]
+        names = {cell.name for cell in [*intervals, *tests]}
         assert names == {name.removesuffix(AGAIN) for name in KNOWN}
 
     @pytest.mark.parametrize(
         ("page", "names"),
-        [("coverage.md", {"methods"}), ("coverage-tables.md", {"grid", "designs", "tests"})],
+        [
+            ("coverage.md", {"methods", "broken"}),
+            (
+                "coverage-tables.md",
+                {"grid", "designs", "tests", "defaults", "switch", "levels"},
+            ),
+        ],
     )
     def test_the_guide_tells_them(self, page: str, names: set[str]) -> None:
         """Each table of the guide is that of the file, and stands on its page."""
@@ -154,3 +163,28 @@ def test_every_null_runs(what: str) -> None:
         warnings.simplefilter("ignore")
         found = TESTS[what](20, np.random.default_rng(1))
     assert all(0 <= p <= 1 for p in found.values() if not np.isnan(p))
+
+
+@pytest.mark.parametrize("what", LEVELS)
+def test_every_level_runs(what: str) -> None:
+    """Each test of a default output gives p-values between 0 and 1, or none."""
+    found = Level(what, 20).p_values(np.random.default_rng(1))
+    assert all(0 <= p <= 1 for p in found.values() if not np.isnan(p))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_world_runs(world: str) -> None:
+    """A study without an interval has none that is not rough, and t stands beside all others."""
+    found = Default(world, 50, 5).run(np.random.default_rng(1))
+    n_none = {method: found.results[method][0] for method in ("default", "not rough")}
+    assert n_none["default"] <= n_none["not rough"] <= found.n
+    assert sum(found.results["t"][:3]) <= found.n - n_none["default"]
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 400), (20, 400), (380, 400), (19, 20)])
+def test_bounds(k: int, n: int) -> None:
+    """A share lies within Z standard errors of a true share exactly between the bounds."""
+    low, high = bounds(k, n)
+    assert low <= k / n <= high
+    for p in (low, high):
+        assert abs(k / n - p) == pytest.approx(Z * np.sqrt(p * (1 - p) / n), abs=1e-12)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.benchmarks.coverage.defaults import Default, default_cells
 from tests.benchmarks.coverage.designs import interval_cells
 from tests.benchmarks.coverage.intervals import Intervals
+from tests.benchmarks.coverage.levels import level_cells
 from tests.benchmarks.coverage.nulls import Null, null_cells
 from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import RESULTS, read
@@ -37,10 +39,12 @@ def main(arguments: list[str] | None = None) -> None:
         run_all(options, every_cell())
 
 
-def every_cell() -> Iterator[Intervals | Null]:
+def every_cell() -> Iterator[Default | Intervals | Null]:
     """Yield the cells in the order in which they are run."""
     yield from interval_cells()
     yield from null_cells()
+    yield from default_cells()
+    yield from level_cells()
 
 
 if __name__ == "__main__":

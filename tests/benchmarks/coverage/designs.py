@@ -99,8 +99,8 @@ class Clusters(Intervals):
         assert study is not None
         alone = scored(self.world.template, replace(study, sampling=None))
         return {
-            "t of units": alone.interval(LEVEL),
-            "CR2": row.interval(LEVEL),
+            "t of units": alone.interval(LEVEL, method="t"),
+            "CR2": row.interval(LEVEL, method="t"),
             "clustered score": row.interval(LEVEL, method="score"),
         }
 
@@ -146,7 +146,8 @@ class RatersToo(Intervals):
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
         """Return t over units alone, and over both."""
-        return {"t of units": row.interval(LEVEL), "two-way": row.interval(LEVEL, over="both")}
+        t = row.interval(LEVEL, method="t")
+        return {"t of units": t, "two-way": row.interval(LEVEL, over="both")}
 
 
 @dataclass(frozen=True)

@@ -423,7 +423,7 @@ class Numbers(Intervals):
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
         """Return t and score."""
-        return {"t": row.interval(LEVEL), "score": row.interval(LEVEL, method="score")}
+        return {"t": row.interval(LEVEL, method="t"), "score": row.interval(LEVEL, method="score")}
 
 
 @dataclass(frozen=True)
@@ -436,7 +436,7 @@ class Resampled(Intervals):
         """Return t, score, jackknife, percentile and BCa."""
         found = sa.bootstrap(row, n_resamples=N_RESAMPLES, rng=generator)
         return {
-            "t": row.interval(LEVEL),
+            "t": row.interval(LEVEL, method="t"),
             "score": row.interval(LEVEL, method="score"),
             "jackknife": sa.jackknife(row).interval(LEVEL),
             "percentile": found.interval(LEVEL, method="percentile"),

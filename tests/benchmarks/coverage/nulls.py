@@ -71,11 +71,15 @@ class Null:
         rough = self.what == "over_time" and self.n_units < 50
         return [test for test in found.results if test not in UNPROMISED and not rough]
 
+    def p_values(self, generator: Generator) -> P:
+        """Return the p of each test of one study."""
+        return TESTS[self.what](self.n_units, generator)
+
     def run(self, generator: Generator) -> Found:
         """Simulate the studies and count."""
         seen: dict[str, list[float]] = {}
         for _ in range(self.n_studies):
-            for test, p in TESTS[self.what](self.n_units, generator).items():
+            for test, p in self.p_values(generator).items():
                 seen.setdefault(test, []).append(p)
         results = {
             test: (
@@ -97,7 +101,8 @@ def _study(
     return as_study(world.template, world.draw(types[None, :, None], raters, generator)[0])
 
 
-def _in_clusters(study: sa.Annotations, cluster: Codes) -> sa.Annotations:
+def in_clusters(study: sa.Annotations, cluster: Codes) -> sa.Annotations:
+    """Return a study whose units are drawn in clusters."""
     table = pd.DataFrame({"cluster": cluster}, index=pd.Index(study.units, name="unit"))
     return replace(study, unit_table=table, sampling=Sampling("cluster"))
 
@@ -107,7 +112,12 @@ def _permuted(world: World, study: sa.Annotations, scheme: Any, generator: Gener
     row = scored(world.template, study)
     found = sa.permutation_test(row, n_resamples=N_RESHUFFLES, scheme=scheme, rng=generator)
     both = replace(found, alternative="two-sided")
-    return {"greater": found.p_value, "two-sided": both.p_value, "t of the table": row.p_value}
+    return {"greater": found.p_value, "two-sided": both.p_value, "t of the table": p_of_t(row)}
+
+
+def p_of_t(row: sa.Agreement) -> float:
+    """Return the p of the t test, whatever the default."""
+    return replace(row, requested_method="t").p_value
 
 
 def _pooled(n: int, generator: Generator) -> P:
@@ -133,7 +143,7 @@ def _table(n: int, generator: Generator) -> P:
 def _clusters(n: int, generator: Generator) -> P:
     """Reshuffle over clusters what has nothing to do with clusters."""
     world = slips("nominal", "skewed", 0.0)
-    study = _in_clusters(_study(world, n, 3, generator), np.arange(n) // A_CLUSTER)
+    study = in_clusters(_study(world, n, 3, generator), np.arange(n) // A_CLUSTER)
     return _permuted(world, study, "pooled", generator)
 
 
@@ -142,7 +152,7 @@ def _within_cluster(n: int, generator: Generator) -> P:
     world = _leaning()
     cluster = np.arange(n) // A_CLUSTER
     types = generator.integers(len(world.units), size=n)[cluster]
-    study = _in_clusters(_study(world, n, 3, generator, types=types), cluster)
+    study = in_clusters(_study(world, n, 3, generator, types=types), cluster)
     return _permuted(world, study, "within_cluster", generator)
 
 
@@ -201,7 +211,7 @@ def _same_clusters(n: int, generator: Generator) -> P:
     cluster = np.arange(n) // A_CLUSTER
     types = generator.integers(len(world.units), size=n)[cluster]
     codes = world.draw(types[None, :, None], np.zeros((1, 1, 6), dtype=np.int64), generator)[0]
-    studies = [_in_clusters(as_study(world.template, c), cluster) for c in np.split(codes, 2, 1)]
+    studies = [in_clusters(as_study(world.template, c), cluster) for c in np.split(codes, 2, 1)]
     one, two = (scored(world.template, study) for study in studies)
     return _compared(one, two, "same_units", generator)
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tests.benchmarks.coverage import default_tables
 from tests.benchmarks.coverage.designs import interval_cells
 from tests.benchmarks.coverage.intervals import CROWD, UNITS, Intervals
 from tests.benchmarks.coverage.nulls import TESTS, Null
@@ -37,6 +38,10 @@ def tables(known: Known) -> dict[str, str]:
         "grid": by_alpha(known),
         "designs": by_design(known),
         "tests": sizes(known),
+        "defaults": markdown(default_tables.defaults(known), left=1),
+        "switch": markdown(default_tables.switch(known)),
+        "levels": markdown(default_tables.levels(known), left=3),
+        "broken": default_tables.broken(known),
     }
 
 
