@@ -99,18 +99,19 @@ def broken(known: Known) -> str:
     """Return the cells that break the rule as a list."""
     cells: Sequence[Default | Level] = [*default_cells(), *level_cells()]
     pairs = [(cell, found_of(known, cell)) for cell in cells]
-    lines = [
-        f"- {cell.name}: {_found(cell, found)}"
-        for cell, found in pairs
-        if found is not None and cell.misses(found)
-    ]
+    lines = [f"- {_said(c, one)}" for c, one in pairs if one is not None and c.misses(one)]
     return "\n".join(lines) or NO_CELL
 
 
-def _found(cell: Default | Level, found: Found) -> str:
-    """Return what was found in words."""
-    if isinstance(cell, Default):
-        n = found.n - found.results["not rough"][0]
-        return f"the default interval covers {_not_rough(found)[1]} of {n:,.0f} studies"
-    sizes = [f"{key} rejects {_level_of(found, key)}" for key in found.results]
-    return f"{' and '.join(sizes)} of {found.n:,} studies"
+def _said(cell: Default | Level, found: Found) -> str:
+    """Return where and by how much a cell breaks the rule."""
+    if isinstance(cell, Level):
+        test, _, world = cell.what.partition(", ")
+        shares = " and ".join(_level_of(found, key) for key in found.results)
+        where = f"`{test}`, {world}, {cell.n_units} units"
+        return f"{where}: rejects a true hypothesis in {shares} of {found.n:,} studies."
+    where = f"{cell.world}, {cell.n_units} units"
+    if isinstance(cell, Clustered):
+        where = f"{cell.n_clusters} clusters ({cell.sizes} sizes), alpha {cell.alpha:g}"
+    n = found.n - found.results["not rough"][0]
+    return f"{where}: the default interval covers {_not_rough(found)[1]} of {n:,.0f} studies."
