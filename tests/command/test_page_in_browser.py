@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -138,7 +139,7 @@ def results(page):
         row = {
             name: [float(x) for x in text.split()] for name, text in found[start : start + width]
         }
-        row["low"], row["high"] = row.pop("interval")
+        row["low"], row["high"] = row.pop("interval") or (math.nan, math.nan)
         rows.append(row)
     return rows
 
