@@ -163,7 +163,7 @@ class TestRefusals:
             (["--question", "q"], "--question is for files"),
             (["--roster", "r"], "--roster is for files"),
             (["--tool", "brat"], "--tool 'brat' is for files"),
-            (["--duplicates", "first"], "--duplicates first is for files"),
+            (["--duplicates", "first"], "--duplicates 'first' is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
             (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
             (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
