@@ -153,7 +153,7 @@ class UrnOfEachRater(Model):
             return np.full(n, np.nan)
         g, v, u, K = rated.rater_codes, rated.value_codes, rated.row_codes, case.weights.n_values
         n_g = rated.ratings[g]
-        at = v.astype(np.int64) * r + g
+        at = v.astype(np.intp) * r + g  # an index of the dense array p
         p = np.bincount(at, rated.times / n_g, K * r).astype(float).reshape(K, r)
         D_p = case.weights.distance_dot(p)
         between = small_products(p.T, D_p)  # p_g' D p_h

@@ -194,7 +194,7 @@ class TestOverTime:
         lines = ok(*words).partition("OVER TIME (created, 4D)\n")[2].splitlines()
         assert len(lines) == 1 + len(expected) == 4
         assert lines[1].startswith("2026-03-01 00:00 2026-03-05 00:00 ")
-        shown = [line.split()[-3] for line in lines[1:]]
+        shown = [line.split()[7] for line in lines[1:]]
         assert shown == [f"{x:.4f}" for x in expected["estimate"]]
 
     def test_numbers(self):
@@ -203,7 +203,7 @@ class TestOverTime:
         expected = sa.over_time(frame, "step", window=6, reading=sa.Reading(blank="empty"))
         lines = ok(*self.WORDS, "step", "--window", "6").splitlines()[-2:]
         assert [line.split()[0] for line in lines] == ["0", "6"]
-        assert [line.split()[-3] for line in lines] == [f"{x:.4f}" for x in expected["estimate"]]
+        assert [line.split()[5] for line in lines] == [f"{x:.4f}" for x in expected["estimate"]]
 
     @pytest.mark.parametrize(
         ("words", "part"),
