@@ -87,14 +87,12 @@ def imported_rooms(source):
 
 
 def test_every_room_has_a_floor():
-    """A new room must be given its floor, in the table above; there are 21 at most."""
     assert set(FLOOR) == ROOMS
     assert len(ROOMS) <= 21
     assert len(FILES) > 30
 
 
 def test_few_rooms_know_each_other():
-    """At most 110 pairs of rooms import one another; the command and shared limits do not count."""
     pairs = {
         (room_of(path), room)
         for path in FILES
@@ -122,7 +120,6 @@ def imports_of(module, modules):
 
 
 def test_no_modules_import_each_other():
-    """There is no circle of imports, imports in functions included."""
     modules = {
         ".".join(["setagree", *path.relative_to(ROOT).with_suffix("").parts]): path
         for path in FILES
@@ -136,20 +133,17 @@ def test_no_modules_import_each_other():
 
 
 def test_wording_stands_on_the_ground():
-    """How things are spelled depends on nothing above the ground."""
     for path in (ROOT / "wording").rglob("*.py"):
         assert {*imported_rooms(path.read_text(encoding="utf-8"))} <= {*GROUND, "wording"}
 
 
 def test_no_tool_imports_another():
-    """A reader of one tool's exports stands alone: what several need belongs in the room above."""
     for path in (ROOT / "exports" / "tools").glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert "setagree.exports.tools" not in text, path.name
 
 
 def test_each_room_says_what_it_is_for():
-    """A room's first sentence says what it is for."""
     for path in ROOT.glob("*/__init__.py"):
         doc = ast.get_docstring(parsed(path.read_text(encoding="utf-8")))
         assert doc, path
@@ -158,7 +152,6 @@ def test_each_room_says_what_it_is_for():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_go_down(path):
-    """A module imports its own room, and rooms on lower floors."""
     own = room_of(path)
     for room in imported_rooms(path.read_text(encoding="utf-8")):
         assert room == own or FLOOR[room] < FLOOR[own], f"{own} imports {room}"
@@ -176,7 +169,6 @@ def test_imports_go_down(path):
     ],
 )
 def test_the_layer_test_sees_every_form(source, rooms):
-    """Imports of every form are seen, those inside functions as well."""
     assert list(imported_rooms(source)) == rooms
 
 
@@ -195,7 +187,6 @@ def test_only_the_package_imports_by_name():
 
 
 def test_no_function_shadows_a_module():
-    """With every module imported, each public name still is what it is meant to be."""
     code = (
         "import importlib, pkgutil, types, setagree as sa\n"
         "for m in pkgutil.walk_packages(sa.__path__, 'setagree.'):\n"
@@ -241,24 +232,20 @@ def spelled_as_in_python(source):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_sentence_names_an_option_by_option(path):
-    """A sentence calls `option`, which spells an option as the caller does."""
     assert list(spelled_as_in_python(path.read_text(encoding="utf-8"))) == []
 
 
 def test_texts_for_python_alone_exist():
-    """A text that is excused is there."""
     texts = [text for path in FILES for text in texts_of(path.read_text(encoding="utf-8"))]
     assert [known for known in PYTHON_ALONE if not any(known in text for text in texts)] == []
 
 
 def test_the_spelling_test_sees_every_form():
-    """Texts, parts of texts and texts at the head of a module are seen, and docstrings are not."""
     source = "A = 'say blank=.'\ndef f(x):\n    'Say label_sep=.'\n    return f'where={x} holds'"
     assert list(spelled_as_in_python(source)) == ["say blank=.", "where="]
 
 
 def test_options_are_spelled_as_the_command_has_them():
-    """Each option that `option` is called with, and each that the command spells, exists there."""
     pytest.importorskip("typer")
     from setagree.cli import options
     from setagree.cli.app import COMMANDS, app, typer
@@ -298,7 +285,6 @@ def modules_after(statement):
 
 
 def test_import_is_light():
-    """`import setagree` loads nothing else, and a first look at data no wing that it can spare."""
     loaded = modules_after("import setagree")
     assert loaded.isdisjoint(["numpy", "pandas", "scipy", *HEAVY.split(" ")])
     loaded = modules_after("import setagree; setagree.agreement")
@@ -308,7 +294,6 @@ def test_import_is_light():
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_what_needs_no_data_is_quick(option):
-    """The version and the list of commands load neither data nor numbers."""
     pytest.importorskip("typer")
     called = f"sys.argv = ['setagree', '{option}']; from setagree.__main__ import main; main()"
     loaded = modules_after(called)
@@ -316,7 +301,6 @@ def test_what_needs_no_data_is_quick(option):
 
 
 def test_the_import_test_sees_what_is_loaded():
-    """What does need them loads them: the test above is not blind."""
     pytest.importorskip("typer")
     assert {"typer", "setagree.cli.app"} <= modules_after("import setagree.cli.app")
     assert "setagree.inference" in modules_after("import setagree; setagree.bootstrap")
@@ -382,14 +366,12 @@ BUDGET = {
 
 @pytest.mark.parametrize("room", BUDGET)
 def test_rooms_keep_to_their_lines(room):
-    """A room has no more lines than its budget, and a budget no more than 100 lines to spare."""
     paths = (ROOT / room).rglob("*.py")
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
     assert BUDGET[room] - 100 < lines <= BUDGET[room]
 
 
 def test_every_package_has_a_budget():
-    """A new package gets a budget as well."""
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(BUDGET)
 
 
@@ -411,7 +393,6 @@ def test_modules_are_small():
 
 
 def test_the_size_test_counts_what_it_says():
-    """Docstrings, comments and blank lines do not count; a text over lines does."""
     source = '''
 def f(x):
     """Return x.
@@ -448,21 +429,18 @@ NO_EXAMPLE = {
 
 @pytest.mark.parametrize("name", sorted(set(sa.__all__) - set(NO_EXAMPLE)))
 def test_public_names_have_an_example(name):
-    """Every public name is documented, with a section of examples."""
     doc = inspect.getdoc(getattr(sa, name))
     assert doc is not None
     assert re.search(r"^Examples\n-+\n(.|\n)*>>> ", doc, re.MULTILINE)
 
 
 def test_exceptions_are_needed():
-    """A name that is excused exists, and has no example indeed."""
     assert set(NO_EXAMPLE) <= set(sa.__all__)
     for name in NO_EXAMPLE:
         assert "\nExamples\n" not in (inspect.getdoc(getattr(sa, name)) or "")
 
 
 def test_constructors_of_annotations_have_examples():
-    """Every `from_...` of annotations and tallies has an example, as have parsing and merging."""
     methods = [
         getattr(kind, name)
         for kind in (sa.Annotations, sa.Tally)
@@ -480,14 +458,12 @@ WHOLE_SCALE = {"ordinal", "ordinal_gwet", "bipolar", "circular"}
 
 @pytest.mark.parametrize("name", sorted(set(sa.distances.distance_names()) - WHOLE_SCALE))
 def test_distances_have_an_example(name):
-    """Every named distance shows what it gives for two answers."""
     doc = inspect.getdoc(getattr(sa.distances, name))
     kind = inspect.getdoc(type(getattr(sa.distances, name)))
     assert f">>> {name}(" in doc or f"distances.{name}(" in kind
 
 
 def test_all_is_sorted_and_complete():
-    """The public names are listed in order, once, and exist."""
     assert sa.__all__ == sorted(sa.__all__)
     assert len(set(sa.__all__)) == len(sa.__all__)
     assert all(hasattr(sa, name) for name in sa.__all__)
@@ -511,7 +487,6 @@ def test_doctests(name):
 
 
 def test_there_are_doctests():
-    """The finder finds examples in functions, classes and distances alike."""
     found = doctest.DocTestFinder(exclude_empty=True)
     named = {
         test.name.rpartition(".")[2]
@@ -532,7 +507,6 @@ def test_there_are_doctests():
 
 
 def test_the_version_stands_in_one_place():
-    """The version is written in the package alone; the build reads it from there."""
     build = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in build["project"]
     assert build["project"]["dynamic"] == ["version"]

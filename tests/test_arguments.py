@@ -100,21 +100,18 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
     ],
 )
 def test_another_type(call, said):
-    """The sentence names the argument and what was given."""
     with pytest.raises(sa.SetagreeError) as refused:
         call()
     assert said in str(refused.value)
 
 
 def test_level_of_a_picture():
-    """A picture asks for a level as everything does."""
     plots = pytest.importorskip("setagree.plots")
     with pytest.raises(sa.SetagreeError, match="must lie between 0 and 1"):
         plots.raters(sa.by_rater(STUDY), level="x")
 
 
 def test_array_of_missing_texts():
-    """An array of texts goes for a list of them."""
     rows = [("ann", 1, "a"), ("bob", 1, "a"), ("ann", 2, "b"), ("bob", 2, "a")]
     rows += [("ann", 3, "n/a"), ("bob", 3, "-")]
     study = sa.Annotations.from_triples(rows, missing=np.array(["n/a", "-"]))
@@ -122,7 +119,6 @@ def test_array_of_missing_texts():
 
 
 def test_rows_without_a_unit_are_counted_in_words():
-    """Several rows are rows, not "row of a units"."""
     frame = pd.DataFrame({"unit": [None, None], "ann": ["x", "y"], "bob": ["x", "x"]})
     with pytest.raises(sa.SetagreeError, match="2 rows of a unit without a name"):
         sa.Annotations.from_wide(frame, unit="unit")
@@ -162,7 +158,6 @@ MINE = {"model": MODEL, "title": "mine", "symbol": "m", "short": "mine"}
     ],
 )
 def test_no_coefficient(given, said):
-    """What a coefficient is made of is checked when it is made."""
     with pytest.raises(sa.SetagreeError) as refused:
         sa.coefficient(**{**MINE, **given})(lambda study: study)
     assert said in str(refused.value)
@@ -170,7 +165,6 @@ def test_no_coefficient(given, said):
 
 @pytest.mark.parametrize("function", [3, {}, int, "score"])
 def test_no_function_of_a_coefficient(function):
-    """A coefficient is made of a function, from which it has its name."""
     with pytest.raises(sa.SetagreeError, match="must be a function that has a name"):
         sa.coefficient(**MINE)(function)
 
@@ -188,7 +182,6 @@ def test_no_function_of_a_coefficient(function):
     ],
 )
 def test_no_name_of_a_distance(call, name):
-    """The name of a distance is text."""
     with pytest.raises(sa.SetagreeError, match="must be text"):
         call(name)
 
@@ -217,7 +210,6 @@ def test_no_name_of_a_distance(call, name):
     ids=["distance", "distance unlike any", "coefficient", "column", "option"],
 )
 def test_unknown_names(call, error, words):
-    """An unknown name is an error with near matches, or with all there are."""
     assert words in sentence(error, call)
 
 
@@ -226,6 +218,5 @@ def test_unknown_names(call, error, words):
     "name", ["unit", "labels", "wide", "raters_in_rows", "raters", "question", "tool"]
 )
 def test_a_reading_of_no_names(name, wrong):
-    """Tables, arrays and the missing value are no names of columns, flags or formats."""
     with pytest.raises(sa.SetagreeError, match=f"(?s){name}=.* (is|must be) "):
         sa.Reading(**{name: wrong})

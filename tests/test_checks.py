@@ -15,25 +15,20 @@ from setagree.errors import CostError, OptionError
 
 
 def test_what_fits_passes():
-    """Costs up to the limits are no error."""
     check_cost("A table", n_bytes=MOST_BYTES, n_steps=MOST_STEPS, instead="-")
 
 
 def test_memory_is_named():
-    """The sentence has the reckoned memory, the limit and the smaller request."""
     with pytest.raises(CostError, match=r"^A table would take about 3\.1 GB .* Ask for less\.$"):
         check_cost("A table", n_bytes=3.1e9, instead="Ask for less.")
 
 
 def test_steps_are_named():
-    """The same for the steps; it can be caught as every other error of setagree."""
     with pytest.raises(sa.SetagreeError, match=r"about 20,000,000,000 steps; the limit is"):
         check_cost("A test", n_steps=2e10, instead="Ask for less.")
 
 
 class TestLevels:
-    """A confidence level is a number, and what is none is refused in a sentence."""
-
     @pytest.mark.parametrize("level", ["0.95", None, 95, 1, np.array([0.9]), [0.9], float("nan")])
     def test_refused(self, level):
         """Text, nothing, a list, or a number outside of (0, 1), wherever a level is asked for."""
@@ -61,8 +56,6 @@ ALPHA = sa.krippendorff_alpha(STUDY)
 
 
 class TestNames:
-    """A wrong name is answered with the right one."""
-
     @pytest.mark.parametrize(
         ("call", "said"),
         [
@@ -202,7 +195,6 @@ class TestNames:
         ],
     )
     def test_of_the_package(self, name, said):
-        """Of a name of the package."""
         with pytest.raises(AttributeError) as refused:
             getattr(sa, name)
         assert said in str(refused.value)
@@ -222,14 +214,12 @@ class TestNames:
         ],
     )
     def test_of_a_class(self, kind, name, said):
-        """Of a constructor: what it is called here, or all there are."""
         with pytest.raises(AttributeError, match=rf"has no attribute '{name}'.*") as refused:
             getattr(kind, name)
         assert said in str(refused.value)
         assert not hasattr(kind, "__wrapped__")
 
     def test_every_public_function_answers(self):
-        """No public function, coefficient or constructor has been forgotten."""
         made = [getattr(sa.Annotations, n) for n in dir(sa.Annotations) if n.startswith("from_")]
         named = [getattr(sa, n) for n in sa.__all__]
         calls = [one for one in named if inspect.isroutine(one) or isinstance(one, sa.Coefficient)]
@@ -241,7 +231,6 @@ class TestNames:
                 call(no_such_option=1)
 
     def test_signatures_stay(self):
-        """A public function looks as it did, to people and to tools, and can be pickled."""
         assert str(inspect.signature(sa.by_label)).startswith("(study: 'Data', *, level: 'float'")
         assert sa.by_label.__module__ == "setagree.diagnosis.by_label"
         assert pickle.loads(pickle.dumps(sa.by_label)) is sa.by_label  # noqa: S301
@@ -249,8 +238,6 @@ class TestNames:
         assert "@public\ndef jackknife" in inspect.getsource(sa.jackknife)
 
     def test_what_takes_any_option(self):
-        """A function of any options stays as it is."""
-
         def draw(**options):
             return options
 
@@ -258,7 +245,6 @@ class TestNames:
 
 
 def test_help_shows_the_public_names():
-    """`dir` and `help` of the package show the public names, and no other."""
     assert dir(sa) == sa.__all__
     text = pydoc.plain(pydoc.render_doc(sa))
     functions = text.partition("\nFUNCTIONS\n")[2].partition("\nDATA\n")[0]

@@ -17,17 +17,13 @@ def raised_by_module(base):
 
 
 class TestHierarchy:
-    """One base for all errors, one for all warnings."""
-
     @pytest.mark.parametrize("error", raised_by_module(Exception))
     def test_one_base_catches_all(self, error):
-        """Whoever catches SetagreeError catches every error; SetagreeWarning every warning."""
         assert issubclass(error, (sa.SetagreeError, sa.SetagreeWarning))
         assert issubclass(error, ValueError) is issubclass(error, sa.SetagreeError)
         assert issubclass(error, UserWarning) is issubclass(error, sa.SetagreeWarning)
 
     def test_a_package_that_does_not_load(self):
-        """A package that is installed and does not load is not called missing."""
         try:
             raise ImportError("libduck.so: failed to map segment")  # noqa: TRY301 - in flight
         except ImportError:
@@ -38,34 +34,26 @@ class TestHierarchy:
         )
 
     def test_a_missing_package_is_an_import_error(self):
-        """Code that guards an optional package with ``except ImportError`` works."""
         assert issubclass(errors.MissingDependencyError, ImportError)
 
     def test_undefined_agreement_can_be_filtered_from_the_top(self):
-        """The warning most often silenced is a name of the package."""
         assert sa.UndefinedAgreementWarning is errors.UndefinedAgreementWarning
 
 
 def test_a_path_with_half_a_character():
-    """A path that no file can have is refused in words; one with odd bytes is a path."""
     with pytest.raises(errors.OptionError, match=r"half a character \(a lone surrogate\)"):
         errors.check_path("r\ud83d.html")
     errors.check_path("caf\udce9.html")
 
 
 class TestNearNames:
-    """Which names a misspelt one may have meant."""
-
     def test_best_first(self):
-        """The nearest spelling is the first of the hints."""
         assert errors.near_names("joyy", ["boy", "joy", "enjoy"])[0] == "joy"
 
     def test_case_does_not_matter(self):
-        """A name in another case is as near as can be, and comes back as it is spelt."""
         assert errors.near_names("MASI", ["Masi", "dice"]) == ["Masi"]
 
     def test_names_keep_their_type(self):
-        """The number 10 is a hint for the text "10", and stays a number."""
         assert errors.near_names("10", [10, 7]) == [10]
 
     def test_limit(self):
@@ -75,13 +63,11 @@ class TestNearNames:
         assert len(errors.near_names("label", names, limit=1)) == 1
 
     def test_part_of_a_name(self):
-        """A whole word of a longer name is near it, however much longer the name is."""
         names = ["fleiss_kappa", "krippendorff_alpha", "percent_agreement"]
         assert errors.near_names("alpha", names) == ["krippendorff_alpha"]
         assert len(errors.near_names("label", [f"label {k}" for k in range(500)])) == 3
 
     def test_nothing_near(self):
-        """Where nothing resembles the name there is no hint."""
         assert errors.near_names("masi", ["quadratic"]) == []
         assert errors.did_you_mean("masi", ["quadratic"]) == ""
         assert errors.did_you_mean("masi", []) == ""
@@ -92,18 +78,14 @@ class TestNearNames:
         assert errors.did_you_mean("1", [1]) == " Did you mean 1?"
 
     def test_several_hints(self):
-        """Names that are as near are both offered."""
         assert set(errors.near_names("labels", ["label 1", "label 2"])) == {"label 1", "label 2"}
         assert " or " in errors.did_you_mean("labels", ["label 1", "label 2"])
 
     def test_long_names_are_cut(self):
-        """A hint of thousands of characters does not fill the screen."""
         assert len(errors.did_you_mean("x" * 10_000, ["x" * 9_999])) < 120
 
 
 class TestWords:
-    """Numbers, lists and values inside sentences."""
-
     @pytest.mark.parametrize(
         ("number", "words"),
         [(0, "0 units"), (1, "1 unit"), (2, "2 units"), (1234567, "1,234,567 units")],
@@ -133,7 +115,6 @@ class TestWords:
         assert errors.listing(items, limit=limit) == words
 
     def test_listing_cuts_long_items(self):
-        """Five items of 10,000 characters are still a sentence."""
         assert len(errors.listing(["x" * 10_000] * 5)) < 1_100
 
     def test_shorten(self):
@@ -144,24 +125,19 @@ class TestWords:
         assert len(errors.shorten("x" * 10_000)) == 80
 
     def test_numpy_scalars(self):
-        """A number or text from an array is quoted as Python's own."""
         assert errors.shorten(np.int64(7)) == "7"
         assert errors.shorten(np.str_("a")) == "'a'"
         assert errors.listing([np.float64(0.5), np.bool_(True)]) == "0.5, True"
 
     @pytest.mark.parametrize("hostile", ["%s %d", "{x}", "{0}", "\\n", "\x1b[2J", "</script>"])
     def test_nothing_is_formatted_twice(self, hostile):
-        """Text that looks like a template or a terminal code stands as Python writes it."""
         assert errors.shorten(hostile) == repr(hostile)
         assert errors.listing([hostile]) == repr(hostile)
         assert "\x1b" not in errors.listing([hostile])
 
 
 class TestWarn:
-    """Warnings point at the line of the caller, not into the library."""
-
     def test_one_call_deep(self):
-        """A warning given by the helper itself is that of its caller."""
         with pytest.warns(errors.SetagreeWarning, match="^odd$") as caught:
             errors.warn("odd", errors.SetagreeWarning)
         assert caught[0].filename == __file__
@@ -181,15 +157,12 @@ class TestWarn:
         ids=["blank", "case", "separator", "scale", "swapped", "tally", "coefficient", "table"],
     )
     def test_any_depth(self, call):
-        """So is one given deep inside, however the library was entered."""
         with pytest.warns(errors.SetagreeWarning) as caught:
             call()
         assert {one.filename for one in caught} == {__file__}
 
 
 class TestChoice:
-    """An option with a closed list of values."""
-
     def test_known(self):
         """A value of the list passes."""
         errors.check_choice("case", "keep", ("keep", "lower"))
@@ -204,7 +177,6 @@ class TestChoice:
 
     @pytest.mark.parametrize("value", [None, 1, ("keep",)])
     def test_other_types(self, value):
-        """What is no text is refused in the same words."""
         with pytest.raises(errors.OptionError, match=r"case=.* is unknown; use 'keep', 'lower'\."):
             errors.check_choice("case", value, ("keep", "lower"))
 
@@ -213,13 +185,10 @@ class TestChoice:
     ("value", "named"), [(1, "an int"), ({}, "a dict"), (ValueError(), "a ValueError")]
 )
 def test_a_type_has_its_article(value, named):
-    """The type of a value is named with the article that it takes."""
     assert errors.a_type(value) == named
 
 
 class TestSpelling:
-    """A sentence names an option as the caller writes it."""
-
     @pytest.mark.parametrize(
         ("options", "python", "command"),
         [
@@ -247,13 +216,11 @@ class TestSpelling:
         assert errors.option(*options) == python
 
     def test_long_values_are_cut(self):
-        """A value that is refused is cut to what fits in a sentence, however it is spelled."""
         assert len(errors.option("blank", "x" * 500, limit=80)) == len("blank=") + 80
         with errors.spelling({"blank": "--blank"}):
             assert len(errors.option("blank", "x" * 500, limit=80)) == len("--blank ") + 80
 
     def test_inner_names_win(self):
-        """What is set for a part of the work holds in it alone, an error in it or not."""
         with errors.spelling({"format": "--format", "label_sep": "--label-sep"}):
             with (
                 pytest.raises(

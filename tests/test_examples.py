@@ -27,19 +27,16 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("make_")])
 def test_script_runs(script: str) -> None:
-    """Each script prints an alpha and ends well."""
     assert "krippendorff_alpha" in run(script)
 
 
 def test_study_is_what_its_script_writes(tmp_path: Path) -> None:
-    """The committed study is what the seeded script writes, byte for byte."""
     written = tmp_path / "study.csv"
     assert "300 units" in run("make_study.py", str(written))
     assert filecmp.cmp(written, EXAMPLES / "study.csv", shallow=False)
 
 
 def test_picture_of_the_report(tmp_path: Path) -> None:
-    """The script takes a picture of the report, where there is a browser."""
     pytest.importorskip("playwright", reason="playwright drives the browser")
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         pytest.skip("no Chromium on the path to take a picture with")
@@ -49,7 +46,6 @@ def test_picture_of_the_report(tmp_path: Path) -> None:
 
 
 def test_walkthrough_gives_the_published_figures() -> None:
-    """The 11 units give the alpha and the kappa of the published walk-through."""
     wide = pd.read_csv(EXAMPLES / "walkthrough.csv", index_col="unit", dtype=str)
     table = sa.agreement(sa.Annotations.from_wide(wide))
     # 27678/68753 and 0.40738381 with two independent programs.
@@ -58,7 +54,6 @@ def test_walkthrough_gives_the_published_figures() -> None:
 
 
 def test_scales_give_krippendorffs_figures() -> None:
-    """Krippendorff's 4 x 12 gives ratio alpha 0.7974 (with category positions 0.734)."""
     ratings = pd.read_csv(EXAMPLES / "scales.csv", index_col="unit")
     study = sa.Annotations.from_wide(ratings, kind="value")
     published = {"nominal": 0.743421052632, "ordinal": 0.815387503755, "ratio": 0.797402774712}

@@ -55,8 +55,6 @@ odd_distance = toy_agreement:odd
 
 @dataclass(frozen=True)
 class Coin(Fixed):
-    """Chance agrees every other time."""
-
     def level(self, case):
         """Return one half."""
         return 0.5
@@ -103,8 +101,6 @@ def by_hand(study, name, distance="masi"):
 
 @pytest.mark.parametrize("asked", [coin_kappa, "die_kappa"])
 class TestCoefficient:
-    """One passed as a value, and one that an installed package offers under a name."""
-
     @pytest.fixture(autouse=True)
     def one(self, package, asked):
         """Score the study."""
@@ -121,7 +117,6 @@ class TestCoefficient:
             assert one.standard_error > 0
 
     def test_units_redrawn(self, asked):
-        """Resamples spread about the estimate as its standard error says."""
         boot = sa.bootstrap(self.score, n_resamples=400, rng=1)
         assert boot.distribution.mean() == pytest.approx(self.score.estimate, abs=0.03)
         assert boot.standard_error == pytest.approx(self.score.standard_error, rel=0.2)
@@ -137,7 +132,6 @@ class TestCoefficient:
         )
 
     def test_one_left_out(self, asked):
-        """Without each unit, and without each rater, it is that of the rest."""
         triples = STUDY.to_triples()
         for over, place, names in (("units", 1, STUDY.units), ("raters", 0, STUDY.raters)):
             values = sa.jackknife(self.score, over=over).values
@@ -151,7 +145,6 @@ class TestCoefficient:
         assert table[self.name, "masi"].estimate == pytest.approx(self.score.estimate, abs=1e-12)
 
     def test_compared_and_planned(self, asked):
-        """It is compared with another on the same units, and planned with."""
         found = sa.compare(self.score, sa.krippendorff_alpha(STUDY))
         assert self.name in str(found)
         assert len(sa.plan(self.score, sa.PlanGoals(half_width=0.05)).frame) > 0
@@ -166,7 +159,6 @@ class TestCoefficient:
 
 
 def test_command_scores_it(package):
-    """The command asks the installed package for the name and lists it."""
     (row,) = rows("score", "study.csv", "-c", "die_kappa")
     study = sa.read("study.csv")
     assert row["estimate"] == by_hand(study, "die_kappa")
@@ -184,8 +176,6 @@ def test_command_scores_it(package):
 
 
 class TestDistance:
-    """An overlap distance passed as a value, and one of an installed package."""
-
     @pytest.mark.parametrize("asked", [sa.OverlapDistance(half, name="half"), "thirds"])
     def test_everywhere(self, package, asked):
         """All coefficients take it, and what follows of them."""
@@ -219,10 +209,7 @@ class TestDistance:
 
 
 class TestWhatIsNone:
-    """Entry points that hold something else, and names that nobody knows."""
-
     def test_odd_entry_points(self, package):
-        """They are refused in a sentence that names them."""
         (package / "entry_points.txt").write_text(POINTS)
         with pytest.raises(sa.SetagreeError, match="'odd_kappa' is not a coefficient"):
             sa.agreement(STUDY, coefficient="odd_kappa")
@@ -236,7 +223,6 @@ class TestWhatIsNone:
 
 
 def test_help_shows_signature_and_formula():
-    """help() of a coefficient is as good as that of a function."""
     shown = pydoc.plain(pydoc.render_doc(sa.krippendorff_alpha))
     assert "krippendorff_alpha(study" in shown
     assert "distance" in shown.partition("\n\n")[2].splitlines()[0]
@@ -246,13 +232,10 @@ def test_help_shows_signature_and_formula():
 
 
 def test_pickled_by_name():
-    """A coefficient travels to another process as a function does."""
     assert pickle.loads(pickle.dumps(sa.krippendorff_alpha)) is sa.krippendorff_alpha  # noqa: S301
 
 
 def test_a_method_of_a_class():
-    """A coefficient that is an attribute of a class is bound as a function would be."""
-
     class Holder:
         alpha = sa.krippendorff_alpha
 
@@ -262,16 +245,12 @@ def test_a_method_of_a_class():
 
 @dataclass(frozen=True)
 class Strange(Model):
-    """A model of chance that tells nothing of how it may be reweighted."""
-
     def linearised(self, case):
         """Return 1 - pe."""
         return 0.5, None
 
 
 def test_a_model_of_no_known_kind():
-    """It scores, and says that it cannot be reweighted or do without a rater."""
-
     @sa.coefficient(model=Strange(), title="Strange kappa", symbol="κ", short="kappa")
     def strange_kappa(study, *, distance=None):
         return sa.score(study, strange_kappa, distance=distance)
@@ -290,14 +269,12 @@ def by_hand_at_half(study):
 
 
 def test_a_name_of_before():
-    """What another library would call reduce is called tally."""
     with pytest.raises(AttributeError, match=r"setagree\.reduce is called setagree\.tally"):
         _ = sa.reduce
 
 
 @pytest.mark.usefixtures("package")
 def test_the_shell_completes_their_names(monkeypatch):
-    """Names of other packages are completed, and their modules are not loaded for that."""
     monkeypatch.delitem(sys.modules, "toy_agreement", raising=False)
     for words, found in (("score -c die", "die_kappa"), ("score -d masi,thi", "masi,thirds")):
         env = {"_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": f"setagree {words}"}

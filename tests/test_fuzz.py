@@ -25,7 +25,6 @@ def test_short_run(family, cases):
 
 
 def test_objects_that_are_all_text():
-    """A table of objects that are text, but for nulls, is expected to be read as text is."""
     programs = table_programs(Random("tables 771204 643"), n_roads=99)
     failures = [f"{program.part}: {program.run()}" for program in programs]
     assert failures == [f"{program.part}: None" for program in programs]
@@ -33,7 +32,6 @@ def test_objects_that_are_all_text():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_seed_one_case(family):
-    """Equal seeds give equal programs, letter by letter; others give others."""
     texts = [[p.text for p in FAMILIES[family](Random(seed))] for seed in ("1", "1", "2")]
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
@@ -60,13 +58,11 @@ def test_a_wrong_distance_is_seen(monkeypatch):
 
 
 def test_a_wrong_policy_is_seen(monkeypatch):
-    """Blank text that is no annotation where it should be the empty set is seen, as are repeats."""
     monkeypatch.setattr("setagree.study.labels._blank", lambda cell, policy: None)
     assert any("AssertionError" in failure for failure in found("tables", 60))
 
 
 def test_a_lost_repeat_is_seen(monkeypatch):
-    """The first of several answers in the place of the last is seen."""
     right = assembly._settle_duplicates
     wrong = lambda coded, policy: right(coded, "first" if policy == "last" else policy)  # noqa: E731
     monkeypatch.setattr(assembly, "_settle_duplicates", wrong)
@@ -75,8 +71,6 @@ def test_a_lost_repeat_is_seen(monkeypatch):
 
 @pytest.mark.parametrize("error", [TypeError, MemoryError, NotImplementedError, RecursionError])
 def test_a_raw_error_is_seen(monkeypatch, error):
-    """A function that raises what is no sentence of ours is seen."""
-
     def broken(*given, **options):
         raise error("planted")
 
@@ -87,8 +81,6 @@ def test_a_raw_error_is_seen(monkeypatch, error):
 
 
 def test_a_raw_warning_is_seen(monkeypatch):
-    """A warning that is not of this library is seen."""
-
     def careless(*given, **options):
         return np.zeros(1) / np.zeros(1)
 
@@ -99,8 +91,6 @@ def test_a_raw_warning_is_seen(monkeypatch):
 
 
 def test_a_traceback_is_seen(monkeypatch):
-    """A command that ends in an error without a sentence is seen."""
-
     def broken(*given, **options):
         raise KeyError("planted")
 
@@ -109,6 +99,5 @@ def test_a_traceback_is_seen(monkeypatch):
 
 
 def test_json_that_is_none_is_seen(monkeypatch):
-    """JSON with NaN in it is seen."""
     monkeypatch.setitem(cli_output.WRITERS, "json", lambda frame: '[{"a": NaN}]')
     assert any("ZeroDivisionError" in failure for failure in found("commands", 100))

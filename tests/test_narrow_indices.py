@@ -28,7 +28,6 @@ def narrow(monkeypatch):
 
 
 def test_the_numpy_refuses_what_that_of_a_browser_does():
-    """An array of int64 is no index array, and one that numpy itself makes is."""
     wide = np.arange(3).astype(NUMPY.int64)
     for refuse in (
         lambda: NUMPY.bincount(wide),
@@ -49,14 +48,12 @@ def test_the_numpy_refuses_what_that_of_a_browser_does():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sets", "crowd", "vocabulary", "large", "numbers", "categories"])
 def test_everything_works_with_indices_of_32_bits(narrow, kind):
-    """No function hands int64 to what takes indices alone."""
     found = answers([kind])
     assert len(found) > 30
     assert {name: one for name, one in found.items() if isinstance(one, Exception)} == {}
 
 
 def test_every_function_is_asked():
-    """A new public function is asked as well, or is named above."""
     text = inspect.getsource(every_function)
     missing = {name for name in sa.__all__ if f"sa.{name}(" not in text and f'"{name}"' not in text}
     assert missing - NOT_ASKED == set()

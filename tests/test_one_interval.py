@@ -193,7 +193,6 @@ def test_report(case):
 
 @pytest.mark.parametrize("name", ["two raters below chance", "full agreement"])
 def test_two_raters_are_their_pair(name):
-    """The pair of two raters has the interval of the table, which a page shows next to it."""
     alpha = sa.agreement(STUDIES[name][0], distance="nominal")["alpha"]
     (pair,) = sa.by_pair(STUDIES[name][0], distance="nominal").to_dict("records")
     assert (pair["low"], pair["high"]) == alpha.interval()

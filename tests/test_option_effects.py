@@ -114,7 +114,6 @@ COEFFICIENTS = (
 
 
 def two(study):
-    """Return the study of two raters."""
     return study.without_raters(["cem", "dia"])
 
 
@@ -130,12 +129,10 @@ def repeats(study):
 
 
 def drawn_as(study):
-    """Return the options with which a study was drawn."""
     return {name: x for name in SAMPLING if (x := getattr(study.sampling, name)) is not None}
 
 
 def numbers(study):
-    """Return the study of the numbers of labels."""
     rows = study.to_long()
     rows["labels"] = rows["labels"].map(lambda labels: sum(map(len, labels)))
     of_units = {name: study.units_frame[name].to_dict() for name in study.units_frame}
@@ -292,7 +289,6 @@ def names(text):
 
 
 def test_every_function_has_a_row():
-    """A new public function stands in a table, or among those that take no data."""
     public = {name for name in sa.__all__ if inspect.isroutine(getattr(sa, name))}
     public |= {name for name in sa.__all__ if isinstance(getattr(sa, name), sa.Coefficient)}
     assert names(OF_STUDIES) == set(CALLS)
@@ -332,7 +328,6 @@ def test_tables(name, given, letter):
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_options_that_a_function_does_not_have(name):
-    """An option of reading is refused by name where a function has no such option."""
     function = getattr(sa, name)
     known = inspect.signature(function).parameters
     for given in (*SAMPLING, *READING):
@@ -379,7 +374,6 @@ NO_STUDY = {"accept", "page", "formats", "cite", "distances", "coefficients"}
 
 
 def test_every_command_has_a_row():
-    """A new command stands in the table, or among those that read no study."""
     assert names(OF_COMMANDS) == set(WORDS) == set(COMMANDS) - NO_STUDY
 
 
@@ -444,7 +438,6 @@ REDUCING = ("score", "test", "plan")
 @pytest.mark.parametrize("given", IN_DUCKDB)
 @pytest.mark.parametrize("command", [one for one in WORDS if one != "compare"])
 def test_options_of_reduced_files(command, given, folder, monkeypatch):
-    """A line names what made DuckDB reduce the file; commands without the option refuse it."""
     pytest.importorskip("duckdb", reason="DuckDB reduces files")
     monkeypatch.chdir(folder)
     code, _, lines = run(folder, command, "study.csv", *WORDS[command], *IN_DUCKDB[given])
@@ -459,7 +452,6 @@ def test_options_of_reduced_files(command, given, folder, monkeypatch):
 
 @pytest.mark.parametrize("command", sorted({*WORDS} - {"convert", "diagnose", "report"}))
 def test_escape_needs_a_form_for_programs(command, folder, monkeypatch):
-    """A table for people has no formulas, so the option is refused there."""
     monkeypatch.chdir(folder)
     file = "repeated.csv" if command == "repeats" else "study.csv"
     code, _, lines = run(folder, command, file, *WORDS[command], "-f", "table", "--escape")

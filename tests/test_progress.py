@@ -13,8 +13,6 @@ from setagree.progress import stages, track, without_line
 
 
 class Terminal:
-    """A place to write that says whether somebody looks."""
-
     def __init__(self, *, looked_at):
         self.looked_at = looked_at
         self.written = ""
@@ -55,7 +53,6 @@ def test_shown(monkeypatch):
 
 
 def test_several_at_once(monkeypatch):
-    """Where an item stands for several things, these are counted, the last of them not twice."""
     tqdm = pytest.importorskip("tqdm").tqdm
     terminal, counts = Terminal(looked_at=True), []
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -66,7 +63,6 @@ def test_several_at_once(monkeypatch):
 
 
 def test_without_tqdm(monkeypatch):
-    """Without tqdm long work runs all the same, and writes nothing."""
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert run(monkeypatch, long=True, looked_at=True) == (list("abcde"), "")
 
@@ -93,15 +89,12 @@ def on_a_terminal(monkeypatch, columns):
 
 @pytest.mark.parametrize("columns", [0, 40, 100])
 def test_terminals_of_every_width(monkeypatch, columns):
-    """A terminal that does not know its width, and says 0, shows the work all the same."""
     written = on_a_terminal(monkeypatch, columns)
     assert "letters:   0%" in written
     assert max(map(len, written.split("\r"))) <= (columns or 80)
 
 
 class TestStages:
-    """Work that nobody can count is shown by its stage, in one line that goes away."""
-
     def terminal(self, monkeypatch):
         """Return a terminal that somebody looks at, where work is long after a hundredth second."""
         pytest.importorskip("tqdm")
@@ -120,7 +113,6 @@ class TestStages:
         return False
 
     def test_short_work_is_quiet(self, monkeypatch):
-        """What takes less than two seconds writes nothing."""
         terminal = self.terminal(monkeypatch)
         monkeypatch.setattr(progress, "_DELAY", 2.0)
         with stages("report", 2) as reached:
@@ -129,7 +121,6 @@ class TestStages:
         assert terminal.written == ""
 
     def test_long_work_says_its_stage(self, monkeypatch):
-        """The stage and its place are shown, and nothing is left."""
         terminal = self.terminal(monkeypatch)
         with stages("report", 3) as reached:
             reached("labels")
@@ -140,7 +131,6 @@ class TestStages:
         assert "\n" not in terminal.written
 
     def test_unknown_work_is_shown_after_a_while(self, monkeypatch):
-        """A loop that was not known to be long is shown once it is."""
         terminal = self.terminal(monkeypatch)
         items = []
         for item in track(range(4), total=4, what="letters", long=False):
@@ -150,7 +140,6 @@ class TestStages:
         assert "letters:  25%" in terminal.written
 
     def test_one_line(self, monkeypatch):
-        """What says more takes the place of what says less, which comes back after it."""
         terminal = self.terminal(monkeypatch)
         with stages("working"), stages("reading") as _:
             assert self.seen(terminal, "reading")
@@ -172,7 +161,6 @@ class TestStages:
         assert "\n" not in terminal.written
 
     def test_nobody_looks(self, monkeypatch):
-        """Without a terminal, or without tqdm, stages change nothing."""
         for looked_at in (False, True):
             terminal = Terminal(looked_at=looked_at)
             monkeypatch.setattr(sys, "stderr", terminal)

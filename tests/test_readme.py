@@ -52,7 +52,6 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.filterwarnings("ignore:where=")  # which counts the rows that a condition drops
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)])
 def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All Python blocks run one after the other, and each prints the block below it."""
     monkeypatch.chdir(ROOT)
     blocks = python_blocks(page)
     names: dict[str, object] = {}
@@ -69,7 +68,6 @@ def test_python_blocks_print_what_follows_them(page: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
-    """Every relative link names a file that is there, and every anchor a heading of it."""
     for target, anchor in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
         linked = (ROOT / page).parent / target if target else ROOT / page
         assert linked.exists(), target
@@ -81,7 +79,6 @@ def test_links_lead_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_read_in_five_minutes(page: str) -> None:
-    """A page has 1,200 words of prose at most: code, what it prints and tables apart."""
     text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
     assert len(LINK.sub("]", prose).split()) <= 1200
@@ -89,7 +86,6 @@ def test_a_page_is_read_in_five_minutes(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_tables_and_blocks_are_whole(page: str) -> None:
-    """Every table begins with its header and the line below it; every block has three backticks."""
     text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
     assert not re.search(r"^``[^`]", text, re.MULTILINE)
     for table in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
@@ -103,7 +99,6 @@ def test_readme_is_short() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_command_lines_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every `setagree` line of the pages succeeds and prints something."""
     invoke = pytest.importorskip("cli_support", reason="the command needs the cli extra").invoke
     monkeypatch.chdir(ROOT)
     done = invoke(*shlex.split(command, comments=True)[1:])
@@ -119,7 +114,6 @@ def test_command_lines_run(command: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_first_picture_is_real_output() -> None:
-    """The output at the top of the README is what the command above it prints."""
     shown = next(text for language, text in BLOCKS if language == "text")
     command, _, expected = shown.partition("\n")
     done = run(command.removeprefix("$ "))
@@ -130,7 +124,6 @@ def test_first_picture_is_real_output() -> None:
 
 
 def test_set_up_commands_are_single_lines() -> None:
-    """One line installs and does the main job, one installs and runs the tests."""
     lines = [line for language, code in BLOCKS if language == "bash" for line in code.splitlines()]
     set_up = [line for line in lines if "pip install" in line]
     assert len(set_up) == 2
@@ -139,7 +132,6 @@ def test_set_up_commands_are_single_lines() -> None:
 
 
 def test_the_tools_that_are_counted() -> None:
-    """README and guide count the tools whose exports are read: no plain tables, none refused."""
     tools = {name.split("_")[0] for name in sa.formats()["name"]} - {"plain", "nvivo"}
     guide = (ROOT / "examples/guide/exports.md").read_text(encoding="utf-8")
     assert f"the exports of {len(tools)} annotation tools" in README

@@ -76,17 +76,13 @@ BASES = {"Resampled", "Replicated", "ResultRows", "ResultPerModel"}
 
 
 def test_every_result_is_here():
-    """A new result is added to the table above."""
     assert {each.__name__ for each in kinds()} - BASES == set(MADE)
     assert all(type(result).__name__ == name for name, result in MADE.items())
 
 
 @pytest.mark.parametrize("result", MADE.values(), ids=MADE)
 class TestEveryResult:
-    """House rules of what comes back."""
-
     def test_the_frame_is_a_copy(self, result):
-        """Whatever is done to a frame, the next one is as the first was."""
         before = result.to_frame().copy()
         said = repr(result)
         spoil(result.to_frame())
@@ -94,12 +90,10 @@ class TestEveryResult:
         assert repr(result) == said
 
     def test_it_is_frozen(self, result):
-        """No attribute can be set."""
         with pytest.raises(AttributeError):
             result.rows = ()
 
     def test_plain_values(self, result):
-        """`to_dict` has the columns of the frame, and its named index, as plain values."""
         plain, frame = result.to_dict(), result.to_frame()
         names = [*frame.columns] if frame.index.name is None else [frame.index.name, *frame.columns]
         assert [*plain] == names
@@ -169,7 +163,6 @@ def test_one_line(name):
 
 
 def test_label_sets_are_said_in_words():
-    """People read labels, programs have the sets; markup in labels is no markup."""
     study = sa.Annotations.from_triples([("a", 1, ["<b>", "x|y"]), ("b", 1, ["<b>", "x|y"])])
     found = sa.consensus(study)
     assert found.to_dict()["labels"] == [frozenset({"<b>", "x|y"})]
@@ -179,7 +172,6 @@ def test_label_sets_are_said_in_words():
 
 
 def test_small_p_values_are_said_to_be_small():
-    """No p is 0."""
     assert "| <0.0001 |" in TABLE.to_markdown()
     assert all(isinstance(p, float) and 0 < p < 1e-4 for p in TABLE.to_dict()["p_value"])
     assert not any(isinstance(x, np.generic) for cells in TABLE.to_dict().values() for x in cells)
@@ -207,7 +199,6 @@ UNDEFINED = sa.Annotations.from_triples(ONE_VALUE)
     ],
 )
 def test_null_has_its_reason(made):
-    """In JSON, each row of what is undefined says why."""
     rows = json.loads(made(UNDEFINED).to_json())
     assert rows
     for row in rows:
@@ -217,7 +208,6 @@ def test_null_has_its_reason(made):
 
 
 def test_json_of_the_function_and_of_the_command(tmp_path):
-    """The table as JSON is what the command prints under ``--format json``."""
     typing = pytest.importorskip("typer.testing")
     from setagree.cli.app import app
 
@@ -239,14 +229,12 @@ def test_json_of_the_function_and_of_the_command(tmp_path):
     ],
 )
 def test_notebook_of_what_is_no_result(study, said):
-    """A study shows the answers to its first units, weights their matrix where it is small."""
     page = study._repr_html_()
     assert all(words in page for words in said), page
     assert page.count("<tr") < 25
 
 
 def test_hostile_names_in_a_notebook():
-    """Markup in names is text, and a rater who is called unit does not break the table."""
     rows = [("unit", "<u>", "<b>"), ("<script>", "<u>", "<b>"), ("unit", "value", "value")]
     study = sa.Annotations.from_triples(rows)
     for shown in (study, sa.weights(study), sa.by_label(study), sa.consensus(study)):
@@ -256,8 +244,6 @@ def test_hostile_names_in_a_notebook():
 
 
 class TestEquality:
-    """Two agreements are equal where they say the same."""
-
     def test_alike(self):
         """The same coefficient, distance, numbers and counts are equal, also undefined ones."""
         again = sa.agreement(sa.simulate(60, 5, missing=0.1, rng=1))["alpha"]
@@ -277,20 +263,16 @@ class TestEquality:
         assert len({ALPHA, *others}) == 5
 
     def test_as_a_number(self):
-        """It rounds, and is a number where one is asked for."""
         assert round(ALPHA, 3) == round(ALPHA.estimate, 3) == 0.294
         assert round(ALPHA) == 0
         assert float(ALPHA) == ALPHA.estimate
 
 
 class TestLookup:
-    """A row of a table is found by what a person would write."""
-
     ONE = sa.agreement(STUDY)
 
     @pytest.mark.parametrize("table", [TABLE, sa.jackknife(TABLE), MADE["BootstrapTable"]])
     def test_names_and_numbers(self, table):
-        """By the coefficient and the distance, by short names, by the number."""
         rows = [*table]
         assert table["krippendorff_alpha", "nominal"] is table["alpha", "nominal"] is rows[1]
         assert table["Fleiss", "masi"] is rows[2] is table[2] is table[-2] is table[np.int64(2)]
@@ -301,11 +283,9 @@ class TestLookup:
                 table[wrong]
 
     def test_a_coefficient_of_one_row(self):
-        """The coefficient alone is enough where one row has it."""
         assert self.ONE["alpha"] is self.ONE["krippendorff_alpha", "masi"] is self.ONE[0]
 
     def test_a_coefficient_of_several_rows(self):
-        """Where several rows have it, they are listed as one would write them."""
         with pytest.raises(KeyError) as refused:
             TABLE["alpha"]
         assert refused.value.args[0] == (
@@ -321,7 +301,6 @@ FUNCTIONS = [name for name in sa.__all__ if inspect.isroutine(getattr(sa, name))
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_two_positionals_at_most(name):
-    """Data first, then options by name; a boolean never stands without its name."""
     parameters = inspect.signature(getattr(sa, name)).parameters.values()
     positional = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     assert len(positional) <= 2
@@ -329,5 +308,4 @@ def test_two_positionals_at_most(name):
 
 
 def test_functions_are_found():
-    """The test above is not blind."""
     assert {"agreement", "compare", "weights", "krippendorff_alpha", "simulate"} <= {*FUNCTIONS}

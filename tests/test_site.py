@@ -51,8 +51,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Page(HTMLParser):
-    """Collects where a page leads and what of it can be led to."""
-
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.links: list[str] = []
@@ -79,7 +77,6 @@ def pages(site: Path) -> dict[Path, Page]:
 
 
 def test_every_page_of_the_guide_is_there(site: Path, pages: dict[Path, Page]) -> None:
-    """Each Markdown page is a page of the site, and the sidebar of the front page leads to it."""
     front = {urldefrag(link)[0] for link in pages[site / "index.html"].links}
     for page in GUIDE.glob("*.md"):
         if page.stem not in {"README", "index"}:
@@ -87,7 +84,6 @@ def test_every_page_of_the_guide_is_there(site: Path, pages: dict[Path, Page]) -
 
 
 def test_every_public_name_is_in_the_reference(pages: dict[Path, Page]) -> None:
-    """Functions, distances, coefficients and pictures: each has an entry of its own."""
     known = set().union(*(page.ids for page in pages.values()))
     names = [name for name in sa.__all__ if name not in MODULES]
     names += [f"{room}.{name}" for room in MODULES for name in getattr(sa, room).__all__]
@@ -100,7 +96,6 @@ def test_every_public_name_is_in_the_reference(pages: dict[Path, Page]) -> None:
 
 
 def test_every_command_is_in_the_reference(site: Path) -> None:
-    """Each command has a heading, an example or its line, and each of its options."""
     app = pytest.importorskip("setagree.cli.app", reason="the command needs the cli extra")
     html = (site / "reference" / "commands.html").read_text("utf-8")
     text = re.sub("['\u2019]", "", " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split()))
@@ -114,7 +109,6 @@ def test_every_command_is_in_the_reference(site: Path) -> None:
 
 
 def test_links_lead_somewhere(site: Path, pages: dict[Path, Page]) -> None:
-    """Every link inside the site names a file, and every anchor an element of it."""
     for path, page in pages.items():
         for link in page.links:
             target, anchor = urldefrag(unquote(link))
@@ -127,13 +121,11 @@ def test_links_lead_somewhere(site: Path, pages: dict[Path, Page]) -> None:
 
 
 def test_nothing_is_fetched(pages: dict[Path, Page]) -> None:
-    """No page loads a script, a style, a font or a picture from elsewhere."""
     loads = {load for page in pages.values() for load in page.loads}
     assert not {load for load in loads if re.match(r"(https?:)?//", load)}
 
 
 def test_pictures_are_made_by_the_code_beside_them(site: Path) -> None:
-    """Below each block that draws stands its picture, as a drawing that says what it shows."""
     for name, least in (("gallery", 14), ("kappa-and-alpha", 2), ("story-round", 2)):
         drawn = re.findall(r"^ax = ", (GUIDE / f"{name}.md").read_text("utf-8"), re.MULTILINE)
         html = (site / f"{name}.html").read_text("utf-8")
@@ -142,7 +134,6 @@ def test_pictures_are_made_by_the_code_beside_them(site: Path) -> None:
 
 
 def test_formulas_are_drawn_without_a_script(site: Path) -> None:
-    """Formulas are MathML, which needs no script and no network."""
     html = (site / "methods.html").read_text("utf-8")
     assert html.count("<math ") > 30
     assert "mathjax.js" not in html.lower()
@@ -150,14 +141,12 @@ def test_formulas_are_drawn_without_a_script(site: Path) -> None:
 
 @needs_browser
 def test_cheat_sheet_fits_one_page(site: Path) -> None:
-    """The cheat sheet is printed on one page, and linked."""
     assert (site / "cheat-sheet.pdf").read_bytes().count(b"/Type /Page\n") == 1
     assert "cheat-sheet.pdf" in (site / "cheat-sheet.html").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """Return a headless browser."""
     pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with started_browser() as started:
         yield started
@@ -200,7 +189,6 @@ LOOKS += [(name, SIZES[0], "light") for name in ("index", "gallery", "reference/
 @needs_browser
 @pytest.mark.parametrize(("name", "size", "scheme"), LOOKS)
 def test_everybody_can_read_it(visit, name, size, scheme):
-    """No page is wider than the window, and axe finds nothing wrong with it."""
     page = visit(name, size=size, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     assert page.locator("h1").count() == 1
@@ -209,7 +197,6 @@ def test_everybody_can_read_it(visit, name, size, scheme):
 
 @needs_browser
 def test_search_answers(visit):
-    """The search finds a function by its name and a page by a word of it."""
     page = visit("search")
     for asked, found in (("krippendorff_alpha", "coefficients.html"), ("reshuffles", "kappa")):
         page.goto(page.url.partition("?")[0] + f"?q={asked}")
@@ -220,7 +207,6 @@ def test_search_answers(visit):
 
 @needs_browser
 def test_dark_follows_the_system_and_the_button(visit):
-    """The page is dark where the system is, in the colours of the report, and can be switched."""
     page = visit("start-here", scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(20, 23, 26)"

@@ -39,7 +39,6 @@ def test_by_hand():
 
 
 def test_agreements_and_disagreements_give_one_estimate():
-    """(pa - pe) / (1 - pe) in Gwet's form is 1 - Do / De in Krippendorff's."""
     rng = np.random.default_rng(3)
     for distance in ("masi", "hamming"):
         result = alpha(random_rows(rng, sets_of("abc"), units=8, raters=3, missing=0.2), distance)
@@ -50,7 +49,6 @@ def test_agreements_and_disagreements_give_one_estimate():
 
 
 def test_lone_ratings_change_nothing():
-    """Krippendorff drops units with one rating: estimate, parts and error stay."""
     rows = text("a ab b / a a . / b ab ab / c a b")
     lone = rows + text("d . . / . ab . / . . {}")
     one, other = alpha(rows, "masi"), alpha(lone, "masi")

@@ -37,7 +37,6 @@ def case_of(rows, distance="masi"):
 @settings(max_examples=40, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=7, raters=5))
 def test_disagreement_of_units(at_once, rows):
-    """q_i sums d over the ordered pairs of a unit's ratings, in runs of any length."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chance, "PAIR_BLOCK_SIZE", at_once)
         case = case_of(rows)
@@ -77,8 +76,6 @@ def estimate_of(influence, counted, undefined=None):
 
 
 class TestStandardError:
-    """sqrt(sum (x_i - mean)² / (n (n - 1)))."""
-
     def test_by_hand(self):
         """Values 1, 2, 2, 5: mean 5/2, squares 9/4 + 1/4 + 1/4 + 25/4 = 9, so sqrt(9 / 12)."""
         expected = math.sqrt(9 / 12)
@@ -86,7 +83,6 @@ class TestStandardError:
         assert standard_error(estimate_of([1.0, 2, 5], [1.0, 2, 1])) == pytest.approx(expected)
 
     def test_uncounted_patterns_do_not_count(self):
-        """A pattern that stands for no unit adds nothing."""
         one = standard_error(estimate_of([1.0, 3, 100], [1.0, 1, 0]))
         assert one == pytest.approx(math.sqrt(2 / 2))
 
@@ -113,7 +109,6 @@ class TestStandardError:
     ],
 )
 def test_why_it_is_undefined(rows, why):
-    """The reason is the first that applies; agreements are 1 - disagreement / d_max."""
     parts = estimate(case_of(text(rows), "hamming"), Urn())
     assert parts.undefined == why
     assert math.isnan(parts.estimate)
@@ -125,12 +120,10 @@ def test_why_it_is_undefined(rows, why):
 
 
 def test_why_it_is_undefined_otherwise():
-    """Two units and two values leave one reason."""
     assert undefined_reasons(2, 2).item() == "no chance disagreement"
 
 
 def test_a_case_without_raters():
-    """A case made of a tally alone have no rater identities."""
     case = case_of(text("a b / a a"))
     with pytest.raises(TypeError, match="have no rater identities"):
         _ = case.rated

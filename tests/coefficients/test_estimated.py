@@ -24,10 +24,7 @@ def three(study):
 
 @pytest.mark.parametrize("design", DESIGNS)
 class TestArithmetic:
-    """Variances are those of the deviations, whatever the design."""
-
     def test_one_estimate(self, design):
-        """A single estimate has the standard error and degrees of freedom of its result."""
         for result, one in zip(*three(DESIGNS[design]), strict=True):
             assert one.value == result.estimate
             assert one.standard_error == pytest.approx(result.standard_error, rel=1e-12)
@@ -53,7 +50,6 @@ class TestArithmetic:
 
 
 def test_a_mean_of_parts_without_common_units():
-    """Halves of the units share none: the variance of their mean is a quarter of the sum."""
     halves = [STUDY.take(STUDY.unit_codes % 2 == h) for h in (0, 1)]
     results = [sa.fleiss_kappa(half) for half in halves]
     parts = [
@@ -67,7 +63,6 @@ def test_a_mean_of_parts_without_common_units():
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
 def test_no_spread_of_nothing():
-    """A weighted sample without an estimate has no standard error, nor has it without a rater."""
     study = sa.simulate(1, 3, n_labels=5, rng=8).sampled(sampling_weight={"u1": 1.7})
     alpha = sa.krippendorff_alpha(study)
     assert np.isnan(estimated(alpha.case, alpha.parts).standard_error)

@@ -43,7 +43,6 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("name", "pa", "pe", "estimate"), BY_HAND)
 def test_two_raters_by_hand(name, pa, pe, estimate):
-    """Each kappa of four units and two raters, from its shares."""
     result = score(TWO, name)
     assert result.observed_agreement == pytest.approx(pa, abs=1e-15)
     assert result.expected_agreement == pytest.approx(pe, abs=1e-15)
@@ -114,7 +113,6 @@ def test_a_codebook_changes_what_depends_on_k():
 
 
 def test_listing_what_is_observed_changes_nothing():
-    """A codebook of the observed values, in any order, is the default."""
     one, other = (score(TWO, "gwet_ac", "dice", categories=some) for some in (None, ["b", "a"]))
     assert one.estimate == other.estimate
     assert one.standard_error == other.standard_error
@@ -142,7 +140,6 @@ def test_undefined(name, rows, reason, pa):
     "name", ["fleiss_kappa", "conger_kappa", "cohen_kappa", "percent_agreement"]
 )
 def test_one_rater(name):
-    """A single rater agrees with no other rater."""
     rater = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
     result = Scorer(rater).score(get_coefficient(name), get_distance("masi"))
     assert math.isnan(result.estimate)
@@ -150,7 +147,6 @@ def test_one_rater(name):
 
 
 def test_nested_sets_under_overlap_leave_nothing_to_correct():
-    """Overlap puts all nested sets at 0: chance cannot disagree, which is said."""
     result = score(text("a ab / ab abc"), "fleiss_kappa", "overlap")
     assert math.isnan(result.estimate)
     assert result.reason == "chance leaves no disagreement to correct for"
@@ -159,7 +155,6 @@ def test_nested_sets_under_overlap_leave_nothing_to_correct():
 
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
 def test_rounding_is_no_disagreement(monkeypatch, name):
-    """Twelve nested sets are at 0 under overlap; what rounding leaves of it is not corrected."""
     monkeypatch.setattr(
         cost_model, "_PAIR_COST", 1e9
     )  # by subsets, whose sums cancel to about 1e-17
@@ -170,7 +165,6 @@ def test_rounding_is_no_disagreement(monkeypatch, name):
 
 
 def test_fixed_chance_says_something_of_one_unit():
-    """Percent agreement and Brennan-Prediger do not learn chance from the unit itself."""
     one = text("a b a")
     assert score(one, "percent_agreement").estimate == pytest.approx(1 / 3)
     assert score(one, "brennan_prediger").estimate == pytest.approx((1 / 3 - 1 / 2) / (1 / 2))
@@ -178,7 +172,6 @@ def test_fixed_chance_says_something_of_one_unit():
 
 
 def test_all_identical_is_still_full_percent_agreement():
-    """Where only one value was used percent agreement is 1, and AC and BP with a codebook."""
     same = text("a a / a a / a .")
     assert score(same, "percent_agreement").estimate == 1
     assert math.isnan(score(same, "brennan_prediger").estimate)
@@ -213,7 +206,6 @@ KAPPAS = ["fleiss_kappa", "conger_kappa", "gwet_ac", "brennan_prediger", "percen
 )
 @pytest.mark.parametrize("name", KAPPAS)
 def test_every_part_in_fractions(name, rows, distance, listed):
-    """Every part of every kappa, unit by unit, is that of plain loops in exact fractions."""
     scores = isinstance(rows[0][0], int)
     d = reference.scale_distances(rows)[distance] if scores else reference.SET_DISTANCES[distance]
     values, more = reference.values_of(rows), [9, 7] if scores else [frozenset("abcd")]
@@ -282,7 +274,6 @@ def test_chance_of_listed_values(K):
 
 
 def test_one_value_has_no_scale():
-    """Of one value alone AC has nothing to divide by."""
     case = Scorer(annotations(text("a a / a a"))).case(get_distance("nominal"))
     assert math.isnan(ac_scale(case.weights))
     assert Uniform().level(case) == 0

@@ -47,7 +47,6 @@ def by_leaving_out(rows, coefficient, distance):
 
 
 def test_only_mv_alpha_has_no_closed_form():
-    """Every coefficient but mv-alpha can leave a unit out in closed form."""
     case = Scorer(annotations(text("a b / b b / a a"))).case(get_distance("dice"))
     open_forms = {
         name
@@ -59,7 +58,6 @@ def test_only_mv_alpha_has_no_closed_form():
 
 @pytest.mark.parametrize(("coefficient", "distance"), PAIRS)
 def test_every_pair(coefficient, distance):
-    """For each coefficient and distance, the closed form is the study without the unit."""
     rng = np.random.default_rng(9)
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 3
     answers = (
@@ -158,7 +156,6 @@ def test_a_unit_that_one_rater_alone_answered():
 
 
 def test_two_raters_who_leave_together():
-    """Two of three raters answered the first unit alone: without it nobody is left to compare."""
     rows = text("a b b / a . . / b . . / b . .")
     assert math.isnan(jackknife(rows)[0])
     rest = [kappa(rows[:i] + rows[i + 1 :], differ) for i in (1, 2, 3)]
@@ -166,7 +163,6 @@ def test_two_raters_who_leave_together():
 
 
 def test_two_units_leave_none_to_learn_chance_from():
-    """Without one of two units a single one is left, which cannot show what chance would do."""
     assert all(math.isnan(x) for x in jackknife(text("a b a / b b .")))
 
 
@@ -181,7 +177,6 @@ def test_three_units_leave_two():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_any_place_of_the_single_rating(seed):
-    """One to three raters with a single rating, squared differences: the rest scored anew."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(1, 6, size=(7, 3)).tolist()
     for _ in range(1 + seed % 3):
@@ -194,7 +189,6 @@ def test_any_place_of_the_single_rating(seed):
 
 
 def test_a_rater_with_two_ratings_stays():
-    """One of two ratings goes and the other is all that the rater says."""
     rows = numbers("1 2 2 / 1 1 3 / 3 3 . / 2 3 . / 1 2 .")
     rest = [kappa(rows[:i] + rows[i + 1 :], lambda x, y: abs(x - y)) for i in range(5)]
     assert jackknife(rows, "linear") == pytest.approx([float(x) for x in rest], abs=1e-13)

@@ -43,7 +43,6 @@ def totals_of(pool):
 @settings(max_examples=20, deadline=None)
 @given(pool=st.lists(st.sampled_from(sets_of("abcde")), min_size=1, max_size=8))
 def test_expected_disagreement_by_enumeration(distance, pool):
-    """De equals the omega sums over all pairs of subsets of the used labels."""
     d = reference.SET_DISTANCES[distance]
     shares = {s: Fraction(sum(len(A) == s for A in pool), len(pool)) for s in map(len, pool)}
     expected = sum(
@@ -178,7 +177,6 @@ def test_equal_labels_are_drawn_at_random():
 
 
 def test_memory_follows_the_sizes():
-    """600 ratings of sets of 1 to 300 of 300 labels are done, in less than 40 MB."""
     rng = np.random.default_rng(3)
     rows = [
         [frozenset(rng.choice(300, rng.integers(1, 301), replace=False).tolist()) for _ in "abc"]
@@ -196,7 +194,6 @@ def test_memory_follows_the_sizes():
 
 
 def test_what_would_take_minutes_is_refused():
-    """Sets of thousands of labels: the sentence names the steps, and a size that passes."""
     values = (frozenset(range(5_000)), frozenset(range(2_500)))
     with pytest.raises(CostError, match=r"up to 5,000 of 5,000 labels would take about") as caught:
         redrawn_disagreement(values, np.ones(2), size_function(get_distance("dice")))
@@ -209,7 +206,6 @@ def test_what_would_take_minutes_is_refused():
 
 @pytest.mark.parametrize("distance", ["nominal", *SIZE_DISTANCES])
 def test_singletons_equal_nominal_alpha(distance):
-    """With one label in every set mv-alpha is nominal alpha, whatever the distance."""
     labels = [frozenset(label) for label in "abcd"]
     rows = random_rows(np.random.default_rng(2), labels, units=10, raters=3, missing=0.2)
     alpha = Scorer(annotations(rows)).score(
@@ -219,7 +215,6 @@ def test_singletons_equal_nominal_alpha(distance):
 
 
 def test_a_table_of_counts_is_enough():
-    """mv-alpha needs no raters, and takes fractions of counts."""
     table = pd.DataFrame({"a, b": [2, 0], "b": [1, 2], "": [0, 1]})
     whole = sa.mv_alpha(sa.Tally.from_counts(table))
     assert whole.estimate == pytest.approx(score(text("ab ab b / b b {}")).estimate, rel=1e-12)
@@ -227,7 +222,6 @@ def test_a_table_of_counts_is_enough():
 
 
 def test_no_standard_error():
-    """No analytic variance is known, so there is none, no interval, no p, no influence."""
     result = score(text("a ab / b b / a a"))
     assert math.isnan(result.standard_error)
     assert all(math.isnan(end) for end in result.interval())
@@ -278,7 +272,6 @@ def test_refusals():
 
 
 def test_large_sets_beside_frequent_labels():
-    """Terms of a high degree survive beside a few labels that are used very often."""
     counts = np.array([1e4] * 5 + [1.0] * 100 + [2.0] * 100)
     V, _ = label_ways(counts, 100)
     assert np.isfinite(V).all()

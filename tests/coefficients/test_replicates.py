@@ -52,7 +52,6 @@ def by_repetition(rows, coefficient, distance, unit_weights):
 
 @pytest.mark.parametrize(("coefficient", "distance"), PAIRS)
 def test_every_pair(coefficient, distance):
-    """For each coefficient and distance, reweighted units count as repeated ones do."""
     rng = np.random.default_rng(7)
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 3
     on_scale = isinstance(get_distance(distance), ScaleDistance)
@@ -68,7 +67,6 @@ def test_every_pair(coefficient, distance):
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_study_and_any_weights(coefficient, data):
-    """The same for any small study and weights: what is undefined in one replicate is nan there."""
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 4
     rows = data.draw(row_lists(sets_of("ab"), units=5, raters=raters))
     n = len(reference.rated(rows))
@@ -81,7 +79,6 @@ def test_any_study_and_any_weights(coefficient, data):
 
 @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "fleiss_kappa"])
 def test_undefined_replicates_are_nan(coefficient):
-    """One value alone, no pair, a rater alone: nan, and the replicates beside it are not."""
     rows = text("a a / b a / . b / a .")
     weights = [[1, 1, 1, 1], [2, 0, 0, 2], [0, 0, 3, 0], [0, 4, 0, 0]]
     actual = reweighted(rows, coefficient, "nominal", weights)

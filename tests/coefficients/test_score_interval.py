@@ -34,8 +34,6 @@ def study_of(rows):
 
 
 class TestVectors:
-    """Figures of an independent plain program (10 digits), MASI unless said otherwise."""
-
     @pytest.mark.parametrize(
         ("level", "ends"),
         [
@@ -74,7 +72,6 @@ class TestVectors:
         assert found.interval(method="score") == pytest.approx(ends, abs=6e-7)
 
     def test_units_with_one_rating(self):
-        """Fleiss counts rated units: T1 with three units that one rater rated."""
         kappa = sa.fleiss_kappa(study_of(T1 + " / a . . / . d . / e . ."))
         assert kappa.estimate == pytest.approx(0.4202706594, abs=6e-11)
         own = score_ends(kappa.case, Urn("units"), 0.95)
@@ -82,7 +79,6 @@ class TestVectors:
         assert own == pytest.approx((0.1505346279, 0.7126091434), abs=1.01e-10)
 
     def test_full_agreement(self):
-        """Ten units, two raters, no disagreement: t has none, the score interval does."""
         alpha = sa.krippendorff_alpha(study_of(" / ".join(f"{c} {c}" for c in "aaabbbcccd")))
         assert math.isnan(alpha.interval(method="t")[0])
         assert alpha.interval() == pytest.approx((0.6145377780, 1), abs=6e-11)
@@ -118,7 +114,6 @@ def letters(words):
     ],
 )
 def test_interval_and_p(rows, distance, estimate, ends, p):
-    """Figures of an independent plain program, to the ten digits that it gave."""
     alpha = sa.krippendorff_alpha(study_of(rows), distance=distance)
     error, df = alpha.standard_error, alpha.degrees_of_freedom
     found = score_interval(alpha.case, alpha.definition.model, error, df)
@@ -148,7 +143,6 @@ def test_t_on_request(name, ends, p):
 @pytest.mark.parametrize("distance", ["masi", "nominal", "jaccard"])
 @pytest.mark.parametrize("skill", [0.0, 0.3])
 def test_p_is_at_most_a_exactly_if_0_is_outside(distance, skill):
-    """Over random studies and levels the interval and p never contradict each other."""
     rng = np.random.default_rng(5)
     for seed in range(30):
         n, r = int(rng.integers(5, 40)), int(rng.integers(2, 6))
@@ -163,7 +157,6 @@ def test_p_is_at_most_a_exactly_if_0_is_outside(distance, skill):
 @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal", "hamming"])
 @pytest.mark.parametrize("by_ratings", [True, False])
 def test_against_loops(distance, by_ratings):
-    """On random studies with holes the ends are those of the loops above."""
     rng = np.random.default_rng(7)
     d, name = reference.SET_DISTANCES[distance], ("fleiss_kappa", "krippendorff_alpha")[by_ratings]
     model = Urn("ratings" if by_ratings else "units")
@@ -203,7 +196,6 @@ def test_other_chance_against_loops(name, distance):
 
 
 def test_two_raters_who_answer_alike():
-    """Cohen's kappa is Conger's of two raters, and so is its interval."""
     cohen, conger = (one(study_of(T2)) for one in (sa.cohen_kappa, sa.conger_kappa))
     assert cohen.interval(method="score") == conger.interval(method="score")
 
@@ -217,8 +209,6 @@ def test_a_free_marginal_is_a_share_of_the_observed_agreement():
 
 
 class TestEdges:
-    """Where it is undefined, cut or refused."""
-
     def test_undefined(self):
         """One value, or one pairable unit: nan, as the estimate."""
         for rows in ("a a / a a", "a b"):
@@ -243,7 +233,6 @@ class TestEdges:
             sa.mv_alpha(study_of(T1)).interval(method="score")
 
     def test_unknown_method(self):
-        """A resampled interval is another function's."""
         with pytest.raises(OptionError, match=r"bootstrap\(\.\.\.\)\.interval\(method=\)"):
             sa.krippendorff_alpha(study_of(T1)).interval(method="BCa")
 
@@ -274,7 +263,6 @@ def test_squares(distance):
 
 
 def test_it_holds_where_t_does_not():
-    """Twenty units, two raters, alpha 0.9: of 600 studies at least 93% cover, of t's far fewer."""
     rng = np.random.default_rng(11)
     truth, hits, by_t = 0.9, 0, 0
     for _ in range(600):

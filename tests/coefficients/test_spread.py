@@ -24,8 +24,6 @@ WEIGHTS = {f"u{k}": w for k, w in enumerate([1, 2, 1, 1, 3, 1, 1, 2, 1, 1, 1])}
 
 
 class TestVectors:
-    """Figures of independent programs, on the published walk-through with MASI."""
-
     def test_clusters(self):
         """CR2 with the degrees of freedom of Bell and McCaffrey; the estimate stays."""
         with pytest.warns(FewClustersWarning, match="there are 4 clusters, they leave 2.7 degrees"):
@@ -36,7 +34,6 @@ class TestVectors:
         assert alpha.interval() == pytest.approx((0.01443907, 0.79070398), abs=6e-9)
 
     def test_clustered_score_interval(self):
-        """Its own low end, and the one that is no higher than that of t."""
         with pytest.warns(FewClustersWarning, match="there are 4 clusters, they leave 2.7 degrees"):
             alpha = sa.krippendorff_alpha(annotations(T1).sampled(cluster=CLUSTERS))
         own = score_ends(alpha.case, alpha.definition.model, 0.95)
@@ -104,7 +101,6 @@ BY_R = {
 
 @pytest.mark.parametrize("name", BY_R)
 def test_standard_errors_of_r(name):
-    """Weights, strata with finite populations, and clusters: as R's survey and clubSandwich."""
     estimate, weighted, stratified, clustered = BY_R[name]
     study, of = annotations(T1), getattr(sa, name)
     parts = {f"u{k}": "x" if k < 5 else "y" for k in range(11)}
@@ -152,11 +148,8 @@ def drawn_study(n=40, seed=5, missing=0.25):
 
 
 class TestWeights:
-    """Sampling weights in every coefficient."""
-
     @pytest.mark.parametrize("name", NAMES)
     def test_all_alike(self, name):
-        """Weights that are all alike, whatever their size, change nothing."""
         study, weights = drawn_study()
         row = getattr(sa, name)(study)
         found = getattr(sa, name)(study.sampled(sampling_weight=dict.fromkeys(weights, 7.5)))
@@ -197,7 +190,6 @@ class TestWeights:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_without_each_unit(self, name):
-        """The estimate without a unit is that of the rest, weighted; shares of Do are weighted."""
         study, weights = drawn_study(n=16)
         weighted = study.sampled(sampling_weight=weights)
         whole = getattr(sa, name)(weighted, distance="masi")
@@ -255,7 +247,6 @@ class TestWeights:
         assert test.defined.mean() == pytest.approx(0, abs=0.02)
 
     def test_what_takes_units_for_alike(self):
-        """Resampling and planning are not defined for weights, and say so."""
         study, weights = drawn_study()
         row = sa.krippendorff_alpha(study.sampled(sampling_weight=weights))
         for function in (sa.bootstrap, sa.jackknife, sa.plan):
@@ -264,8 +255,6 @@ class TestWeights:
 
 
 class TestStrata:
-    """Strata, and the sizes of what was drawn from."""
-
     def test_exact_enumeration(self):
         """Over all samples of a small population the mean variance is the variance, exactly.
 
@@ -296,14 +285,12 @@ class TestStrata:
         assert np.nanmean(alphas) == pytest.approx(truth["krippendorff_alpha"].estimate, abs=0.08)
 
     def test_a_census(self):
-        """Who has seen all units has no sampling error: no interval, as none is needed."""
         study, _ = drawn_study(missing=0.0)
         row = sa.krippendorff_alpha(study.sampled(population_size=study.n_units))
         assert row.standard_error == 0
         assert row.estimate == sa.krippendorff_alpha(study).estimate
 
     def test_weights_follow_from_sizes(self):
-        """Without weights the pairable units of a stratum stand for as many as its size says."""
         study, _ = drawn_study()
         where = {unit: k % 4 == 0 for k, unit in enumerate(study.units)}
         sized = study.sampled(strata=where, population_size={True: 10, False: 300})
@@ -316,7 +303,6 @@ class TestStrata:
         assert one.standard_error < two.standard_error
 
     def test_sizes_that_are_said_anew(self):
-        """Weights follow the sizes that were said last; a column of that name is left alone."""
         study, weights = drawn_study()
         where = {unit: k % 4 == 0 for k, unit in enumerate(study.units)}
         study = study.with_units({"sampling_weight": weights})
@@ -328,7 +314,6 @@ class TestStrata:
         assert again.units_frame["sampling_weight"].to_dict() == weights
 
     def test_degrees_of_freedom(self):
-        """N of Kish less the number of strata; the score interval is not defined."""
         study, weights = drawn_study(missing=0.0)
         where = {unit: k % 3 for k, unit in enumerate(study.units)}
         row = sa.krippendorff_alpha(study.sampled(strata=where, sampling_weight=weights))
@@ -350,7 +335,6 @@ class TestStrata:
 
     @pytest.mark.parametrize("role", ["strata", "sampling_weight", "cluster"])
     def test_one_rater_is_left(self, role):
-        """Of two raters none can be left out: what is undefined then is nan, and no traceback."""
         study = sa.simulate(24, 2, rng=1)
         drawn = study.sampled(**{role: {unit: 1 + k % 12 for k, unit in enumerate(study.units)}})
         with warnings.catch_warnings():
@@ -367,13 +351,11 @@ class TestStrata:
         ],
     )
     def test_what_does_not_fit(self, options, words):
-        """Strata without units, and sizes without strata or below what was drawn, are refused."""
         study, _ = drawn_study(missing=0.0)
         with pytest.raises(SetagreeError, match=words):
             study.sampled(**options)
 
     def test_one_unit(self):
-        """A stratum with one pairable unit is named."""
         study, _ = drawn_study(missing=0.0)
         where = {unit: "lone" if k == 3 else "rest" for k, unit in enumerate(study.units)}
         with pytest.raises(DataError, match="strata: 'lone' has one unit with two ratings"):
@@ -437,7 +419,6 @@ def test_coverage_of_a_population():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("how", ["weights", "clusters"])
 def test_score_interval_by_loops(seed, how):
-    """The score interval of weighted or clustered units is that of plain loops."""
     rng = np.random.default_rng(seed)
     rows = [
         [x for x in row if x is not None]
@@ -462,7 +443,6 @@ def test_score_interval_by_loops(seed, how):
 
 
 def test_units_with_one_rating_do_not_change_what_a_stratum_weighs():
-    """A stratum weighs as much as its size says, however many of its units have one rating."""
     rows = [(rater, k, "ab"[(k * (2 + rater)) % 3 == 0]) for k in range(20) for rater in (1, 2)]
     sizes = {"x": 100, "y": 100}
     alphas = []
@@ -474,7 +454,6 @@ def test_units_with_one_rating_do_not_change_what_a_stratum_weighs():
 
 
 def test_a_rated_population_has_no_sampling_error():
-    """Where all units of the population were rated nothing is a sample, and it is said so."""
     study = sa.simulate(20, 3, rng=1).sampled(population_size=20)
     found = sa.krippendorff_alpha(study)
     assert found.standard_error == 0
@@ -482,7 +461,6 @@ def test_a_rated_population_has_no_sampling_error():
 
 
 def test_weights_that_leave_no_freedom_give_no_interval():
-    """One unit that outweighs all others shows no spread."""
     study = sa.simulate(11, 3, rng=1)
     weights = {unit: 1.0 if k == 0 else 1e-3 for k, unit in enumerate(study.units)}
     found = sa.krippendorff_alpha(study.sampled(sampling_weight=weights))
@@ -491,14 +469,12 @@ def test_weights_that_leave_no_freedom_give_no_interval():
 
 
 def test_percent_agreement_has_no_bound_below_zero():
-    """Without a chance term the least value is 0, and no interval goes below it."""
     rows = [("ann", 1, "a,b"), ("ben", 1, "b,a"), ("ann", 2, "b"), ("ben", 2, "a")]
     study = sa.Annotations.from_triples([*rows, ("ann", 3, "c"), ("ben", 3, "c")])
     assert sa.percent_agreement(study).interval(method="score")[0] == 0
 
 
 def test_a_stratum_of_which_nothing_was_drawn_is_refused():
-    """The sample says nothing of such a part, and no size can make up for that."""
     study = sa.simulate(20, 3, rng=1)
     part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match="names 'c', of which no unit was drawn"):

@@ -77,8 +77,6 @@ def estimates(text):
 
 
 class TestScore:
-    """The numbers are those of the library, from tables of either form."""
-
     def test_wide_walkthrough(self):
         """The 11 units of the R walk-through give alpha 0.4026 and kappa 0.4074."""
         printed = ok("score", "walk.csv", "--wide", "--blank", "missing")
@@ -87,7 +85,6 @@ class TestScore:
         assert "11 units, 3 raters, 32 ratings" in printed
 
     def test_long_equals_the_library(self):
-        """A long table gives what sa.agreement gives, SE and interval included."""
         frame = pd.read_csv("long.csv", keep_default_na=False)
         names = {"unit": "doc", "rater": "who", "labels": "tags"}
         expected = sa.agreement(frame, **names, blank="empty", level=0.9).to_frame()
@@ -101,26 +98,22 @@ class TestScore:
         pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
     def test_wide_equals_long(self):
-        """The same annotations in a wide table and a long one give the same numbers."""
         frame = pd.read_csv("walk.csv", keep_default_na=False)
         frame.melt("unit", var_name="rater", value_name="labels").to_csv("molten.csv", index=False)
         wide = ok("score", "walk.csv", "--wide", "--blank", "empty", "-f", "csv")
         assert wide == ok("score", "molten.csv", "--blank", "empty", "-f", "csv")
 
     def test_columns_by_name(self):
-        """Named columns are used, and then nothing is guessed."""
         options = ["--unit", "doc", "--rater", "who", "--labels", "tags", "--blank", "empty"]
         result = invoke("score", "long.csv", *options)
         assert (result.exit_code, result.stderr) == (0, "")
 
     def test_guesses_are_printed(self):
-        """What is guessed is said, on stderr."""
         result = invoke("score", "long.csv", "--blank", "empty")
         assert result.stderr == "Columns guessed: unit = doc, rater = who, labels = tags\n"
         assert "guessed" not in result.stdout
 
     def test_wide_guesses_are_printed(self):
-        """So are the unit and the raters of a wide table, or that there is no unit."""
         result = invoke("score", "walk.csv", "--wide", "--blank", "missing")
         assert result.stderr == "Columns guessed: unit = unit, raters = r1, r2, r3\n"
         Path("bare.csv").write_text("ann,bob\na,a\na,b\nb,b\n")
@@ -128,7 +121,6 @@ class TestScore:
         assert result.stderr == "Columns guessed: unit = none, one a row, raters = ann, bob\n"
 
     def test_many_raters_are_cut(self):
-        """A long list of raters is not printed in full."""
         raters = ",".join(f"rater{k}" for k in range(20))
         Path("many.csv").write_text(f"unit,{raters}\n" + f"1{',a' * 20}\n" + f"2{',b' * 20}\n")
         assert "rater7, ...\n" in invoke("score", "many.csv", "--wide").stderr
@@ -155,7 +147,6 @@ class TestScore:
         assert wide == ok("score", "scores.csv", "-d", "interval", "-f", "json")
 
     def test_several_names(self):
-        """Coefficients and distances are repeated or separated by commas; the order is kept."""
         names = [
             "-c",
             "fleiss_kappa, cohen_kappa",
@@ -172,7 +163,6 @@ class TestScore:
         ]
 
     def test_none_is_a_label(self):
-        """Labels called None, NA or nan are labels, not missing."""
         Path("na.csv").write_text("unit,rater,labels\n1,a,None\n1,b,NA\n2,a,nan\n2,b,nan\n")
         assert "4 ratings, 3 distinct sets" in ok("score", "na.csv")
 
@@ -260,7 +250,6 @@ class TestScore:
         assert "Warning" not in result.stderr
 
     def test_markers_are_said_with_the_option(self):
-        """The warning about markers names the option that takes them for missing."""
         Path("marked.csv").write_text(LONG.replace("d2,ann,fear", "d2,ann,n/a"))
         result = invoke("score", "marked.csv", "--blank", "empty")
         assert (
@@ -274,7 +263,6 @@ class TestScore:
         assert "if they do, say --missing 'n/a,?'." in result.stderr
 
     def test_missing_that_is_not_there(self):
-        """A marker that no answer is, is noted; none at all is refused."""
         result = invoke("score", "long.csv", "--blank", "empty", "--missing", "NA,n/a")
         assert (result.exit_code, result.stdout) == (0, ok("score", "long.csv", "--blank", "empty"))
         assert "No answer is 'NA', 'n/a', which --missing names." in result.stderr
@@ -282,7 +270,6 @@ class TestScore:
 
     @pytest.mark.parametrize("listed", ["joys,anger", "codes.txt"])
     def test_outside_the_codebook(self, listed):
-        """A label outside the codebook is refused with its place."""
         Path("codes.txt").write_text("joys\nanger\n")
         sentence = refusal("score", "long.csv", "--blank", "empty", "--codebook", listed)
         assert "Unit 'd1', rater 'ann'" in sentence
@@ -290,12 +277,10 @@ class TestScore:
 
     @pytest.mark.parametrize("name", ["gone.txt", "./gone", ".", "bytes.txt"])
     def test_codebook_that_cannot_be_read(self, name):
-        """A codebook file that is not there, a folder or not UTF-8 is refused."""
         Path("bytes.txt").write_bytes(b"\xff\n")
         assert "codebook" in refusal("score", "long.csv", "--codebook", name)
 
     def test_encoding_and_delimiter(self):
-        """The bytes and the columns of a file are read as one says."""
         Path("latin.csv").write_bytes(
             "unit^rater^labels\n1^a^é\n1^b^é\n2^a^x\n2^b^x\n".encode("latin-1")
         )
@@ -335,7 +320,6 @@ class TestScore:
         ],
     )
     def test_nothing_to_compare(self, text, reason):
-        """One rater, or no unit with two ratings: no estimate, with the reason."""
         Path("few.csv").write_text(text)
         assert reason in invoke("score", "few.csv").stderr
 
@@ -344,7 +328,6 @@ class TestScore:
         ["=cmd()", "<script>", "%s", "{x}", "[bold]x[/bold]", "x" * 10_000, "🙂", "\u202ea"],
     )
     def test_odd_labels(self, label):
-        """Formulas, markup, templates, long text, emoji and right-to-left text are labels."""
         table = pd.DataFrame(
             [(u, r, label if u < 3 else f"y{r}") for u in (1, 2, 3) for r in "ab"],
             columns=["unit", "rater", "labels"],
@@ -354,8 +337,6 @@ class TestScore:
 
 
 class TestFormats:
-    """Results for people and for programs."""
-
     def test_json(self):
         """JSON is a list of objects with the columns of to_frame, null for nan, and its reason.
 
@@ -391,14 +372,12 @@ class TestFormats:
         assert [row[2] for row in cells[2:]] == ["0.4026", "0.4074"]
 
     def test_table_is_the_printed_table(self):
-        """The default is what the library prints."""
         table = sa.agreement("long.csv", blank="empty")
         said = f"{table}\n".replace("permutation_test compares", "'setagree test' compares")
         assert ok("score", "long.csv", "--blank", "empty") == said
 
     @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
     def test_stdout_holds_results_only(self, form):
-        """Guesses and warnings do not get into what a program reads."""
         result = invoke("score", "long.csv", "--format", form)
         assert "blank" in result.stderr
         assert "blank" not in result.stdout
@@ -412,8 +391,6 @@ class TestFormats:
 
 
 class TestOutput:
-    """--output writes a file, all of it or none."""
-
     OPTIONS = ("score", "long.csv", "--blank", "empty", "--output")
 
     def test_written(self):
@@ -443,7 +420,6 @@ class TestOutput:
         assert stat.S_IMODE(Path("real.txt").stat().st_mode) == 0o640
 
     def test_mode_of_a_new_file(self):
-        """A new file has the usual mode, not that of a temporary one."""
         Path("usual.txt").touch()
         ok(*self.OPTIONS, "new.txt")
         assert Path("new.txt").stat().st_mode == Path("usual.txt").stat().st_mode
@@ -459,7 +435,6 @@ class TestOutput:
         ],
     )
     def test_unharmed_by_bad_input(self, words):
-        """Bad input leaves the old file as it was, and no other."""
         Path("out.txt").write_text("old")
         before = sorted(Path().iterdir())
         refusal("score", *words, "--output", "out.txt")
@@ -467,7 +442,6 @@ class TestOutput:
         assert sorted(Path().iterdir()) == before
 
     def test_disk_full(self, monkeypatch):
-        """A disk that fills up while writing leaves the old file as it was."""
         Path("out.txt").write_text("old")
         before = sorted(Path().iterdir())
 
@@ -493,14 +467,11 @@ class TestOutput:
         ("file", "output"), [("long.csv", "./long.csv"), ("lon*.csv", "long.csv")]
     )
     def test_the_input_is_not_written(self, file, output):
-        """The input is never the output, by whatever name."""
         assert "is the input" in refusal("score", file, "--output", output)
         assert Path("long.csv").read_text() == LONG
 
 
 class TestRefusals:
-    """Bad input: exit code 2 and one sentence, spelled for the command line."""
-
     @pytest.mark.parametrize(
         ("words", "part"),
         [
@@ -551,19 +522,16 @@ class TestRefusals:
         ],
     )
     def test_bad_tables(self, text, part):
-        """Tables that cannot be scored are refused with the place."""
         Path("bad.csv").write_text(text)
         assert part in refusal("score", "bad.csv", "-d", "interval" if "inf" in text else "masi")
 
     def test_stray_column_of_a_wide_table(self):
-        """A column of free text among those of the raters is named."""
         Path("notes.csv").write_text(
             "unit,note,r1,r2\n1,x1,a,a\n2,x2,b,b\n3,x3,a,b\n4,x4,a,a\n5,x5,a,a\n"
         )
         assert "'note'" in refusal("score", "notes.csv", "--wide")
 
     def test_control_characters_are_escaped(self):
-        """A name from the file cannot steer the terminal."""
         Path("esc.csv").write_text("unit,rater,\x1b[31mtags\n1,a,x\n")
         assert "\x1b" not in refusal("score", "esc.csv")
         Path("esc.csv").write_text("unit\x1b[31m,rater,tags\n1,a,x\n1,b,x\n")
@@ -585,7 +553,6 @@ class TestRefusals:
         ],
     )
     def test_wrong_options(self, words, part, monkeypatch, capsys):
-        """An option that is wrong in itself is one sentence, too, with the way to the help."""
         monkeypatch.setattr(sys, "argv", ["setagree", *words])
         assert __main__.main() == 2
         printed = capsys.readouterr()
@@ -595,8 +562,6 @@ class TestRefusals:
         assert "--help" in printed.err
 
     def test_what_is_not_foreseen_is_not_hidden(self, monkeypatch):
-        """A mistake of ours is no sentence about the input: it stays a traceback."""
-
         def broken(*args, **options):
             raise ZeroDivisionError
 
@@ -607,8 +572,6 @@ class TestRefusals:
 
 
 class TestHelp:
-    """What the command says of itself."""
-
     def test_version(self):
         """--version prints the version."""
         assert ok("--version") == f"setagree {sa.__version__}\n"
@@ -621,7 +584,6 @@ class TestHelp:
         assert "bool" not in printed
 
     def test_help_of_score(self):
-        """Help fits in a terminal and names every option; an example comes first."""
         run = script("score", "--help", env={"COLUMNS": "80", "NO_COLOR": "1"})
         lines = run.stdout.splitlines()
         assert max(map(len, lines)) <= 80
@@ -650,24 +612,19 @@ class TestHelp:
 
     @pytest.mark.parametrize("command", ["coefficients", "distances"])
     def test_lists_have_no_markup(self, command):
-        """The marks of reStructuredText in the docstrings are not printed."""
         assert not {"`", "\\"} & {*ok(command)}
 
     @pytest.mark.parametrize("name", sorted(COEFFICIENTS))
     def test_listed_coefficients_run(self, name):
-        """Whatever is listed can be asked for."""
         assert name in ok("score", "long.csv", "--blank", "empty", "-c", name)
 
     @pytest.mark.parametrize("name", sa.distances.distance_names())
     def test_listed_distances_run(self, name):
-        """Whatever is listed can be asked for, of sets or of numbers."""
         results = [invoke("score", file, "-d", name) for file in ("long.csv", "scores.csv")]
         assert any(result.exit_code == 0 and name in result.stdout for result in results)
 
 
 class TestProcess:
-    """The command as a process: its streams, signals and imports."""
-
     def test_module(self):
         """The package, run as a module, is the command."""
         run = process("score", "walk.csv", "--wide", "--blank", "missing")
@@ -676,7 +633,6 @@ class TestProcess:
         assert run.stderr.splitlines() == ["Columns guessed: unit = unit, raters = r1, r2, r3"]
 
     def test_warnings_are_one_line_each(self):
-        """A warning of the library comes without Python's file and line."""
         run = script("score", "long.csv")
         lines = run.stderr.splitlines()
         assert len(lines) == 2
@@ -690,12 +646,10 @@ class TestProcess:
         assert len(run.stderr.splitlines()) == 1
 
     def test_name_of_a_file_that_is_no_text(self):
-        """A file whose name is not UTF-8 can be refused, too."""
         run = process(b"score", b"\xff.csv")
         assert (run.returncode, len(run.stderr.splitlines())) == (2, 1)
 
     def test_without_the_extra(self):
-        """Without typer there is one line: how to install it."""
         run = process("score", "walk.csv", code=MODULE_WITHOUT.format("typer"))
         assert (run.returncode, run.stdout) == (2, "")
         assert len(run.stderr.splitlines()) == 1
@@ -703,7 +657,6 @@ class TestProcess:
 
     @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["distances"], ["--help"]])
     def test_without_rich(self, words):
-        """Without rich results and lists are the same text, and help has no marks in it."""
         run = process(*words, code=MODULE_WITHOUT.format("rich"))
         assert (run.returncode, "Traceback" in run.stderr) == (0, False), run.stderr
         if words == ["--help"]:
@@ -713,7 +666,6 @@ class TestProcess:
             assert run.stdout == script(*words).stdout
 
     def test_another_module_that_is_missing(self):
-        """That pandas is missing is not said to be a matter of the extra."""
         run = process(
             "score",
             "walk.csv",
@@ -728,7 +680,6 @@ class TestProcess:
         assert "setagree[cli]" not in run.stderr
 
     def test_the_library_does_without(self):
-        """The import of setagree loads neither typer nor rich nor the command."""
         run = process(
             code="""
             import sys, setagree
@@ -765,7 +716,6 @@ class TestProcess:
 
     @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["--help"], ["distances"]])
     def test_broken_pipe(self, words):
-        """A reader that goes away is no news."""
         reader, writer = os.pipe()
         os.close(reader)
         start = [sys.executable, "-m", "setagree", *words]
@@ -776,7 +726,6 @@ class TestProcess:
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device of a full disk")
     def test_full_disk_behind_stdout(self):
-        """Results that cannot be printed are an error, not a silence."""
         start = [sys.executable, "-m", "setagree", "score", "walk.csv", "--wide"]
         with Path("/dev/full").open("w") as full:
             run = subprocess.run(start, stdout=full, stderr=subprocess.PIPE, text=True)

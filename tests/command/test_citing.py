@@ -12,7 +12,6 @@ import setagree as sa
 
 
 def keys(printed):
-    """Return the keys of the printed entries."""
     return re.findall(r"^@\w+\{(\w+),$", printed, re.MULTILINE)
 
 
@@ -36,7 +35,6 @@ def test_the_usual():
     ],
 )  # fmt: skip
 def test_what_is_used(words, cited):
-    """Each paper stands once; a coefficient brings its own distance; some have no paper."""
     assert keys(ok("cite", *words)) == ["setagree", *cited]
 
 

@@ -45,7 +45,6 @@ def study(tmp_path, monkeypatch):
     ids=lambda x: x[0] if isinstance(x, list) else "",
 )
 def test_the_command_prints_the_result(study, command, made):
-    """A command prints what `print` of the result prints."""
     table = pd.read_csv("study.csv")
     pd.concat([table, table.head(80)]).to_csv("twice.csv", index=False)
     shown = ok(*command)
@@ -55,7 +54,6 @@ def test_the_command_prints_the_result(study, command, made):
 
 
 def test_next_writes_the_queue(study):
-    """The queue is that of the function; the note says what must not be forgotten."""
     found = rows("next", "study.csv", "--budget", 12)
     expected = sa.next_ratings(study, budget=12).frame
     assert [row["unit"] for row in found] == expected["unit"].tolist()
@@ -72,7 +70,6 @@ def test_next_writes_the_queue(study):
 
 
 def test_next_asks_a_pool(study):
-    """Raters who are named are asked, new ones too; a wrong goal is refused."""
     found = rows("next", "study.csv", "--budget", 3, "--pool", "eva,r1")
     assert {row["raters"] for row in found} <= {"eva", "r1", "eva, r1", "r1, eva"}
     fewest = rows("next", "study.csv", "--budget", 3, "--goal", "agreement", "--seed", 1)
@@ -82,7 +79,6 @@ def test_next_asks_a_pool(study):
 
 
 def test_a_queue_that_comes_back_is_left_out(study):
-    """Answers to a queue keep their mark: score leaves them out and says so."""
     table = pd.read_csv("study.csv", dtype=str)
     extra = table.drop_duplicates("unit").head(5).assign(rater="new", queued="yes")
     pd.concat([table, extra]).to_csv("more.csv", index=False)
@@ -97,7 +93,6 @@ def test_a_queue_that_comes_back_is_left_out(study):
 
 
 def test_a_queue_of_an_export_is_read_with_the_converted_ratings(study):
-    """An export and a CSV cannot be read together, so the advice is to convert the export first."""
     choices = [{"id": name, "text": name} for name in ("joy", "fear")]
     lines = [
         {
@@ -126,7 +121,6 @@ def test_a_queue_of_an_export_is_read_with_the_converted_ratings(study):
 
 
 def test_monitor_reads_the_column_of_batches(study):
-    """A row for each look, the verdict in words, planned looks by their sizes."""
     at = {unit: f"b{int(unit[1:]) // 30}" for unit in study.units}
     expected = sa.monitor(study, at=at, threshold=0.6)
     found = rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6)
@@ -141,7 +135,6 @@ def test_monitor_reads_the_column_of_batches(study):
 
 
 def test_monitor_refuses_in_the_words_of_the_command(study):
-    """A missing column, a wrong threshold and odd looks name the options."""
     said = refusal("monitor", "study.csv", "--at", "week", "--threshold", 0.6)
     assert "week" in said
     assert "--threshold 2.0 must be" in refusal(
@@ -153,7 +146,6 @@ def test_monitor_refuses_in_the_words_of_the_command(study):
 
 
 def test_components_show_both_tables(study):
-    """Variances with their shares, and what means of raters reach."""
     found = rows("components", "study.csv")
     expected = sa.variance_components(study).frame
     assert [row["estimate"] for row in found] == pytest.approx(expected["estimate"].tolist())
@@ -164,7 +156,6 @@ def test_components_show_both_tables(study):
 
 
 def test_repeats_are_kept_apart(study):
-    """Rows that rate again are no error here; other ways to settle them are refused."""
     table = pd.read_csv("study.csv", dtype=str)
     pd.concat([table, table.head(40)]).to_csv("again.csv", index=False)
     result = invoke("repeats", "again.csv")
@@ -178,7 +169,6 @@ def test_repeats_are_kept_apart(study):
 
 
 def test_accept_plans_and_judges():
-    """Without what was found a plan, with it a verdict; one of the two numbers is not enough."""
     rates = ("--acceptable-rate", 0.02, "--rejectable-rate", 0.1)
     assert "Check 65 answers drawn at random; accept with at most 3 errors" in ok("accept", *rates)
     assert rows("accept", *rates)[0]["n"] == 65
@@ -191,7 +181,6 @@ def test_accept_plans_and_judges():
 
 
 def test_panel_with_a_margin_adds_the_change(study):
-    """The test of non-inferiority stands below the alt-test, and in the columns of the frame."""
     plain = rows("panel", "study.csv", "--model", "r4")
     found = rows("panel", "study.csv", "--model", "r4", "--margin", 0.1)
     assert [row["human"] for row in found] == [row["human"] for row in plain]
@@ -224,7 +213,6 @@ def runs(tmp_path, monkeypatch):
 
 
 def test_panel_by_facets(runs):
-    """Columns of raters tell runs and models apart; answers of models may stand elsewhere."""
     found = rows("panel", "runs.csv", "--facets", "model,run")
     expected = sa.facet_agreement("runs.csv", facets=["model", "run"])
     assert [row["estimate"] for row in found] == pytest.approx(expected.frame["estimate"].tolist())
@@ -239,7 +227,6 @@ def test_panel_by_facets(runs):
 
 
 def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
-    """An unknown column, another layout, a test of one model, and neither models nor facets."""
     assert "Did you mean 'run'?" in refusal("panel", "runs.csv", "--facets", "model,rum")
     assert "--facets makes sense only without --wide" in refusal(
         "panel", "runs.csv", "--facets", "model", "--wide"

@@ -58,7 +58,6 @@ def test_score(study):
     "words", [CLUSTERED, ("study.csv", "--sampling-weight", "stands_for", "--strata", "code")]
 )
 def test_two_way_intervals_say_their_own_degrees_of_freedom(words):
-    """How units were drawn is said without the degrees of freedom of intervals over units."""
     said = " ".join(ok("score", *words, "--over", "both").split())
     assert said.count("degrees of freedom") == 1
     assert "added up, t with 3 degrees of freedom." in said
@@ -68,7 +67,6 @@ def test_two_way_intervals_say_their_own_degrees_of_freedom(words):
 
 
 def test_two_raters_are_no_sample():
-    """Where there is no two-way interval no degrees of freedom are said."""
     words = ("study.csv", "--without", "r1", "--without", "r2", "--over", "both")
     said = " ".join(ok("score", *words).split())
     assert "2 raters cannot show how other raters would agree; three could." in said
@@ -76,13 +74,11 @@ def test_two_raters_are_no_sample():
 
 
 def test_a_plan_says_whom_it_is_about():
-    """People read it below the table, programs in a column."""
     assert "Intervals are about these raters." in ok("plan", "study.csv")
     assert rows("plan", "study.csv")[0]["about"] == "these raters"
 
 
 def test_rounds_that_share_clusters(study):
-    """Rounds of the same documents are compared with clusters matched where that is said."""
     words = ("compare", *CLUSTERED, "--group", "half")
     result = invoke(*words)
     assert "12 clusters have units in more than one of them" in result.stderr
@@ -97,7 +93,6 @@ def test_rounds_that_share_clusters(study):
 
 
 def test_few_clusters_are_doubted():
-    """Two clusters give a warning, and the command goes on."""
     result = invoke("score", "study.csv", "--cluster", "half")
     assert result.exit_code == 0
     assert "Warning: intervals clustered by half are rough" in result.stderr
@@ -110,7 +105,6 @@ def test_bootstrap():
 
 
 def test_compare_and_test():
-    """Comparisons and reshuffles say over what."""
     words = ok("compare", *CLUSTERED, "-d", "masi,nominal")
     assert "linearisation, 12 clusters" in " ".join(words.split())
     words = ("test", *CLUSTERED, "--resamples", "99", "--seed", "1")
@@ -144,13 +138,11 @@ def test_pages(command, folder):
 
 
 def test_what_is_reduced():
-    """A file that is reduced does not tell its units apart."""
     said = refusal("score", *CLUSTERED, "--memory-limit", "1GB")
     assert "--cluster is for files that are read into memory" in said
 
 
 def test_raters_like_these(study):
-    """--over both gives the interval about raters like these, and says so."""
     row = rows("score", "study.csv", "--over", "both")[0]
     plain = sa.Annotations.from_triples(study.to_triples())
     expected = sa.krippendorff_alpha(plain).interval(over="both")
@@ -166,8 +158,6 @@ def test_raters_like_these(study):
 
 
 class TestWeights:
-    """Sampling weights, strata and the sizes of these."""
-
     @pytest.fixture(name="parts")
     def parts_of_the_population(self, study):
         """Return the stratum of each unit of a study without clusters, and that study."""
@@ -210,7 +200,6 @@ class TestWeights:
         assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
 
     def test_a_whole_population(self, parts):
-        """Without strata one number is the size of the population."""
         expected = sa.krippendorff_alpha(parts[0].sampled(population_size=60))
         row = rows("score", "study.csv", "--population-size", "60")[0]
         assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
@@ -248,14 +237,12 @@ class TestWeights:
         assert "--strata" not in ok("plan", "--help")
 
     def test_the_sizes_are_an_input(self, folder):
-        """The file of the sizes is never written over."""
         (folder / "sizes.csv").write_text("stratum,size\n1,300\n2,50\n")
         words = ("--strata", "code", "--population-size", "sizes.csv", "-o", "sizes.csv")
         assert "what --population-size reads" in refusal("score", "study.csv", *words)
 
 
 def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
-    """The size of each stratum weighs units in groups and in windows, as in the whole study."""
     monkeypatch.chdir(tmp_path)
     study = sa.simulate(60, 3, rng=4)
     part = {unit: "ab"[k % 3 == 0] for k, unit in enumerate(study.units)}
@@ -307,7 +294,6 @@ DESIGNS = pytest.mark.parametrize(
 
 @DESIGNS
 def test_what_differences_rest_on(words, design):
-    """So do those of a comparison: t has the degrees of freedom that they say."""
     words = ("compare", "study.csv", "-d", "masi,jaccard", *words)
     for found in records(*words):
         row = {name: str(cell) for name, cell in found[0].items()}
@@ -356,7 +342,6 @@ BY_T = {"cluster", "population_size"}
 
 
 def test_two_way_and_resampled_degrees_of_freedom():
-    """Two-way intervals have those of the raters; the bootstrap has none."""
     for found in records("score", *CLUSTERED, "-c", "alpha", "--over", "both"):
         assert float(found[0]["degrees_of_freedom"]) == 3
         assert found[0]["about"] == "raters like these"
@@ -421,7 +406,6 @@ def test_clusters_that_count(study):
     "option", [["--strata", "part"], ["--population-size", "90"]], ids=lambda words: words[0]
 )
 def test_groups_of_a_sample_are_compared_by_diagnose(option):
-    """A group is a part of the whole sample, which the command that reads each group refuses."""
     said = refusal("compare", "study.csv", "--group", "half", *option)
     assert f"{option[0]} is about the whole sample" in said
     assert "use setagree diagnose FILE --group 'half'" in said
@@ -429,7 +413,6 @@ def test_groups_of_a_sample_are_compared_by_diagnose(option):
 
 
 def test_rows_without_a_group_are_left_out_by_both_commands(folder):
-    """Compare and diagnose count them in the same line."""
     lines = (folder / "study.csv").read_text().splitlines()
     at = lines[0].split(",").index("half")
     cells = list(csv.reader(lines))

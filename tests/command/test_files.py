@@ -29,10 +29,7 @@ WHERE = ["--where", "repeat == 0"]
 
 
 class TestFiles:
-    """FILE... and --where."""
-
     def test_the_shell_or_a_pattern(self):
-        """What the shell lists and the quoted pattern give the same numbers."""
         listed = invoke("score", "round-1.csv", "round-2.csv", *WHERE, "--format", "csv")
         quoted = invoke("score", "round-?.csv", *WHERE, "--format", "csv")
         reduced = invoke("score", "round-?.csv", *WHERE, "-f", "csv", "--memory-limit", "500MB")
@@ -105,14 +102,12 @@ def test_addresses(words):
 
 
 def test_address_of_a_config():
-    """So it is where options are read from."""
     result = invoke("score", "round-1.csv", "--config", ADDRESS)
     assert result.exit_code == 2
     assert f"'{ADDRESS}' is an address" in result.stderr
 
 
 def test_repeats_in_one_file():
-    """The error says in which rows a repeat stands, and which condition keeps one of them."""
     said = refusal("score", "round-1.csv")
     assert "The first pair stands in row 2 and row 3, counted from 1 below any header." in said
     assert "If column 'repeat' tells them apart, keep one of them: --where 'repeat == 0'." in said
@@ -121,7 +116,6 @@ def test_repeats_in_one_file():
 
 
 def test_repeats_that_are_kept_by_quoted_text():
-    """The condition in the error can be pasted as it stands."""
     cells = ["unit,rater,labels,round", "u,ann,a,pilot b", "u,ann,b,pilot c", "u,ben,a,pilot b"]
     Path("rounds.csv").write_text("\n".join(cells), encoding="utf-8")
     said = refusal("score", "rounds.csv")
@@ -134,7 +128,6 @@ def test_repeats_that_are_kept_by_quoted_text():
 
 
 def test_a_file_for_each_rater():
-    """Where only the raters are lacking in several files, the error says how files name them."""
     for name in ("ann", "bob"):
         Path(f"{name}.csv").write_text("unit,labels\nu1,joy\nu2,fear\n")
     said = refusal("score", "ann.csv", "bob.csv")
@@ -152,7 +145,6 @@ def test_a_file_for_each_rater():
 
 
 def test_a_part_of_several_names():
-    """A part of the names of several coefficients is answered with all of them."""
     said = refusal("score", "round-1.csv", *WHERE, "-c", "kappa")
     kappas = "'fleiss_kappa', 'conger_kappa', 'cohen_kappa'"
     assert said == f"Error: coefficient 'kappa' may be {kappas}; name one of them."
@@ -161,7 +153,6 @@ def test_a_part_of_several_names():
 
 
 def test_files_without_a_unit_in_common():
-    """Where no unit is in all files, the error does not send anybody to the units in all."""
     for name, units in {"a": "12", "b": "23", "c": "34"}.items():
         cells = "".join(f"u{unit},{rater},joy,0\n" for unit in units for rater in ("ann", "bob"))
         Path(f"{name}.csv").write_text(HEAD + cells)

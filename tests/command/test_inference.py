@@ -71,11 +71,8 @@ def shares(*names):
 
 
 class TestScore:
-    """score --interval bootstrap."""
-
     @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
     def test_equals_the_library(self, walk, method):
-        """The standard error and the interval are those of sa.bootstrap with the same seed."""
         words = ["--interval", "bootstrap", "--interval-method", method, "--resamples", "300"]
         words += ["--seed", "7", "--level", "0.9"]
         found = rows("score", "walk.csv", *WIDE, *words)
@@ -91,7 +88,6 @@ class TestScore:
 
     @pytest.mark.parametrize("over", ["raters", "both"])
     def test_over_raters(self, walk, over):
-        """What is redrawn is said as in the library, where it has no BCa but percentiles."""
         words = ["--interval", "bootstrap", "--over", over, "--resamples", "60", "--seed", "7"]
         found = rows("score", "walk.csv", *WIDE, *words)
         expected = sa.bootstrap(sa.agreement(walk), n_resamples=60, over=over, rng=7)
@@ -103,7 +99,6 @@ class TestScore:
         assert f"bootstrap (percentile), 60 resamples of the {said}, seed 7." in text
 
     def test_only_the_interval_changes(self):
-        """What is no interval is what the analytic table has, the estimate 0.40257152 among it."""
         analytic = rows("score", "walk.csv", *WIDE)[0]
         assert analytic.pop("reason") is None
         assert analytic.pop("about") == "these raters"
@@ -132,7 +127,6 @@ class TestScore:
         assert "No undefined resamples." in " ".join(walk.split())
 
     def test_undefined_estimate(self):
-        """Where nothing is defined there are dashes, and null in JSON."""
         words = ["score", "same.csv", "--interval", "bootstrap", "--resamples", "20", "-c", ALPHA]
         assert re.search(r"masi +1\.0000 +1\.0000 +- +- +-$", ok(*words), re.MULTILINE)
         row = rows(*words)[0]
@@ -140,7 +134,6 @@ class TestScore:
         assert row["n_undefined"] == 20
 
     def test_what_has_no_analytic_error(self, walk):
-        """The bootstrap gives mv-alpha (by default with dice) an interval, too."""
         words = ["-c", "mv_alpha", "--interval", "bootstrap", "--seed", "1", "--resamples", "40"]
         row = rows("score", "walk.csv", *WIDE, *words)[0]
         expected = sa.bootstrap(sa.mv_alpha(walk), n_resamples=40, rng=1)
@@ -176,7 +169,6 @@ class TestScore:
         assert cells["interval_method"] == method
 
     def test_bootstrap_without_disagreement(self):
-        """Resamples of a study without disagreement are all alike, and a line says why."""
         frame = pd.DataFrame([(u, r, "aaabbbcccd"[u]) for u in range(10) for r in "xy"])
         frame.to_csv("full.csv", index=False, header=["unit", "rater", "labels"])
         text = ok("score", "full.csv", "--interval", "bootstrap", "--seed", "1")
@@ -189,7 +181,6 @@ class TestScore:
         ids=" ".join,
     )
     def test_rare_answers(self, words):
-        """Without a request there is no interval; one that is asked for is called rough."""
         frame = pd.DataFrame(
             [
                 (u, r, "ab"[(u, r) in {(3, "x"), (5, "y"), (7, "z")}])
@@ -221,7 +212,6 @@ class TestScore:
         assert "are few" not in enough.stderr
 
     def test_small_p_in_markdown(self):
-        """A p-value that rounds to zero is no zero, in Markdown as in the table."""
         pd.DataFrame(
             [(u, r, "abc"[u % 3]) for u in range(99) for r in "xyz"],
             columns=["unit", "rater", "labels"],
@@ -255,8 +245,6 @@ class TestScore:
 
 
 class TestPermutation:
-    """The command test."""
-
     def test_all_arrangements(self):
         """SMALL has 20 arrangements: p = 12/20, and the mean of alpha is 0.
 
@@ -275,7 +263,6 @@ class TestPermutation:
     @pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
     @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
     def test_equals_the_library(self, walk, scheme, alternative):
-        """Every scheme and side gives what sa.permutation_test gives with the same seed."""
         words = ["--scheme", scheme, "--alternative", alternative, "--resamples", "99"]
         row = rows("test", "walk.csv", *WIDE, *words, "--seed", "5")[0]
         options = {"scheme": scheme, "alternative": alternative, "n_resamples": 99, "rng": 5}
@@ -353,7 +340,6 @@ class TestPermutation:
         assert part in refusal("test", "small.csv", *words)
 
     def test_large_studies_are_reshuffled_less(self, monkeypatch):
-        """By default a study of many ratings is reshuffled less often, which is said."""
         words = ["test", "walk.csv", *WIDE, "--seed", "1"]
         monkeypatch.setattr(cli_inference, "_BY_SIZE", ((99, 5), (49, 32)))
         assert rows(*words)[0]["n_resamples"] == 49
@@ -365,10 +351,7 @@ class TestPermutation:
 
 
 class TestCompare:
-    """Two files, more, or several results of one."""
-
     def test_two_distances_of_one_file(self, walk):
-        """MASI less nominal alpha on T1 is 0.40257152 - 0.35266821; the rest is sa.compare's."""
         row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
         assert row["difference"] == pytest.approx(MASI - NOMINAL, abs=1e-8)
         assert (row["first_estimate"], row["second_estimate"]) == (
@@ -385,7 +368,6 @@ class TestCompare:
         assert (row["design"], row["method"]) == ("same_units", "linearised")
 
     def test_all_pairs_of_one_file(self):
-        """Three distances are three pairs, and p is corrected for three: Holm (1979) by hand."""
         found = rows("compare", "walk.csv", *WIDE, "-d", "masi,jaccard,nominal")
         pairs = [(row["first_distance"], row["second_distance"]) for row in found]
         assert pairs == [("masi", "jaccard"), ("masi", "nominal"), ("jaccard", "nominal")]
@@ -394,7 +376,6 @@ class TestCompare:
         assert sorted(row["p_holm"] for row in found) == pytest.approx(holm.tolist())
 
     def test_rounds_in_one_file(self):
-        """--group compares the groups of rows as if each were a file of its own."""
         one, two = (shares(*units).splitlines() for units in ("abcdef", "ghijklmno"))
         names = ('say "1"', "2/b")
         lines = [f"{one[0]},a round"]
@@ -418,7 +399,6 @@ class TestCompare:
             assert said in refusal("compare", *words)
 
     def test_rounds_in_several_files(self):
-        """The rows of several files that meet a condition are grouped, also by their file."""
         for name, units in (("one.csv", "abcdef"), ("two.csv", "ghijklmno")):
             Path(name).write_text(shares(*units))
         expected = rows("compare", "one.csv", "two.csv", "--where", "unit != b")[0]
@@ -432,7 +412,6 @@ class TestCompare:
     )
     @pytest.mark.filterwarnings("ignore:Groups that look alike")
     def test_rounds_are_the_groups_of_diagnose(self, names):
-        """Groups that are spelled in two ways stay two, each with its own alpha."""
         one, two = (shares(*units).splitlines() for units in ("abcdef", "ghijklmno"))
         sides = zip(names, (one[1:], two[1:]), strict=True)
         lines = [f"{line},{name}" for name, rows_of in sides for line in rows_of]
@@ -450,7 +429,6 @@ class TestCompare:
         assert groups["estimate"].tolist() == pytest.approx([first, second], abs=1e-12)
 
     def test_times_are_no_rounds(self):
-        """A column that tells more than 50 groups apart is refused at once, with what to do."""
         times = [f"u{k},{rater},a,10:{k}" for k in range(51) for rater in ("ann", "ben")]
         Path("times.csv").write_text("\n".join(["unit,rater,labels,time", *times]))
         said = refusal("compare", "times.csv", "--group", "time")
@@ -458,7 +436,6 @@ class TestCompare:
         assert "setagree diagnose FILE --over-time 'time'" in said
 
     def test_independent_files(self):
-        """Files without a common unit: p and interval of `compare` for independent studies."""
         Path("one.csv").write_text(shares(*"abcdef"))
         Path("two.csv").write_text(shares(*"ghijklmno"))
         row = rows("compare", "one.csv", "two.csv")[0]
@@ -474,7 +451,6 @@ class TestCompare:
         assert (row["design"], row["first_file"]) == ("independent", "one.csv")
 
     def test_same_units_in_two_files(self):
-        """Files with the same units are paired: a file and itself differ by exactly 0."""
         for name in ("one.csv", "again.csv"):
             Path(name).write_text(shares(*"abcdefghij"))
         row = rows("compare", "one.csv", "again.csv")[0]
@@ -485,7 +461,6 @@ class TestCompare:
         assert apart["standard_error"] > 0
 
     def test_several_files_and_distances(self):
-        """Each distance is compared between all pairs of files; Holm counts all of them."""
         for name in ("a.csv", "b.csv", "c.csv"):
             Path(name).write_text(shares(*"abcdefghij"))
         found = rows("compare", "a.csv", "b.csv", "c.csv", "-d", "masi,nominal")
@@ -524,13 +499,11 @@ class TestCompare:
         assert max(map(len, text.splitlines())) <= 80
 
     def test_distances_are_no_contest(self):
-        """Where distances or coefficients differ, the table says what that is worth."""
         said = "a higher value does not mean better agreement"
         for words in (["-d", "masi,nominal"], ["-c", f"{ALPHA},fleiss_kappa", "-d", "masi"]):
             assert said in " ".join(ok("compare", "walk.csv", *WIDE, *words).split())
 
     def test_shared_units(self):
-        """Two of three units are shared: the error says so, and the design cuts down to them."""
         Path("less.csv").write_text("\n".join(SMALL.splitlines()[:5]) + "\n")
         Path("other.csv").write_text(SMALL.replace("1,b,x", "1,b,y"))
         sentence = refusal("compare", "other.csv", "less.csv")
@@ -552,7 +525,6 @@ class TestCompare:
         assert "(2 to 3 shared)" in " ".join(ok("compare", *words).split())
 
     def test_units_spelled_in_two_ways(self):
-        """doc-001 and DOC-001 are not silently other documents."""
         for name, prefix in {"one.csv": "doc-", "two.csv": "DOC-"}.items():
             Path(name).write_text(shares(*(f"{prefix}{k}" for k in range(5))))
         result = invoke("compare", "one.csv", "two.csv")
@@ -563,7 +535,6 @@ class TestCompare:
 
     @pytest.mark.parametrize("layout", ["long", "wide"])
     def test_other_column_names(self, layout):
-        """A named column that one of the files lacks: all files need it."""
         if layout == "long":
             Path("other.csv").write_text(SMALL.replace("labels", "tags"))
             words = ["small.csv", "other.csv", "--labels", "labels"]
@@ -594,7 +565,6 @@ class TestCompare:
         assert text.endswith("60 resamples, seed 2.")
 
     def test_a_difference_without_spread(self, walk):
-        """Alpha and Fleiss differ alike in every part of complete data: no interval, said why."""
         Path("full.csv").write_text(
             "unit,r1,r2\n1,a,a\n2,b,b\n3,a,b\n4,b,b\n5,a,a\n6,b,b\n7,b,a\n8,a,a\n"
         )
@@ -605,7 +575,6 @@ class TestCompare:
         assert f"{row['reason']}." in ok(*words)
 
     def test_undefined_resamples_are_counted(self):
-        """Differences that no resample defines are said to be left out."""
         Path("again.csv").write_text(SMALL)
         words = ["--method", "bootstrap", "--resamples", "200", "--seed", "1"]
         row = rows("compare", "small.csv", "again.csv", *words)[0]
@@ -614,7 +583,6 @@ class TestCompare:
         assert f"at most {row['n_undefined']} undefined and left out" in text
 
     def test_sentences_name_the_file(self):
-        """Guesses, warnings and errors of several files say of which file they are."""
         Path("bad.csv").write_text("unit,rater,labels\n,a,x\n")
         result = invoke("compare", "same.csv", "bad.csv")
         lines = result.stderr.splitlines()
@@ -624,7 +592,6 @@ class TestCompare:
         assert "1 row without a unit" in lines[-1]
 
     def test_long_paths(self):
-        """Files are shown by name, or by path where the names are the same."""
         for folder in ("one", "two"):
             Path(folder).mkdir()
             Path(folder, "study.csv").write_text(SMALL)
@@ -653,7 +620,6 @@ class TestCompare:
         assert part in refusal("compare", *words)
 
     def test_output_is_no_input(self):
-        """Neither of the files is replaced by the result."""
         Path("again.csv").write_text(SMALL)
         sentence = refusal("compare", "small.csv", "again.csv", "--output", "again.csv")
         assert "is the input" in sentence
@@ -669,7 +635,6 @@ class TestCompare:
     ids=["test", "plan"],
 )
 def test_the_command_prints_the_result(walk, words, made):
-    """A command prints what `print` of the result prints, below the counts of the study."""
     options = ["--resamples", "99", "--seed", "1"] if words == ["test"] else []
     shown = ok(*words, "walk.csv", *WIDE, *options)
     with spelling(CALLED):
@@ -677,8 +642,6 @@ def test_the_command_prints_the_result(walk, words, made):
 
 
 class TestPlan:
-    """How many units a wanted interval takes."""
-
     def test_already_reached(self):
         """A pilot that has what is wanted says so; T1 has t(10) x 0.15186146 = 0.33837 at 95%."""
         text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
@@ -687,7 +650,6 @@ class TestPlan:
         assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
 
     def test_which_units_more_are_added_to(self):
-        """Fleiss' kappa counts units of one rating too, alpha those of two: 5 and 3 here."""
         lines = ["1,x,a", "1,y,b", "2,x,a", "2,y,a", "3,x,b", "4,y,b", "5,x,b", "5,y,b"]
         Path("lone.csv").write_text("\n".join(["unit,rater,labels", *lines]))
         words = ["plan", "lone.csv", "--units", "10", "-c"]
@@ -704,7 +666,6 @@ class TestPlan:
         assert alpha.endswith("beyond the 3 units of the pilot that have two ratings.")
 
     def test_no_linearised_error(self, walk):
-        """mv-alpha is planned by the jackknife, and the table says so."""
         words = ["walk.csv", *WIDE, "-c", "mv_alpha", "--units", "11"]
         text = ok("plan", *words)
         assert "mv_alpha: se by the jackknife over units" in " ".join(text.split())
@@ -758,7 +719,6 @@ class TestPlan:
         assert ok("plan", "walk.csv", *WIDE) == ok("plan", "walk.csv", *WIDE, "--half-width", 0.05)
 
     def test_widths_of_units(self):
-        """--units says which interval so many units give; fewer than now need no more."""
         found = rows("plan", "walk.csv", *WIDE, "--units", "5,44", "--units", "1100")
         assert [row["n_units"] for row in found] == [5, 44, 1100]
         # The standard error falls with the root of the units: 44 = 4 x 11.
@@ -795,7 +755,6 @@ class TestPlan:
         ids=lambda x: " ".join(x) if isinstance(x, list) else "",
     )
     def test_what_else_is_planned_for(self, walk, words, options):
-        """Assurance, power and costs are those of the library, and the table says what they are."""
         words = ["plan", "walk.csv", *WIDE, *words, "--seed", "1"]
         expected = planned(sa.krippendorff_alpha(walk), **options, rng=1)
         for row, theirs in zip(rows(*words), expected.frame.to_dict("records"), strict=True):
@@ -809,7 +768,6 @@ class TestPlan:
             assert f" {column} " in text
 
     def test_rater_columns(self):
-        """The columns of the raters are --raters, as in every command."""
         two = rows("plan", "walk.csv", *WIDE, "--raters", "r1,r2")[0]
         assert two["n_raters"] == 2
         assert "--ratings 'r1,r2' must be whole numbers" in refusal(
@@ -857,7 +815,6 @@ class TestPlan:
         assert part in refusal("plan", "small.csv", *words)
 
     def test_pilot_without_variation(self):
-        """Nothing follows from a pilot without a standard error."""
         assert "no standard error" in refusal("plan", "same.csv")
 
 
@@ -874,8 +831,6 @@ COMMANDS = {
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 class TestEveryCommand:
-    """What score, test, compare and plan have in common."""
-
     def test_seed(self, words):
         """The same seed gives the same output; a seed that is drawn is printed and repeats it."""
         assert ok(*words, "--seed", "4") == ok(*words, "--seed", "4")
@@ -883,7 +838,6 @@ class TestEveryCommand:
         assert drawn == rows(*words, "--seed", drawn[0]["seed"])
 
     def test_csv_equals_json(self, words):
-        """CSV and JSON hold the same columns and numbers; JSON says why a number is null, too."""
         words = [*words, "--seed", "4"]
         table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         for cells, row in zip(table, rows(*words), strict=True):
@@ -915,7 +869,6 @@ class TestEveryCommand:
         assert "nan" not in " ".join(lines)
 
     def test_guesses_and_warnings_go_to_stderr(self, words):
-        """On stdout there are results only."""
         result = invoke(*words, "-f", "json")
         assert "Columns guessed" in result.stderr
         json.loads(result.stdout)
@@ -937,13 +890,11 @@ class TestEveryCommand:
             assert f"{option} " in result.stdout
 
     def test_same_reading_as_score(self, words):
-        """The reading options mean the same: a codebook without a label is refused everywhere."""
         words = [*words, "--codebook", "a,b,c,d"]
         assert "is not in the codebook" in refusal(*words)
 
 
 def test_t_of_a_comparison():
-    """On the same units p is that of t with n - 1 degrees of freedom, 10 on T1."""
     row = rows("compare", "walk.csv", *WIDE, "-d", "masi,nominal")[0]
     t = row["difference"] / row["standard_error"]
     assert row["p_value"] == pytest.approx(2 * stdtr(10, -abs(t)))
@@ -952,7 +903,6 @@ def test_t_of_a_comparison():
 
 
 def test_examples_in_the_help():
-    """Every example of every help is understood: with files of these names it runs."""
     for name in ("study.csv", "before.csv", "after.csv", "pilot.csv"):
         Path(name).write_text(WALKTHROUGH.replace("r1,r2,r3", "ann,bob,cat"))
     Path("study.csv").write_text(SMALL)

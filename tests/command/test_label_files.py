@@ -67,13 +67,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def study():
-    """Return the study of the file."""
     return sa.Annotations.from_long(pd.read_csv("study.csv"))
 
 
 @each_option
 def test_it_selects_its_distance(option):
-    """Each file gives what the distance of the same numbers gives in Python, under its name."""
     file, distance = OPTIONS[option]
     (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", option, file)
     with warnings.catch_warnings():
@@ -95,7 +93,6 @@ def test_it_selects_its_distance(option):
     ],
 )
 def test_wherever_a_distance_is_chosen(option, words):
-    """Every command that takes a distance takes the files."""
     command, *more = words
     file, distance = OPTIONS[option]
     found = ok(command, "study.csv", *more, option, file, "-f", "json")
@@ -104,7 +101,6 @@ def test_wherever_a_distance_is_chosen(option, words):
 
 @each_option
 def test_the_report_names_it(option):
-    """Report and diagnose explain that distance; the methods paragraph has its formula and file."""
     file, distance = OPTIONS[option]
     ok("report", "study.csv", option, file, "--resamples", "19", "--seed", "1", "-o", "r.md")
     page = Path("r.md").read_text(encoding="utf-8")
@@ -142,7 +138,6 @@ def test_the_report_names_it(option):
     ],
 )
 def test_what_is_refused(words, sentence):
-    """A second distance, and a file that states none, is an error in a sentence."""
     for name, text in {
         "twice": "label,weight\njoy,1\n joy ,2\n",
         "word": "label,weight\njoy,heavy\n",
@@ -155,7 +150,6 @@ def test_what_is_refused(words, sentence):
 
 
 def test_labels_are_spelled_as_the_study_reads_them():
-    """With --case lower the labels of a file are lower case, too; the others are told."""
     Path("upper.csv").write_text("label,weight\n JOY,3\nFear,0.5\nJyo,2\n", encoding="utf-8")
     words = ["score", "study.csv", "-c", "krippendorff_alpha", "-f", "json", "--case", "lower"]
     found = invoke(*words, "--label-weights", "upper.csv")
@@ -175,7 +169,6 @@ def test_labels_are_spelled_as_the_study_reads_them():
     ],
 )
 def test_labels_that_the_file_does_not_list(words):
-    """They count 1, which is said once, with their number and their names."""
     result = invoke(*words, "--label-weights", "weights.csv")
     assert result.exit_code == 0, result.stderr
     said = "Warning: 'weighted_jaccard' lists no weight for 2 labels of the study, which it counts"
@@ -203,14 +196,12 @@ def test_labels_that_the_file_does_not_list(words):
     ],
 )
 def test_what_more_is_said_of_a_distance(words, distance):
-    """Weights from the data, the kind of credit, paths in labels and the match give the same."""
     (row,) = rows("score", "study.csv", "-c", "krippendorff_alpha", *words)
     expected = sa.krippendorff_alpha(study(), distance=distance)
     assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
 
 
 def test_labels_that_are_paths():
-    """Where labels are paths, what stands between their steps takes the place of the file."""
     lines = [
         f"u{k},{who},{at[k % 2]}"
         for k in range(9)
@@ -232,7 +223,6 @@ def test_labels_that_are_paths():
 
 
 def test_the_file_is_never_overwritten():
-    """A result is not written over the file that states the distance."""
     said = refusal("score", "study.csv", "--label-weights", "weights.csv", "-o", "weights.csv")
     assert "never changed" in said
     assert Path("weights.csv").read_text(encoding="utf-8") == WEIGHTS

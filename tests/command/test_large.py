@@ -36,8 +36,6 @@ def same(words, more):
 
 
 class TestScore:
-    """Coefficients of a file that DuckDB reduces."""
-
     @pytest.mark.parametrize(
         "more",
         [
@@ -50,7 +48,6 @@ class TestScore:
     )
     @pytest.mark.parametrize("file", ["study.csv", "parts/*.csv"])
     def test_the_same_numbers(self, file, more):
-        """Any of the options, on one file or several: the table that is read into memory."""
         found = same(["score", file, "--blank", "empty", "-d", "masi,jaccard"], more)
         assert len(found) == 4
 
@@ -79,7 +76,6 @@ class TestScore:
         same([*words, "--resamples", "300"], LARGE)
 
     def test_how_the_file_is_read(self):
-        """Columns, separators, case, codebooks and answers that mean none are those in memory."""
         text = "doc,who,tags\n" + "".join(
             f"d{k},{who},{cell}\n"
             for k, cells in enumerate(["a;B", "n/a", "b", "", "A"])
@@ -100,7 +96,6 @@ class TestScore:
         assert "(1 missing)" in ok("score", "scores.csv", *LARGE)
 
     def test_what_is_said(self):
-        """Guessed columns and blank cells are said as of a table in memory."""
         one, two = (invoke("score", "study.csv", *more).stderr for more in ([], LARGE))
         assert one == two
         assert two.startswith("Columns guessed: unit = unit, rater = rater, labels = labels\n")
@@ -119,15 +114,12 @@ class TestScore:
         pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected), **TIGHT)
 
     def test_nothing_is_left(self, folder):
-        """The folder for what does not fit is empty in the end."""
         Path("room").mkdir()
         ok("score", "study.csv", "--blank", "empty", *LARGE, "--temp-directory", "room")
         assert [*Path("room").iterdir()] == []
 
 
 class TestOthers:
-    """The other commands for which patterns are enough."""
-
     def test_test(self):
         """Answers reshuffled over all cells."""
         Path("few.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n", "utf-8")
@@ -148,8 +140,6 @@ class TestOthers:
 
 
 class TestRefusals:
-    """What a reduced file cannot do ends in one sentence, before any work."""
-
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
@@ -216,7 +206,6 @@ class TestRefusals:
 
     @pytest.mark.parametrize("command", ["diagnose", "report", "consensus", "convert"])
     def test_not_everywhere(self, command):
-        """Commands about raters and units have no such option."""
         result = invoke(command, "study.csv", *LARGE)
         assert result.exit_code == 2
         assert "No such option" in result.stderr

@@ -47,8 +47,6 @@ def shell(line, **options):
 
 
 class TestInputs:
-    """What a command reads is never replaced."""
-
     @pytest.mark.parametrize(
         ("words", "output"),
         [
@@ -82,14 +80,12 @@ class TestInputs:
 
     @pytest.mark.parametrize("command", ["diagnose", "test", "compare", "plan", "panel"])
     def test_other_commands(self, command):
-        """So it is with every command that writes."""
         Path("book.txt").write_text("joy\nfear\n")
         model = ["--model", "a"] if command == "panel" else []
         words = [command, *LONG, *model, "--codebook", "book.txt", "-o", "book.txt"]
         assert "is what --codebook reads; it is never changed" in refusal(*words)
 
     def test_files_of_a_folder(self):
-        """A file of a rater inside the folder of an export is what is read, too."""
         Path("export", "deep").mkdir(parents=True)
         Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
         Path("export", "deep", "note.csv").write_text("kept")
@@ -98,7 +94,6 @@ class TestInputs:
             assert "is the input" in refusal(*words)
 
     def test_a_new_file_inside_a_folder(self):
-        """Nor is one written there, which would be a rater the next time."""
         Path("export").mkdir()
         Path("export", "ana.jsonl").write_text('{"text": "x", "label": ["joy"]}\n')
         Path("link").symlink_to("export")
@@ -108,7 +103,6 @@ class TestInputs:
 
     @posix
     def test_standard_input(self):
-        """So is the file that the shell hands over as standard input."""
         code, _, said = shell("$S convert - -o s.csv < s.csv")
         assert (code, "it is never changed" in said) == (2, True)
         assert Path("s.csv").read_text() == ROWS
@@ -122,7 +116,6 @@ class TestInputs:
     @pytest.mark.parametrize("command", ["convert", "score", "report"])
     @pytest.mark.parametrize("place", ["", "[{}]\n", "[convert]\n"])
     def test_no_config_names_the_output(self, command, place):
-        """A config that comes with a data set does not choose what is replaced."""
         Path("mine.md").write_text("mine")
         Path("o.toml").write_text(f'{place.format(command)}output = "mine.md"\n')
         output = ["-o", "page.md"] if command == "report" else []
@@ -148,8 +141,6 @@ class TestInputs:
 
 
 class TestReading:
-    """What cannot be read is a sentence that says so."""
-
     def run(self, *words):
         """Run the console script's own entry, where a wrong config is a sentence."""
         run = script(*words)
@@ -158,7 +149,6 @@ class TestReading:
         return run.stderr.splitlines()[-1]
 
     def test_deep_config(self):
-        """A config that nests thousands of brackets is refused."""
         Path("deep.toml").write_text(f"a = {'[' * 3000}{']' * 3000}\n")
         assert "it nests too deep" in self.run("score", *LONG, "--config", "deep.toml")
 
@@ -193,8 +183,6 @@ class TestReading:
 
 @posix
 class TestDescriptors:
-    """Whoever starts the command may have closed, or filled, its standard streams."""
-
     PROCESSES = ("score s.csv", "--help")
     COMMANDS = (
         "distances",
@@ -221,13 +209,11 @@ class TestDescriptors:
 
     @pytest.mark.parametrize("command", PROCESSES)
     def test_stdout_of_a_process(self, command):
-        """Results that cannot be printed end with 2 and one sentence."""
         code, _, said = shell(f"$S {command} >&-")
         assert (code, "Traceback" in said) == (2, False), said
         assert said.splitlines()[-1].startswith("Error: the results cannot be written: ")
 
     def test_full_disks(self):
-        """So do help and lists on a full disk."""
         if not Path("/dev/full").exists():
             pytest.skip("there is no device of a full disk")
         for command in ("--help", "distances", "--version"):
@@ -250,7 +236,6 @@ class TestDescriptors:
         assert shell("$S convert s.csv <&-")[:2] == (0, ROWS)
 
     def test_stdin_and_groups(self):
-        """`compare` reads standard input once; `diagnose`, which reads twice, names the remedy."""
         Path("g.csv").write_text("unit,rater,labels,batch\n" + "".join(
             f"{u},{r},{'x' if (u * k) % 3 else 'y'},{'pq'[u % 2]}\n"
             for u in range(12) for k, r in enumerate("abc")
@@ -263,15 +248,12 @@ class TestDescriptors:
         assert "--group reads the data twice, and standard input once; save a file." in said
 
     def test_all_of_them(self):
-        """With nothing open a file is written all the same, and nothing gets into it."""
         assert shell("$S convert s.csv -o out.csv <&- >&- 2>&-")[0] == 0
         assert Path("out.csv").read_text() == ROWS
         assert shell("$S convert s.csv <&- >&- 2>&-")[0] == 2
 
 
 class TestWrittenNames:
-    """What a user wrote steers no terminal and breaks no table."""
-
     @pytest.fixture(autouse=True)
     def odd(self, folder):
         """Write a study with a unit of a hostile name."""
@@ -291,7 +273,6 @@ class TestWrittenNames:
         assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1
 
     def test_csv_in_files_and_pipes(self):
-        """A file and a pipe get the names as they are."""
         printed = ok("convert", "odd.csv")
         assert next(iter(csv.DictReader(io.StringIO(printed, newline=""))))["unit"] == ODD
         ok("convert", "odd.csv", "-o", "out.csv")
@@ -307,7 +288,6 @@ class TestWrittenNames:
         assert r"u\x1b[31m|\n<img" in shown
 
     def test_names_of_columns_on_terminals(self):
-        """A column whose name comes from the file does not steer the terminal either."""
         head, name = "unit,rater,pro\x1b[2Jmpt,labels\n", "pro\x1b[2Jmpt"
         rows = [f"u{u},m{k},{k % 2},joy\n" for u in range(6) for k in range(4)]
         Path("runs.csv").write_text(head + "".join(rows))
@@ -349,7 +329,6 @@ class TestWrittenNames:
 
 
 def test_json_of_anything(folder):
-    """JSON holds null for every number that is none, and text for what JSON has no word for."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     from datetime import date
@@ -379,7 +358,6 @@ def test_json_of_anything(folder):
 
 @pytest.mark.parametrize("command", ["distances", "coefficients"])
 def test_lists_without_docstrings(command):
-    """With -OO, which drops their texts, the names are listed and a sentence says why."""
     run = subprocess.run(
         [sys.executable, "-OO", "-m", "setagree", command],
         capture_output=True,
@@ -394,7 +372,6 @@ def test_lists_without_docstrings(command):
 
 @pytest.mark.parametrize("command", ["convert", "consensus"])
 def test_answers_in_markdown_are_not_rounded(command):
-    """.12341 and 0.12342 are two answers, in a table of four decimals, too."""
     Path("n.csv").write_text("unit,rater,score\n1,a,0.12341\n1,b,0.12341\n2,a,1e-9\n2,b,1e-9\n")
     written = ok(command, "n.csv", "--value", "score", "-f", "markdown")
     assert "| 0.12341 |" in written
@@ -403,7 +380,6 @@ def test_answers_in_markdown_are_not_rounded(command):
 
 @pytest.mark.parametrize("blank", ["empty", "missing"])
 def test_groups_and_times_read_nulls_as_the_study_does(blank):
-    """What nulls mean is decided by all rows, also where --without leaves only nulls."""
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     rows = [
         row
@@ -427,7 +403,6 @@ def test_groups_and_times_read_nulls_as_the_study_does(blank):
 
 
 def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
-    """A folder without a name, as ``.``, is guarded as any other, for the option and the input."""
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
     assert "'study.csv' is the input; it is never changed" in refusal(
@@ -438,7 +413,6 @@ def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
 
 
 def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
-    """An encoding that nobody knows is a sentence where a codebook is read first."""
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
     Path("codes.txt").write_text("x\ny\n")
@@ -447,7 +421,6 @@ def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
 
 
 def test_a_codebook_that_is_not_there():
-    """It is missed where it is read; nothing is written in the meantime."""
     assert "gone.txt" in refusal("score", *LONG, "--codebook", "./gone.txt", "-o", "out.csv")
     assert not Path("out.csv").exists()
 
@@ -456,8 +429,6 @@ BLANK = ["--blank", "empty"]
 
 
 class TestWhatIsWritten:
-    """Endings of files, and what is said of them."""
-
     @pytest.fixture(autouse=True)
     def long(self, folder):
         """Write a table of twelve units and three raters."""
@@ -479,7 +450,6 @@ class TestWhatIsWritten:
         ],
     )
     def test_other_endings_are_refused(self, words, known):
-        """Nothing is written under an ending that promises something else."""
         command, *rest = words
         sentence = refusal(command, "long.csv", *BLANK, *rest)
         assert f"let '{rest[1]}' end in {known}." in sentence
@@ -487,13 +457,11 @@ class TestWhatIsWritten:
 
     @pytest.mark.parametrize("command", ["convert", "score", "consensus", "report"])
     def test_no_file_is_called_a_dash(self, command):
-        """A dash, which elsewhere stands for the standard output, is refused as a file."""
         sentence = refusal(command, "long.csv", *BLANK, "-o", "-")
         assert "without -o, results are printed on the standard output" in sentence
         assert not Path("-").exists()
 
     def test_endings_of_their_own(self):
-        """With --format any ending but those of other things will do, and none at all."""
         ok("score", "long.csv", *BLANK, "-o", "s.data", "-f", "csv")
         assert Path("s.data").read_text().startswith("coefficient,")
         ok("score", "long.csv", *BLANK, "-o", "plain")
@@ -502,7 +470,6 @@ class TestWhatIsWritten:
         assert Path("long.md").read_text().startswith("| unit |")
 
     def test_consensus_says_what_it_wrote(self):
-        """The file, its units and how many of them need another look."""
         frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--without", "c"))
         result = invoke("consensus", "long.csv", *BLANK, "--without", "c", "-o", "gold.csv")
         n = int(frame["adjudicate"].sum())
@@ -510,7 +477,6 @@ class TestWhatIsWritten:
         assert 0 < n < 12
 
     def test_the_separator_that_was_asked_for(self):
-        """Labels are joined by --label-sep in both commands that write label sets."""
         text = Path("long.csv").read_text().replace('"joy, fear"', "joy;fear")
         Path("semi.csv").write_text(text)
         for command in (["convert"], ["consensus", "--threshold", "0.3"]):
@@ -519,10 +485,7 @@ class TestWhatIsWritten:
 
 
 class TestSpelling:
-    """Sentences name options as the command has them, and leave the words of users alone."""
-
     def test_words_of_users(self):
-        """A label, a rater or a file that reads like an option of Python stays as it is."""
         rows = "unit,rater,labels\nu1,where=a,blank=b\nu1,ann,joy\nu2,where=a,joy\nu2,ann,joy\n"
         Path("units=3.csv").write_text(rows)
         said = refusal("score", "units=3.csv", "--codebook", "joy,blank=c")
@@ -545,7 +508,6 @@ class TestSpelling:
         ],
     )  # fmt: skip
     def test_names_of_the_command(self, words, sentence):
-        """An option has the name that the command refuses or asks for, whatever Python calls it."""
         command, *rest = words
         assert sentence in refusal(command, *LONG, *rest)
 

@@ -45,10 +45,7 @@ def session():
 
 
 class TestWheel:
-    """The package packs itself."""
-
     def test_it_holds_every_file(self):
-        """Every file of the package is in it, and the record has the digest of each."""
         archive = zipfile.ZipFile(io.BytesIO(wheel()))
         root = Path(sa.__file__).parent
         ours = {
@@ -68,12 +65,10 @@ class TestWheel:
                 assert (digest, int(size)) == (f"sha256={found.rstrip('=')}", len(content))
 
     def test_it_is_the_same_each_time(self):
-        """The same package gives the same bytes, so that a browser keeps them."""
         assert wheel() == wheel()
 
     @pytest.mark.slow
     def test_pip_installs_it(self, tmp_path):
-        """It is a wheel: pip takes it, and what it installs gives the same numbers."""
         (tmp_path / wheel_name()).write_bytes(wheel())
         pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet"]
         into = tmp_path / "installed"
@@ -90,10 +85,7 @@ class TestWheel:
 
 
 class TestCommand:
-    """``setagree page FOLDER``."""
-
     def test_what_it_writes(self, tmp_path):
-        """A document, a style, a script, a worker and the wheel; the runtime's host is named."""
         done = invoke("page", tmp_path / "site")
         assert done.exit_code == 0
         assert "Written: " in done.stderr
@@ -105,7 +97,6 @@ class TestCommand:
         assert "[[" not in text
 
     def test_the_policy(self, tmp_path):
-        """Nothing is allowed but the page itself, the runtime's host and compiled WebAssembly."""
         write_page(tmp_path, runtime="https://py.example.org:8443/v1")
         text = (tmp_path / "index.html").read_text(encoding="utf-8")
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
@@ -123,7 +114,6 @@ class TestCommand:
         assert f'data-runtime="{host}/v1/"' in text
 
     def test_a_runtime_in_a_folder(self, tmp_path):
-        """What is needed of it is copied beside the page, which then asks nobody else."""
         lake, none = tmp_path / "lake", {"depends": [], "file_name": ""}
         lake.mkdir()
         packages = {
@@ -157,14 +147,12 @@ class TestCommand:
         ],
     )
     def test_no_runtime(self, tmp_path, runtime, said):
-        """What is no runtime, or could widen the policy, is refused in a sentence."""
         done = invoke("page", tmp_path / "site", "--runtime", runtime)
         assert done.exit_code == 2
         assert said in done.stderr
         assert not (tmp_path / "site").exists()
 
     def test_a_folder_that_cannot_be(self, tmp_path):
-        """A file in the place of the folder is a sentence."""
         (tmp_path / "site").write_text("mine")
         done = invoke("page", tmp_path / "site")
         assert done.exit_code == 2
@@ -173,7 +161,6 @@ class TestCommand:
 
     @pytest.mark.parametrize("name", ["index.html", "page.css", wheel_name()])
     def test_files_of_others_stay(self, tmp_path, name):
-        """A file that is not of a page of setagree is not replaced, and nothing is written."""
         site = tmp_path / "site"
         site.mkdir()
         (site / name).write_text("<p>mine</p>")
@@ -183,7 +170,6 @@ class TestCommand:
         assert [(path.name, path.read_text()) for path in site.iterdir()] == [(name, "<p>mine</p>")]
 
     def test_an_older_page_is_replaced(self, tmp_path):
-        """A page of setagree is replaced, which the command prints; files of other names stay."""
         assert "Written: " in invoke("page", tmp_path).stderr
         (tmp_path / "page.js").write_text("old")
         (tmp_path / "study.csv").write_text("mine")
@@ -195,7 +181,6 @@ class TestCommand:
     @pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege there")
     @pytest.mark.parametrize("target", ["mine.html", "gone.html"])
     def test_links_are_not_followed(self, tmp_path, target):
-        """A link in the folder leads to no change outside of it, wherever it points."""
         (tmp_path / "mine.html").write_text("mine")
         invoke("page", tmp_path / "site")
         (tmp_path / "site" / "page.css").unlink()
@@ -208,7 +193,6 @@ class TestCommand:
 
     @pytest.mark.skipif(os.name == "nt", reason="limits of file sizes are those of POSIX")
     def test_a_full_disk(self, tmp_path):
-        """If the disk fills up, the old page stays complete and no temporary file is left."""
         site = tmp_path / "site"
         invoke("page", site)
         (site / "page.css").write_text("old")
@@ -221,7 +205,6 @@ class TestCommand:
         assert {path.name: path.read_bytes() for path in site.iterdir()} == before
 
     def test_a_port_that_is_taken(self, tmp_path):
-        """A port that cannot be used is a sentence."""
         with server_of(tmp_path) as server:
             port = server.server_port
             done = invoke("page", tmp_path / "site", "--serve", "--port", port)
@@ -269,10 +252,7 @@ def test_the_server(tmp_path):
 
 
 class TestSession:
-    """What answers in the browser, asked here."""
-
     def test_the_table_is_that_of_the_library(self, session):
-        """The numbers have all their digits."""
         found = session("table", coefficient="", distance="jaccard", **UNCHANGED)
         frame = sa.agreement(sa.read(STUDY, blank="empty"), distance="jaccard").to_frame()
         assert len(found["rows"]) == len(frame) == 2
@@ -283,7 +263,6 @@ class TestSession:
         assert found["before"] is None
 
     def test_the_headline_is_that_of_the_report(self, session):
-        """Its interval is by score where that holds best, and says what it is about."""
         found = session("table", coefficient="", distance="masi", **UNCHANGED)["headline"]
         alpha = sa.krippendorff_alpha(sa.read(STUDY, blank="empty"))
         low, high = alpha.interval(method="score")
@@ -294,7 +273,6 @@ class TestSession:
         assert (found["interval"], found["interval_name"]) == ("", "95% interval")
 
     def test_what_was_recognised(self, session):
-        """The columns, the first rows, and what there is to choose from."""
         found = session("read", path=STUDY, how={})
         assert found["columns"] == ["unit", "rater", "labels"]
         assert found["rows"][0] == ["text001", "ann", "anger, joy"]
@@ -307,7 +285,6 @@ class TestSession:
         )
 
     def test_what_options_are_called(self, session, tmp_path):
-        """Sentences name what is to be chosen as the page does, each choice by its first word."""
         table = tmp_path / "odd.csv"
         table.write_text("unit,rater,labels\n1,ann,Joy\n1,ben,joy\n1,ben,joy\n")
         found = session("read", path=str(table), how={})
@@ -322,7 +299,6 @@ class TestSession:
             assert f'<option value="{choice}">{choice}: ' in page
 
     def test_a_wide_table(self, session):
-        """A table that shows itself as wide is shown as such, and may be read otherwise."""
         wide = str(EXAMPLES / "walkthrough.csv")
         found = session("read", path=wide, how={})
         raters = ["rater1", "rater2", "rater3"]
@@ -347,7 +323,6 @@ class TestSession:
         assert float(found["rows"][0]["cells"][2]["value"]) == alpha
 
     def test_an_export(self, session):
-        """The export of a tool has no columns to choose."""
         found = session("read", path=str(EXAMPLES / "prodigy.jsonl"), how={})
         assert found["columns"] == []
         assert found["notes"] == ["Read as Prodigy, JSONL (choice) (tool='prodigy')"]
@@ -370,7 +345,6 @@ class TestSession:
             assert found["before"].startswith(f"{tried['as it is']:.3f} as the file is")
 
     def test_files_to_keep(self, session, tmp_path):
-        """The tidy table reads back as the study, the queue is that of `by_unit`."""
         study = sa.read(STUDY, blank="empty")
         (tmp_path / "tidy.csv").write_bytes(session("tidy", **UNCHANGED))
         back = sa.read(tmp_path / "tidy.csv")
@@ -383,7 +357,6 @@ class TestSession:
         assert results["estimate"].tolist() == sa.agreement(study).to_frame()["estimate"].tolist()
 
     def test_the_report(self, session, tmp_path):
-        """It is the report of the library, with the same seed."""
         pytest.importorskip("jinja2")
         pytest.importorskip("matplotlib")
         got = session("report", coefficient="fleiss_kappa", distance="", **UNCHANGED)
@@ -394,7 +367,6 @@ class TestSession:
         assert got == wanted.read_bytes()
 
     def test_mistakes_are_sentences(self, session, tmp_path):
-        """A table without raters, an empty file, nobody left: each is said, and nothing breaks."""
         (tmp_path / "x.csv").write_text("a,b\n1,2\n")
         found = session("read", path=str(tmp_path / "x.csv"), how={})
         assert "error" in found
@@ -414,7 +386,6 @@ class TestSession:
         assert found["counts"][2] == "4 ratings"
 
     def test_a_number_that_is_none(self, session, tmp_path):
-        """Where a coefficient is undefined, the page gets the reason and no nan."""
         (tmp_path / "x.csv").write_text("unit,rater,labels\n1,a,x\n2,b,x\n")
         assert "error" not in session("read", path=str(tmp_path / "x.csv"), how={})
         found = session("table", coefficient="", distance="", **UNCHANGED)

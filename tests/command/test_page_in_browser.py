@@ -78,8 +78,6 @@ def served(folder):
     asked = Counter()
 
     class Counting(Handler):
-        """Count what is asked for."""
-
         def send_head(self):
             """Count, and answer as ever."""
             asked[self.path] += 1
@@ -165,8 +163,6 @@ def kept(page, name):
 
 
 class Texts(HTMLParser):
-    """The text of a report, but for its pictures, style and script."""
-
     def __init__(self):
         super().__init__()
         self.hidden, self.texts = 0, []
@@ -346,7 +342,6 @@ def filled(context, tmp_path):
 
 
 def test_screen_readers(filled):
-    """A checker of accessibility finds nothing serious, on laptop and phone, light and dark."""
     source = axe()
     for width, scheme in (LOOKS[0], LOOKS[-1]):
         filled.set_viewport_size({"width": width, "height": 850})
@@ -355,7 +350,6 @@ def test_screen_readers(filled):
 
 
 def test_what_is_chosen(filled):
-    """How the cells are read is kept when a column is chosen, and the other way round."""
     for name, value in [("case", "lower"), ("rater", "unit"), ("blank", "empty")]:
         filled.locator(f"[name={name}]").select_option(value)
     wanted = {"case": "lower", "rater": "unit", "blank": "empty", "labels": "labels"}
@@ -380,7 +374,6 @@ def test_keyboard(filled):
 
 
 def test_opened_as_a_file(context, tmp_path):
-    """A page that was opened as a file says in words how to serve it."""
     write_page(tmp_path)
     page, requests, _ = opened(context, (tmp_path / "index.html").as_uri())
     page.wait_for_load_state("load")
@@ -390,7 +383,6 @@ def test_opened_as_a_file(context, tmp_path):
 
 
 def test_a_runtime_that_cannot_be_had(context, tmp_path):
-    """Where the runtime is not, the page says where it looked and what to do."""
     with served(tmp_path) as (address, _):
         write_page(tmp_path, runtime=f"{address}none/")
         page, *_ = opened(context, address)

@@ -51,10 +51,7 @@ def folder(tmp_path, monkeypatch):
 
 
 class TestPanel:
-    """setagree panel."""
-
     def test_the_condition_holds_for_a_models_file(self):
-        """Repeats of a model that a condition drops are no answers of it; repeats are settled."""
         table = pd.read_csv("models.csv", dtype=str)
         is_model = table["rater"] == "near"
         table[~is_model].assign(repeat=0).to_csv("humans.csv", index=False)
@@ -77,7 +74,6 @@ class TestPanel:
         assert found.stderr.count("was not applied to the model's answers") == 1
 
     def test_equals_the_library(self):
-        """A row for each model and human, ranked, with the numbers of the library."""
         found = rows("panel", "models.csv", "-m", "far", "-m", "near")
         study = sa.Annotations.from_long(pd.read_csv("models.csv"))
         table = sa.alt_test(study, model=["far", "near"])
@@ -100,7 +96,6 @@ class TestPanel:
         assert sa.alt_test(study, model="near")["near"].power_note in said
 
     def test_units_of_the_test_and_of_the_consensus(self):
-        """n_units is what a human shares with the model; the consensus has its own count."""
         lines = Path("models.csv").read_text(encoding="utf-8").splitlines()
         kept = [line for k, line in enumerate(lines) if "cem" not in line or k > 40]
         Path("holes.csv").write_text("\n".join(kept), encoding="utf-8")
@@ -113,7 +108,6 @@ class TestPanel:
         assert found[0]["reference_alpha"] is not None
 
     def test_a_model_that_could_not_be_tested(self):
-        """Its row has a blank human, in all formats; whole numbers beside it stay whole."""
         lines = Path("models.csv").read_text(encoding="utf-8").splitlines()
         kept = [line for k, line in enumerate(lines) if "far" not in line or k <= 100]
         Path("few.csv").write_text("\n".join(kept), encoding="utf-8")
@@ -136,12 +130,10 @@ class TestPanel:
         assert "| far" in invoke(*words, "-f", "markdown").stdout
 
     def test_nobody_could_be_tested(self):
-        """The only model has its row, too."""
         (found,) = rows("panel", "models.csv", "--model", "near", "--min-units", "50")
         assert (found["model"], found["human"], found["exact"]) == ("near", None, 1)
 
     def test_the_table(self):
-        """Verdict, average, other values of epsilon, and the consensus of the humans."""
         text = " ".join(ok("panel", "models.csv", "--model", "near,far").split())
         assert "'near' may replace a human: it wins over 3 of 3 humans" in text
         assert "'far' may not replace a human: it wins over 0 of 3 humans" in text
@@ -151,7 +143,6 @@ class TestPanel:
 
     @pytest.mark.filterwarnings("ignore:The margin")
     def test_results_print_the_same(self):
-        """The command prints what `print` of each result prints, one after the other."""
         study = sa.read("models.csv")
         given = {"model": ["near", "far"], "humans": ["ann", "ben", "cem"]}
         shown = ok("panel", "models.csv", "--model", "near,far", "--margin", "0.1")
@@ -167,7 +158,6 @@ class TestPanel:
 
     @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
     def test_whom_it_took_for_people(self):
-        """Where nobody names the humans, the command does, another model among them."""
         taken = "People: ann, ben, cem, far; name them with --humans if one is a model."
         assert " ".join(ok("panel", "models.csv", "-m", "near").split()).startswith(taken)
         assert "'ann', 'ben', 'cem', 'far'" in refusal(
@@ -187,7 +177,6 @@ class TestPanel:
         assert "People:" not in ok("panel", "models.csv", "-m", "near", "-f", "csv")
 
     def test_who_answers_like_chance_is_named(self):
-        """A human who never agrees with the others stands in the verdict, with the number."""
         text = " ".join(ok("panel", "models.csv", "--model", "near").split())
         found = {
             row["human"]: row["agreement"] for row in rows("panel", "models.csv", "-m", "near")
@@ -196,7 +185,6 @@ class TestPanel:
         assert f"hardly more than chance: 'far' ({found['far']:.2f}); a win there is" in text
 
     def test_humans_in_one_file_the_model_in_another(self):
-        """--model takes the file of a model's answers: the numbers are those of one file."""
         table = pd.read_csv("models.csv")
         near = table["rater"] == "near"
         table[~near].to_csv("humans.csv", index=False)
@@ -221,13 +209,11 @@ class TestPanel:
         assert {(row["epsilon"], row["distance"]) for row in found} == {(0.2, "jaccard")}
 
     def test_a_name_with_a_comma(self):
-        """A rater whose name has a comma is found by the whole name."""
         text = Path("models.csv").read_text(encoding="utf-8").replace("near", '"gpt, mini"')
         Path("comma.csv").write_text(text, encoding="utf-8")
         assert rows("panel", "comma.csv", "--model", "gpt, mini")[0]["model"] == "gpt, mini"
 
     def test_too_few_units(self):
-        """Where nobody shares enough units it is said, and the table of people has no rows."""
         result = invoke("panel", "models.csv", "--model", "near", "--min-units", "50")
         assert result.exit_code == 0
         assert "Warning: alt-test of 'near': undefined (nan)" in result.stderr
@@ -238,7 +224,6 @@ class TestPanel:
 
     @pytest.mark.filterwarnings("ignore:The margin of 0.1 is worth fewer than 3 units")
     def test_two_humans_and_a_margin(self):
-        """The alt-test says why it cannot be; by how much agreement changes is told."""
         words = ["panel", "models.csv", "--model", "near,far", "--humans", "ann,ben"]
         assert "--margin requires only two" in refusal(*words)
         result = invoke(*words, "--margin", "0.2")
@@ -267,15 +252,11 @@ class TestPanel:
         assert sentence in refusal("panel", "models.csv", *words)
 
     def test_a_model_is_needed(self):
-        """Without --model the command ends with 2."""
         assert invoke("panel", "models.csv").exit_code == 2
 
 
 class TestConsensus:
-    """setagree consensus."""
-
     def test_gold_is_read_again(self):
-        """The file holds the answers so that they are read back: [] empty, blank none."""
         assert ok("consensus", "small.csv", "--blank", "empty", "-o", "gold.csv") == ""
         frame = pd.read_csv("gold.csv", dtype=str, keep_default_na=False)
         assert list(frame) == [
@@ -310,7 +291,6 @@ class TestConsensus:
         [("missing", "", None), ("plurality", "a, b, c", "a, b, c"), ("empty", "[]", "[]")],
     )
     def test_nobody_agrees(self, ties, cell, in_json):
-        """What three raters said three things about is blank, or what --ties says; flagged."""
         words = ["consensus", "small.csv", "--blank", "empty", "--ties", ties]
         found = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))[4]
         assert (found["unit"], found["labels"], found["adjudicate"]) == ("u5", cell, "True")
@@ -318,7 +298,6 @@ class TestConsensus:
         assert rows(*words)[4]["labels"] == in_json
 
     def test_no_answer(self):
-        """A unit without an answer is a blank cell, null in JSON."""
         words = ["consensus", "small.csv", "--blank", "empty", "--method", "unanimous"]
         assert [row["labels"] for row in rows(*words)] == [None, None, None, "a", None, '"x, y"']
         cells = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
@@ -326,7 +305,6 @@ class TestConsensus:
 
     @pytest.mark.parametrize("file", ["gold.csv", "gold.json"])
     def test_undecided_units_are_told_apart(self, file):
-        """A written consensus is read back as it was, also where a human's blank is empty."""
         said = invoke("consensus", "small.csv", "--blank", "empty", "-o", file).stderr
         assert "1 unit without an answer has a blank cell" in said
         assert "with --blank missing, or drop its row" in said
@@ -342,12 +320,10 @@ class TestConsensus:
         assert "u5" not in gold.index
 
     def test_decided_units_need_no_word(self):
-        """Where every unit has an answer, nothing is said of blank cells."""
         words = ["consensus", "small.csv", "--blank", "empty", "--ties", "plurality"]
         assert "without an answer" not in invoke(*words, "-o", "gold.csv").stderr
 
     def test_the_table(self):
-        """What to look at again comes first, with the reason."""
         text = ok("consensus", "small.csv", "--blank", "empty")
         lines = text.splitlines()
         assert lines[0] == "6 units, 3 raters, 14 ratings"
@@ -355,7 +331,6 @@ class TestConsensus:
         assert "3 of 6 units to look at again" in " ".join(text.split())
 
     def test_long_tables_are_cut(self):
-        """People see 20 units and how many more there are; programs see all."""
         text = " ".join(ok("consensus", "models.csv").split())
         assert "20 more rows; -o FILE writes all." in text
         assert len(rows("consensus", "models.csv")) == 40
@@ -391,7 +366,6 @@ class TestConsensus:
         assert sentence in refusal("consensus", "small.csv", "--blank", "empty", *words)
 
     def test_hostile_names(self):
-        """Control characters and long names are shown on one short line."""
         name = "u\x1b[31m" + "x" * 100
         Path("odd.csv").write_text(f"unit,rater,labels\n{name},a,b\n{name},c,b\n", encoding="utf-8")
         line = ok("consensus", "odd.csv").splitlines()[3]
@@ -399,7 +373,6 @@ class TestConsensus:
         assert len(line) < 80
 
     def test_for_a_spreadsheet(self):
-        """On request text that begins like a formula is quoted; else it stays as it is."""
         Path("sum.csv").write_text("unit,rater,labels\n=1+1,a,@x\n=1+1,b,@x\n", encoding="utf-8")
         assert rows("consensus", "sum.csv")[0]["labels"] == "@x"
         found = rows("consensus", "sum.csv", "--escape")[0]

@@ -42,8 +42,6 @@ BLANK = ["--blank", "empty"]
 
 
 class TestRepeats:
-    """What --duplicates did is counted."""
-
     def test_note(self):
         """The rows that were dropped are counted on stderr."""
         with Path("long.csv").open("a") as file:
@@ -54,7 +52,6 @@ class TestRepeats:
         assert "2 repeated ratings united with others (--duplicates union)." in result.stderr
 
     def test_rows_of_one_label(self):
-        """Rows that may hold one label of a set each: the sentence names both options."""
         Path("rows.csv").write_text("unit,rater,label\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\n")
         said = refusal("score", "rows.csv")
         assert said.endswith(
@@ -69,7 +66,6 @@ class TestRepeats:
         assert "for a file --tool plain_row_per_label;" in engine
 
     def test_a_remark_is_no_unit(self):
-        """A column of remarks is not guessed; named, most rows are dropped, which is said."""
         frame = pd.read_csv("two.csv", keep_default_na=False).rename(columns={"doc": "Ticket Ref"})
         frame.assign(comment="check").to_csv("remarks.csv", index=False)
         result = invoke("score", "remarks.csv", *BLANK, "--duplicates", "last")
@@ -81,8 +77,6 @@ class TestRepeats:
 
 
 class TestWithout:
-    """--without leaves raters out, whatever is asked."""
-
     @pytest.mark.parametrize(
         "words",
         [
@@ -95,7 +89,6 @@ class TestWithout:
         ],
     )
     def test_like_a_file_without_the_rows(self, words):
-        """The result is that of a file in which the rater has no row."""
         left_out = ok(words[0], "long.csv", *words[1:], *BLANK, "--without", "c")
         expected = ok(words[0], "two.csv", *words[1:], *BLANK)
         assert left_out == expected.replace("two.csv", "long.csv")
@@ -122,10 +115,7 @@ class TestWithout:
 
 
 class TestPeopleInRows:
-    """One row per rater, one column per unit."""
-
     def test_like_the_transposed_table(self):
-        """The answers are those of the same table with units in rows."""
         wide = pd.read_csv("form.csv", keep_default_na=False).drop(columns="Timestamp")
         study = sa.Annotations.from_wide(wide.set_index("Email Address").T, blank="missing")
         words = ["form.csv", "--tool", "table", "--raters-in-rows", "--blank", "missing"]
@@ -139,7 +129,6 @@ class TestPeopleInRows:
         assert "2 units, 3 raters" in ok("score", *words, "--unit", "Text [12]*")
 
     def test_the_form_says_so(self):
-        """A form without a unit names both ways out; they work."""
         sentence = refusal("score", "form.csv")
         assert "--tool table --raters-in-rows" in sentence
         assert "--tool table --unit COLUMN --rater 'Email Address'" in sentence
@@ -166,15 +155,12 @@ class TestPeopleInRows:
         assert part in refusal("score", "form.csv", "--raters-in-rows", *words)
 
     def test_a_person_without_a_name(self):
-        """A row without a rater is counted once, by its place in the file."""
         Path("form.csv").write_text(FORM.replace("p1@x.org", " "))
         sentence = refusal("score", "form.csv", "--raters-in-rows")
         assert "1 row without a rater (first: row 2, counted from 1 below the header)" in sentence
 
 
 class TestOverTime:
-    """setagree diagnose --over-time."""
-
     WORDS = ("diagnose", "dated.csv", *BLANK, "--resamples", "9", "--seed", "1", "--over-time")
 
     def dated(self, **columns):
@@ -222,14 +208,12 @@ class TestOverTime:
 
     @pytest.mark.parametrize("layout", ["wide", "raters_in_rows"])
     def test_long_tables_only(self, layout):
-        """Other layouts have no column besides."""
         reading = Reading(**{layout: True})
         option = f"--{layout.replace('_', '-')}"
         with pytest.raises(OptionError, match=f"--over-time makes sense only without {option}"):
             time_lines("form.csv", reading, "Timestamp", "7D", {})
 
     def test_a_column_of_times_is_no_group(self):
-        """Nearly as many groups as units are refused; the sentence names the way out."""
         self.dated(created=[f"2026-03-01 10:{k:02}" for k in range(36)])
         words = ("diagnose", "dated.csv", *BLANK, "--group", "created")
         assert "column 'created' makes 36 groups of 36 units" in refusal(*words)
@@ -237,7 +221,6 @@ class TestOverTime:
 
 
 def test_missing_reaches_exports():
-    """A choice of a tool that means no annotation is named as for a table."""
     line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
     Path("toy.jsonl").write_text(line % ("ann", "joy") + line % ("bob", "skip"))
     written = ok("convert", "toy.jsonl", "--missing", "skip")
@@ -245,14 +228,12 @@ def test_missing_reaches_exports():
 
 
 def test_similar_raters():
-    """Names that differ in case are two raters, which is said."""
     Path("long.csv").write_text(Path("long.csv").read_text().replace("t0,b,", "t0,B,"))
     result = invoke("score", "long.csv", *BLANK)
     assert "Raters that look alike are kept apart: 'B' and 'b'. If they are one" in result.stderr
 
 
 def test_the_help_of_the_command(monkeypatch, capsys):
-    """A wrong option sends to the help of the command it was given to."""
     for words, where in (["score", "x.csv", "--foo"], "setagree score"), (["--foo"], "setagree"):
         monkeypatch.setattr("sys.argv", ["setagree", *words])
         assert cli.run() == 2
@@ -260,7 +241,6 @@ def test_the_help_of_the_command(monkeypatch, capsys):
 
 
 def test_the_order_of_a_codebook_counts(tmp_path):
-    """Rows of flags are about the labels as the codebook lists them, given here or in a file."""
     rows = [{"unit": 1, "rater": "a", "labels": [True, False]}]
     rows += [{"unit": 1, "rater": "b", "labels": [True, True]}]
     Path("flags.json").write_text(json.dumps(rows), encoding="utf-8")
@@ -271,8 +251,6 @@ def test_the_order_of_a_codebook_counts(tmp_path):
 
 
 def test_standard_input_without_end(monkeypatch):
-    """What gives NUL characters, or rows, without end is refused after so many bytes."""
-
     class Endless(io.RawIOBase):
         def __init__(self, text):
             self.text, self.given = text, 0
@@ -295,7 +273,6 @@ def test_standard_input_without_end(monkeypatch):
 
 
 def test_a_rater_with_missing_answers_is_one(tmp_path):
-    """A model that skipped a unit is named once, however it is asked for."""
     Path("skips.csv").write_text(
         "unit,rater,labels\n1,ann,x\n1,bob,x\n1,cy,x\n2,ann,\n2,bob,y\n2,cy,y\n"
         "3,ann,y\n3,bob,y\n3,cy,x\n",
@@ -305,10 +282,7 @@ def test_a_rater_with_missing_answers_is_one(tmp_path):
 
 
 class TestStatuses:
-    """--status names the column that says why an answer is missing."""
-
     def test_they_are_missing(self):
-        """Refused rows count as missing; what cannot read them says so."""
         frame = pd.DataFrame(RAW, columns=["doc", "who", "tags"])
         frame["state"] = ["refused" if who == "c" else "" for who in frame["who"]]
         frame.loc[frame["who"] == "c", "tags"] = ""
@@ -321,10 +295,7 @@ class TestStatuses:
 
 
 class TestDegrees:
-    """--degree names the column with the degree of each label, a row for each."""
-
     def test_scored_and_written(self):
-        """What is converted, and what is agreed, is read again as it was."""
         said = [("1", "ann", "joy", 0.75), ("1", "ann", "fear", 0.25), ("1", "bob", "joy", 0.75),
                 ("2", "ann", "joy", 0), ("2", "bob", "joy", 1), ("2", "cem", "joy", 1),
                 ("3", "ann", "fear", 0.5), ("3", "bob", "fear", 0.5)]  # fmt: skip

@@ -38,8 +38,6 @@ def folder(tmp_path, monkeypatch):
 
 
 class TestFormats:
-    """The list of formats."""
-
     def test_list(self):
         """Every format stands there with its title; a star marks those not verified."""
         printed = ok("formats")
@@ -49,7 +47,6 @@ class TestFormats:
         assert "* from the documented format, not verified against a live export\n" in printed
 
     def test_for_programs(self):
-        """JSON is the frame of `sa.formats`, options as the command has them; a file the list."""
         with spelling(cli_options.CALLED):
             expected = sa.formats().to_dict("records")
         assert json.loads(ok("formats", "-f", "json")) == expected
@@ -64,8 +61,6 @@ class TestFormats:
 
 
 class TestConvert:
-    """An export becomes a long table that reads back as the same study."""
-
     @pytest.mark.parametrize("name", ["label_studio_json", "prodigy", "labelbox", "hf_nested"])
     def test_round_trip(self, folder, name):
         """Converted and read as a long CSV, the truth is the same; no blank= is needed."""
@@ -77,7 +72,6 @@ class TestConvert:
         assert toy.found(sa.Annotations.from_long(cells)) == toy.answered(toy.TRUTH)
 
     def test_to_stdout(self, folder):
-        """Without a file the CSV is printed, alone; what is missing is counted beside it."""
         result = invoke("convert", toy.write(folder, "prodigy"))
         frame = pd.read_csv(io.StringIO(result.stdout), keep_default_na=False)
         assert toy.found(sa.Annotations.from_long(frame)) == toy.answered(toy.TRUTH)
@@ -93,7 +87,6 @@ class TestConvert:
         assert rows[5]["labels"] == []
 
     def test_tables_and_values(self):
-        """Tables of every layout are converted, and single values stay what they are."""
         Path("wide.csv").write_text("item,a,b\n1,2,10\n2,3,\n", encoding="utf-8")
         wide = ok("convert", "wide.csv", "--wide", "--kind", "value", "--blank", "missing")
         assert wide == "unit,rater,value\n1,a,2\n2,a,3\n1,b,10\n"
@@ -102,7 +95,6 @@ class TestConvert:
         assert json_rows[0] == {"unit": "1", "rater": "a", "value": 2}
 
     def test_a_table_for_people_is_no_table_to_convert_to(self):
-        """--format table is refused."""
         assert "use csv, json or markdown" in refusal("convert", "long.csv", "-f", "table")
 
     def test_formulas(self):
@@ -112,14 +104,11 @@ class TestConvert:
         assert ok("convert", "odd.csv", "--escape") == "unit,rater,labels\n'=1,'+a,'@x\n'=1,'-b,y\n"
 
     def test_the_input_is_not_written(self, folder):
-        """The export is never replaced."""
         path = toy.write(folder, "prodigy")
         assert "is the input" in refusal("convert", path, "-o", path)
 
 
 class TestFrom:
-    """Exports are recognised by all commands that read a file."""
-
     def test_score(self, folder):
         """A recognised export is scored as `sa.read` reads it, and the format is said."""
         path = toy.write(folder, "label_studio_json")
@@ -141,7 +130,6 @@ class TestFrom:
         assert "Read as" not in result.stderr
 
     def test_options_of_exports(self, folder):
-        """--question, --roster, --blank, --label-sep, --case and --codebook reach the reader."""
         records = toy.label_studio(toy.TRUTH)
         records[0]["annotations"][0]["result"].append(toy.choices({"yes"}, name="sharp"))
         path = toy.write(folder, "label_studio_json", records)
@@ -160,7 +148,6 @@ class TestFrom:
         assert "a;b" in ok("convert", "csv")
 
     def test_tables_stay_tables(self, folder):
-        """A long table is not said to be an export; --tool table, or a column, says so."""
         assert "Columns guessed" in invoke("score", "long.csv", "--blank", "empty").stderr
         toy.doccano(folder, {("1", "ann"): {"x"}}, kind="csv")
         assert "does not tell who annotated" in refusal("convert", "ann.csv")
@@ -188,7 +175,6 @@ class TestFrom:
         assert part in refusal("score", "long.csv", *words)
 
     def test_plan_calls_its_columns_by_their_name(self):
-        """The columns of the raters are --raters in plan, too, as --ratings counts ratings."""
         words = ["--tool", "prodigy", "--raters", "a"]
         assert "--raters is for tables" in refusal("plan", "long.csv", *words)
 
@@ -208,15 +194,12 @@ class TestFrom:
 
 
 class TestConfig:
-    """--config: options from TOML, below those of the command line."""
-
     def write(self, text):
         """Write the settings and return the option that names them."""
         Path("setagree.toml").write_text(text, encoding="utf-8")
         return ["--config", "setagree.toml"]
 
     def test_options_of_a_command(self):
-        """Keys are the options of the command, with - or _; the command line wins."""
         config = self.write(
             'blank = "empty"\n[score]\n'
             'distance = ["masi", "jaccard"]\ncoefficient = "fleiss_kappa"\n'
@@ -229,7 +212,6 @@ class TestConfig:
         assert ok("score", "long.csv", *config, "-d", "dice") == ok("score", "long.csv", *words)
 
     def test_what_a_command_has_no_use_for(self):
-        """A general key that means nothing to the command stops nothing, and is named."""
         Path("again.csv").write_text(
             "unit,rater,labels,score\n1,a,x,1\n1,a,y,1\n1,b,x,2\n2,a,x,1\n2,b,x,2\n"
         )
@@ -245,7 +227,6 @@ class TestConfig:
         )
 
     def test_all_kinds_of_values(self):
-        """Flags, numbers, lists and codebooks come as the command line would give them."""
         Path("wide.csv").write_text('q,a,b\n1,"x, y",y\n2,y,y\n', encoding="utf-8")
         config = self.write(
             'codebook = ["x", "y", "z, z"]\n[score]\n'
@@ -257,7 +238,6 @@ class TestConfig:
         assert rows == json.loads(ok("score", "wide.csv", *expected, "-f", "json"))
 
     def test_settings_of_other_commands(self):
-        """Tables of other commands, and general options that this one has not, are left alone."""
         config = self.write('resamples = 9\nscheme = "table"\n[test]\nseed = 1\n')
         ok("convert", "long.csv", *config)
 
@@ -287,14 +267,12 @@ class TestConfig:
         assert len(errors) == 1
 
     def test_files_that_cannot_be_read(self, monkeypatch, capsys):
-        """A file that is not there, or is not UTF-8, is a sentence."""
         Path("bytes.toml").write_bytes(b"a = '\xff'")
         for name, part in (("gone.toml", "There is no file"), ("bytes.toml", "is not TOML")):
             code, printed = self.main(monkeypatch, capsys, "--config", name)
             assert (code, part in printed.err) == (2, True)
 
     def test_a_byte_order_mark(self, monkeypatch, capsys):
-        """A byte-order mark, which editors on Windows write, is no part of the options."""
         Path("bom.toml").write_bytes(b"\xef\xbb\xbfdistance = 'jaccard'\n")
         code, printed = self.main(monkeypatch, capsys, "--config", "bom.toml")
         assert (code, "jaccard" in printed.out) == (0, True)
@@ -305,7 +283,6 @@ class TestConfig:
         return __main__.main(), capsys.readouterr()
 
     def test_help_is_not_kept_from_anybody(self):
-        """A broken file does not stand in the way of completion."""
         self.write("blank =")
         env = {"_SETAGREE_COMPLETE": "complete_bash"}
         env |= {"COMP_WORDS": "setagree score --config setagree.toml --too", "COMP_CWORD": "4"}
@@ -313,8 +290,6 @@ class TestConfig:
 
 
 class TestCompletion:
-    """The shell completes options and names."""
-
     @pytest.mark.parametrize(
         ("words", "found"),
         [
@@ -344,14 +319,11 @@ class TestCompletion:
         assert cli_options._format_names() == ["table", *sa.formats()["name"]]
 
     def test_it_can_be_installed(self):
-        """The options of typer that install and show it are there."""
         assert "--install-completion" in ok("--help")
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
 class TestTerminal:
-    """On a terminal rich shows tables; elsewhere the text is plain."""
-
     BOLD = "\x1b[1m"
 
     def plain(self, text):
@@ -396,7 +368,6 @@ class TestTerminal:
         assert [line for line in left if line] == [line for line in expected if line]
 
     def test_inside_this_process(self, monkeypatch, capsys):
-        """The same, seen by what measures coverage."""
         pytest.importorskip("rich")
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
         cli_show.print_list([("masi", "overlap")])
@@ -405,7 +376,6 @@ class TestTerminal:
         assert " ".join(words) == "masi overlap 3 units name n masi 1 A note."
 
     def test_without_rich(self, monkeypatch, capsys):
-        """Without rich a terminal gets the plain text, help without marks."""
         monkeypatch.setitem(sys.modules, "rich", None)
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
         cli_show.print_list([("masi", "over " * 30), ("dice", "")])

@@ -82,7 +82,6 @@ def five():
 
 
 def study():
-    """Return the study of the long file."""
     frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
     return sa.Annotations.from_long(frame, blank="empty")
 
@@ -91,10 +90,7 @@ LONG = ["long.csv", "--blank", "empty", "--resamples", "19", "--seed", "1"]
 
 
 class TestDiagnose:
-    """What the terminal shows."""
-
     def test_the_findings_are_those_of_the_library(self):
-        """Every main finding of the library is printed, word for word."""
         printed = " ".join(ok("diagnose", *LONG).split())
         found = gather(study(), n_resamples=19, rng=1)
         for one in main_findings(found):
@@ -103,14 +99,12 @@ class TestDiagnose:
 
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_fits_the_terminal(self, file):
-        """No line is wider than 80 columns, wide letters counted as two."""
         printed = on_screen("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
         assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.parametrize("columns", [40, 60, 200])
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_uses_the_width_of_the_terminal(self, file, columns):
-        """Lines are as wide as the terminal at most; a wide one cuts fewer answers."""
         narrow = on_screen("diagnose", file, *LONG[1:])
         printed = on_screen("diagnose", file, *LONG[1:], columns=columns)
         widest = max(map(columns_of, printed.splitlines()))
@@ -120,7 +114,6 @@ class TestDiagnose:
             assert printed.count("…") < narrow.count("…")
 
     def test_no_cell_is_cut_in_a_pipe_or_a_file(self):
-        """Where no terminal shows it, all columns stand in full; sentences keep to 80 columns."""
         shown = on_screen("diagnose", "hostile.csv", *LONG[1:], columns=60)
         piped = ok("diagnose", "hostile.csv", *LONG[1:])
         assert "…" in shown
@@ -134,13 +127,11 @@ class TestDiagnose:
         assert Path("out.txt").read_text(encoding="utf-8") == piped
 
     def test_hostile_signs_are_spelled_out(self):
-        """What turns text around does not reach the terminal."""
         printed = ok("diagnose", "hostile.csv", *LONG[1:])
         assert "\u202e" not in printed
         assert HOSTILE in printed
 
     def test_the_seed_is_printed(self):
-        """The seed is printed, given or drawn, and gives the same findings again."""
         assert ok("diagnose", *LONG).endswith("\n19 resamples, seed 1.\n")
         words = [word for word in map(str, LONG) if word != "--seed" and word != "1"]
         printed = ok("diagnose", *words)
@@ -194,14 +185,12 @@ class TestDiagnose:
         assert "MODEL 1" not in printed
 
     def test_what_is_left_out_is_said(self):
-        """A section that cannot be made says why."""
         printed = ok("diagnose", *LONG, "--model", "r3")
         section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
         people = "Treated as people: r1 and r2 (all who were not named as models)."
         assert " ".join(section.split()).endswith(f"there are only 2 humans. {people}")
 
     def test_unknown_model(self):
-        """A model that gave no answer is refused with the nearest name."""
         sentence = refusal("diagnose", *LONG, "--model", "r33")
         assert "model 'r33' gave no answer in this study. Did you mean" in sentence
 
@@ -216,19 +205,15 @@ class TestDiagnose:
         assert "only one value was used" in ok("diagnose", "same.csv", *LONG[3:])
 
     def test_to_a_file(self):
-        """-o writes the same text into a file."""
         printed = ok("diagnose", *LONG)
         assert ok("diagnose", *LONG, "-o", "found.txt") == ""
         assert Path("found.txt").read_text(encoding="utf-8") == printed
 
     def test_the_seed_is_drawn_where_none_is_given(self):
-        """Without a seed the command still runs."""
         assert "Agreement is above chance" in ok("diagnose", *LONG[:-2])
 
 
 class TestReport:
-    """What is written."""
-
     def test_page(self):
         """The page is that of sa.report, and stderr says where it is."""
         pytest.importorskip("jinja2", reason="the page needs the report extra")
@@ -267,7 +252,6 @@ class TestReport:
         assert not Path(file).exists()
 
     def test_how_it_was_read(self):
-        """The paragraph names the answers that are missing and what became of the case."""
         ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
         written = Path("y.md").read_text(encoding="utf-8")
         assert "the answers “NA” and “n/a” count as missing" in written
@@ -314,7 +298,6 @@ class TestReport:
 
     @pytest.mark.parametrize("command", ["diagnose", "report"])
     def test_a_model_in_a_file(self, command):
-        """--model takes the file of a model's answers: the page is that of one file."""
         table = sa.simulate(60, 5, rng=1).to_long()
         table["labels"] = table["labels"].map(sa.format_labels)
         table = table.replace({"rater": {"r5": "gpt"}})
@@ -332,7 +315,6 @@ class TestReport:
         assert pages[0] == pages[1]
 
     def test_groups_of_raters(self):
-        """A column that says one thing of each rater makes panels, also without one of them."""
         people = [
             (f"u{u}", r, "ab"[u % 2 if r < "d" else u // 2 % 2])
             for u in range(40)
@@ -370,12 +352,10 @@ class TestReport:
                 call()
 
     def test_group_of_a_wide_file(self):
-        """A wide file has no column of groups."""
         words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--group", "batch"]
         assert "--group makes sense only without --wide" in refusal("report", *words)
 
     def test_the_target_is_needed(self):
-        """Without -o the sentence names the option."""
         done = script("report", "long.csv")
         assert done.returncode == 2
         assert done.stdout == ""
@@ -383,13 +363,11 @@ class TestReport:
 
 
 def test_rows_must_be_positive():
-    """No rows are no table."""
     assert "--rows 0 must be 1 or more" in refusal("diagnose", *LONG, "--rows", "0")
 
 
 @pytest.mark.parametrize("command", ["report", "diagnose"])
 def test_help_fits_the_terminal(command):
-    """The help shows an example first, in 80 columns."""
     printed = CliRunner().invoke(cli.app, [command, "--help"], env={"COLUMNS": "80"}).stdout
     assert f"setagree {command} study.csv" in printed
     assert max(map(len, printed.splitlines())) <= 80

@@ -20,10 +20,7 @@ SETS = annotations(text("ab {} / b a / c ab"))
 
 
 class TestToFrame:
-    """The labelled matrix."""
-
     def test_labels_and_order_of_sets(self):
-        """Sets are shown as text, by size and then by label; the empty set as {}."""
         frame = sa.weights(SETS, "jaccard").to_frame()
         assert frame.index.tolist() == ["{}", "a", "b", "c", "a, b"]
         assert frame.columns.tolist() == frame.index.tolist()
@@ -45,7 +42,6 @@ class TestToFrame:
         assert credit.to_numpy() == pytest.approx(1 - distance.to_numpy() / 3)
 
     def test_numbers_by_size_and_categories_by_name(self):
-        """Numbers are sorted as numbers (2 before 10), categories as text."""
         on_scale = sa.weights(annotations(numbers("10 2 / -1 2")), "linear").to_frame()
         assert on_scale.index.tolist() == ["-1", "2", "10"]
         named = sa.Annotations.from_triples(
@@ -54,7 +50,6 @@ class TestToFrame:
         assert sa.weights(named, "nominal").to_frame().index.tolist() == ["high", "low", "mid"]
 
     def test_over_the_limit(self, monkeypatch):
-        """A matrix of too many values is refused with the size it would take."""
         monkeypatch.setattr(base, "FRAME_LIMIT", 4)
         with pytest.raises(
             DataError, match=r"5 x 5 values would take 0.0 GB; the limit is 4 values"
@@ -67,7 +62,6 @@ class TestToFrame:
             NominalWeights(tuple(range(5_001))).to_frame()
 
     def test_hostile_labels_stay_labels(self):
-        """What needs quotes to be read again gets them; formats and markup stay as they are."""
         study = sa.Annotations.from_triples(
             [("x", 1, ["a, b", "%s"]), ("y", 1, ["<b>"]), ("x", 2, ["{x}"])]
         )
@@ -76,7 +70,6 @@ class TestToFrame:
 
 
 def test_reading_order():
-    """Numbers first by size, then sets by size and label, then the rest as text."""
     values = ["b", frozenset("b"), 10, frozenset(), 2.5, frozenset("ab"), "a"]
     ordered = [2.5, 10, frozenset(), frozenset("b"), frozenset("ab"), "a", "b"]
     assert sorted(values, key=reading_key) == ordered
@@ -103,7 +96,6 @@ def test_credit_is_one_minus_distance_by_the_largest():
 
 
 def test_codes_and_columns_may_be_plain():
-    """`at` takes single codes, lists and arrays of any shape; `dot` takes a list."""
     weights = sa.weights(SETS, "jaccard")
     k, l = (weights.values.index(frozenset(label)) for label in ("a", "ab"))
     assert weights.at(k, l) == 0.5
@@ -126,7 +118,6 @@ def test_blocks(monkeypatch, block):
 
 @pytest.mark.parametrize("block", [1, 2, 100])
 def test_inner_and_outer_blocks(monkeypatch, block):
-    """Blocks cover inner x inner and inner x outer both ways, and leave outer x outer out."""
     monkeypatch.setattr(base, "BLOCK", block)
     p = np.array([0.0, 1, 3, 7, 15])
     weights = PointWeights(tuple(p), p, sa.distances.linear)
@@ -146,13 +137,11 @@ def test_chunks(monkeypatch):
 
 
 def test_weights_of_a_table_of_counts():
-    """Weights need no raters: a tally will do, over listed values as well."""
     tally = sa.Tally.from_counts(pd.DataFrame({"a": [2], "b": [0], "a, b": [1]}))
     assert sa.weights(tally, "dice").to_frame().loc["a", "a, b"] == pytest.approx(2 / 3)
 
 
 def test_dense_matrix_that_is_too_large():
-    """to_frame() of more values than anyone can look at is refused with the size it would take."""
     study = sa.Annotations.from_triples([(r, u, [f"l{u}"]) for u in range(5001) for r in "xy"])
     words = sentence(DataError, sa.weights(study, "masi").to_frame)
     assert words == (
@@ -161,12 +150,9 @@ def test_dense_matrix_that_is_too_large():
 
 
 class TestSmallProducts:
-    """Products of matrices in pieces."""
-
     @pytest.mark.parametrize("shape", [(1, 1, 1), (70, 90, 50), (33, 257, 133), (300, 20, 2)])
     @pytest.mark.parametrize("one_thread", [1, 500, 2**18])
     def test_pieces_are_the_whole(self, monkeypatch, shape, one_thread):
-        """Cut into pieces or not, and laid out by rows or columns: the product is the same."""
         monkeypatch.setattr(base, "_ONE_THREAD", one_thread)
         m, k, n = shape
         rng = np.random.default_rng(1)

@@ -51,7 +51,6 @@ MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, 
     ],
 )
 def test_each_distance_has_its_operator(builder, distance, kind):
-    """Closed forms where there are some, roads for many sets, a matrix for the rest."""
     weights = builder.build(get_distance(distance))
     assert isinstance(weights, kind)
     assert weights.values == builder.values
@@ -83,14 +82,12 @@ def test_wrong_kinds(builder, distance, sentence):
 
 
 def test_a_mixed_column_shows_what_is_no_number():
-    """Among numbers and words, the word is shown."""
     mixed = WeightBuilder(("3", "2", "high"), "category", np.ones(3))
     with pytest.raises(DistanceError, match="these values are categories, such as 'high'"):
         mixed.build(get_distance("linear"))
 
 
 def test_negative_amounts():
-    """Ratio is for amounts: the smallest value is named."""
     with pytest.raises(DistanceError, match=r"'ratio' needs amounts of zero or more; .* is -0.5"):
         WeightBuilder((1, -0.5), "number", np.ones(2)).build(get_distance("ratio"))
 
@@ -104,7 +101,6 @@ def test_negative_amounts():
     ],
 )
 def test_numbers_that_double_precision_does_not_hold(name, values, sentence):
-    """Differences that vanish, or squares that overflow, are refused; ranks do not need them."""
     builder = WeightBuilder(values, "number", np.ones(3))
     with pytest.raises(DistanceError, match=f"'{name}' .*{sentence}"):
         builder.build(get_distance(name))
@@ -115,7 +111,6 @@ def test_numbers_that_double_precision_does_not_hold(name, values, sentence):
 @pytest.mark.parametrize("name", ["ratio", "bipolar", "radical", "circular"])
 @pytest.mark.parametrize("end", [1e160, 6e149])
 def test_a_scale_too_wide_around_zero(name, end):
-    """What counts is the way from end to end, for distances of points as for all others."""
     wide = WeightBuilder((-end, end, 0.0), "number", np.ones(3))
     said = re.escape(f"between 1e-150 and 1e+150; the values go from {-end:g} to {end:g}.")
     with pytest.raises(DistanceError, match=said):
@@ -128,7 +123,6 @@ def test_a_scale_too_wide_around_zero(name, end):
 
 
 def test_nothing_is_an_amount():
-    """Ratio takes 0: from 0 to anything is 1."""
     weights = WeightBuilder((0, 3), "number", np.ones(2)).build(get_distance("ratio"))
     assert weights.distance_at(np.array([0]), np.array([1])).item() == 1
 
@@ -141,7 +135,6 @@ def test_the_greatest_difference():
 
 @pytest.mark.parametrize("name", ["bipolar", "radical", "circular"])
 def test_a_scale_as_wide_as_it_may_be(name):
-    """From -4e149 to 4e149 everything stays finite."""
     fits = WeightBuilder((-4e149, 4e149, 0.0), "number", np.ones(3)).build(get_distance(name))
     assert np.isfinite(fits.distance_at(np.arange(3)[:, None], np.arange(3))).all()
 
@@ -160,7 +153,6 @@ def test_the_least_difference(name, least):
 
 
 def test_geometry_is_made_once():
-    """The distances between sets share one geometry."""
     one, two = MANY.build(get_distance("masi")), MANY.build(get_distance("dice"))
     assert one.geometry is two.geometry
 
@@ -174,7 +166,6 @@ def test_positions():
 
 
 def test_mid_ranks_are_the_rank_mass():
-    """Differences of mid-ranks are Krippendorff's sums of counts, those at the ends halved."""
     rng = np.random.default_rng(4)
     numbers = rng.permutation(np.array([-3.0, 0, 1, 2.5, 10, 40]))
     counts = rng.integers(0, 6, size=6).astype(float)

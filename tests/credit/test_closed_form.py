@@ -40,7 +40,6 @@ positions = st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True)
 @settings(max_examples=40, deadline=None)
 @given(p=positions, columns=st.sampled_from([None, 1, 3]))
 def test_sums_equal_the_pairs(make, formula, p, columns):
-    """D @ x of shape (K,) and (K, B), the sum of D, d_max and single pairs equal the dense D."""
     p = np.array(p, dtype=float)
     grid = np.meshgrid(p, p, indexing="ij")
     D = formula(*grid)
@@ -58,7 +57,6 @@ def test_sums_equal_the_pairs(make, formula, p, columns):
 
 @pytest.mark.parametrize("name", ["squared", "absolute"])
 def test_a_scale_far_from_zero_keeps_its_digits(name):
-    """Tenths of seconds around 1,000,000,000 lose nothing: the closed forms are centred."""
     make, formula = KINDS[name]
     p = 1e9 + np.array([0.0, 0.1, 0.3, 0.4])
     D = formula(*np.meshgrid(p, p, indexing="ij"))
@@ -68,7 +66,6 @@ def test_a_scale_far_from_zero_keeps_its_digits(name):
 
 @every_kind
 def test_weights_of_either_sign(make, formula):
-    """X may have negative entries, and sums of exactly 0: differences of counts, say."""
     p = np.array([2.0, 7.0, 3.0])
     D = formula(*np.meshgrid(p, p, indexing="ij"))
     x = np.array([[1.0, 0.5, 0.0], [-1.0, 0.5, 0.0], [0.0, -1.0, 0.0]])
@@ -78,7 +75,6 @@ def test_weights_of_either_sign(make, formula):
 
 @pytest.mark.parametrize("name", ["squared", "absolute"])
 def test_a_value_without_weight_may_lie_anywhere(name):
-    """A lone outlier that nothing weighs takes no digits from the others."""
     make, formula = KINDS[name]
     p = np.array([1e12, 0.25, 0.5, 1.75])
     D = formula(*np.meshgrid(p, p, indexing="ij"))
@@ -97,7 +93,6 @@ def test_equal_positions():
 
 
 def test_one_value_has_a_largest_distance_of_one():
-    """Nothing may be divided by 0: with one value d_max is 1, and its credit 1."""
     p = np.array([3.0])
     for make, _ in KINDS.values():
         assert make(p).max_distance == 1
@@ -105,6 +100,5 @@ def test_one_value_has_a_largest_distance_of_one():
 
 
 def test_nominal_does_not_look_at_the_values():
-    """Nominal weights count codes, not values: any K, here 10 million, at once."""
     weights = NominalWeights(range(10_000_000))
     assert weights.distance_total == 1e7 * (1e7 - 1)

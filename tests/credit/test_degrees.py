@@ -23,7 +23,6 @@ def random_values(rng, n, n_labels=6, levels=4):
 @pytest.mark.parametrize("distance", [ruzicka, manhattan])
 @pytest.mark.parametrize("n", [40, 260])
 def test_equal_the_distances(distance, n):
-    """A matrix of few values, rows of many and the sums over labels give what each pair gives."""
     rng = np.random.default_rng(n)
     values = random_values(rng, n)
     expected = np.array([[distance(x, y) for y in values] for x in values])
@@ -43,7 +42,6 @@ def test_equal_the_distances(distance, n):
 
 
 def test_equal_values_are_at_no_distance():
-    """Rounding leaves nothing between a value and itself, and nothing below 0."""
     values = random_values(np.random.default_rng(3), 80, levels=7)
     every = np.arange(80)
     for distance in (ruzicka, manhattan):
@@ -54,7 +52,6 @@ def test_equal_values_are_at_no_distance():
 
 
 def test_too_many_pairs(monkeypatch):
-    """Too many distinct answers are refused before any pair is looked at."""
     monkeypatch.setattr(checks, "MOST_STEPS", 1_000_000)
     values = tuple(Degrees({"joy": 1 + k}) for k in range(1_500))
     with pytest.raises(CostError, match=r"1,500 answers with degrees would take about .*manhattan"):

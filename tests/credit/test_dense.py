@@ -23,10 +23,7 @@ def gap(A, B):
 
 
 class TestCallable:
-    """A function of two answers, called once for each pair."""
-
     def test_equals_the_function(self):
-        """Single pairs, sums and d_max equal what the function says of each pair."""
         weights = callable_weights(VALUES, CallableDistance(gap))
         D = np.array([[gap(A, B) for B in VALUES] for A in VALUES])
         every = np.arange(len(VALUES))
@@ -38,7 +35,6 @@ class TestCallable:
         assert weights.dot(x) == pytest.approx((1 - D / 3.5) @ x)
 
     def test_small_distances_keep_one_as_the_largest(self):
-        """Where no distance is above 1, credit is 1 - d: a half stays a half."""
         half = callable_weights(VALUES, CallableDistance(lambda A, B: 0.5 * (A != B)))
         assert half.max_distance == 1
         assert half.at(np.array([0]), np.array([1])).tolist() == [0.5]
@@ -67,7 +63,6 @@ class TestCallable:
             assert n <= 100 or len(back) + n <= 0.2 * pairs
 
     def test_few_values_are_asked_both_ways_all(self):
-        """Up to 100 values (4,950 pairs) every pair is checked for symmetry."""
         for wrong in [(0, 1), (37, 81), (98, 99)]:
 
             def lopsided(x, y, wrong=wrong):
@@ -79,12 +74,10 @@ class TestCallable:
                 callable_weights(tuple(range(100)), CallableDistance(lopsided))
 
     def test_many_values_are_sampled(self):
-        """Of many values, an asymmetry that is everywhere is still seen."""
         with pytest.raises(DistanceError, match=r"symmetric; .* one way and .* the other"):
             callable_weights(tuple(range(160)), CallableDistance(lambda x, y: max(x - y, 0)))
 
     def test_every_value_is_compared_with_itself(self):
-        """However many values there are, one that is not at 0 from itself is refused."""
         for n in (3, 300):
             last = CallableDistance(lambda x, y, n=n: float(x != y or x == n - 1))
             with pytest.raises(DistanceError, match=f"the pair {n - 1}, {n - 1} has 1.0"):
@@ -92,19 +85,16 @@ class TestCallable:
 
     @pytest.mark.parametrize("part", [0.05, 0.2])
     def test_what_a_sample_finds(self, part):
-        """An asymmetry in a twentieth of the pairs of 101 values is nearly always in the sample."""
         wrong = np.random.default_rng(3).random((101, 101)) < part
         d = CallableDistance(lambda x, y: float(x != y) * (1 + 0.5 * (x > y and wrong[x, y])))
         with pytest.raises(DistanceError, match="symmetric"):
             callable_weights(tuple(range(101)), d)
 
     def test_rounding_is_no_asymmetry(self):
-        """What differs in the last digits only is symmetric."""
         noisy = CallableDistance(lambda x, y: abs(x - y) * (1 + 1e-13 * (x < y)))
         assert callable_weights((0, 1, 5), noisy).max_distance == pytest.approx(5)
 
     def test_too_many_values(self, monkeypatch):
-        """A function for too many pairs is refused with their number, before it is called."""
         monkeypatch.setattr(dense, "DENSE_LIMIT", 4)
         with pytest.raises(
             DistanceError, match=r"'gap' would be called for 28 pairs of 8 values \("
@@ -112,7 +102,6 @@ class TestCallable:
             callable_weights(VALUES, CallableDistance(gap))
 
     def test_too_many_transports(self, monkeypatch):
-        """The sentence names a way out that such a distance has."""
         monkeypatch.setattr(dense, "DENSE_LIMIT", 4)
         vectors = {label: [1.0, k] for k, label in enumerate("abcd")}
         near = embedding(vectors, match="transport")
@@ -123,12 +112,10 @@ class TestCallable:
             WeightBuilder(VALUES, "labels", np.ones(8)).build(table)
 
     def test_one_value(self):
-        """A single value is compared with itself alone."""
         weights = callable_weights((frozenset("a"),), CallableDistance(gap))
         assert weights.distance_dot(np.array([5.0])).tolist() == [0]
 
     def test_long_work_is_tracked(self, monkeypatch):
-        """Long work goes through the progress bar, which changes nothing."""
         told = []
 
         def track(items, *, total, what, long):
@@ -142,10 +129,7 @@ class TestCallable:
 
 
 class TestMatrix:
-    """A labelled matrix, aligned with the values of a study."""
-
     def test_only_the_values_in_use_count(self):
-        """d_max is the largest among the observed values, not of the whole matrix."""
         frame = pd.DataFrame(
             [[0, 2, 9], [2, 0, 9], [9, 9, 0]], index=list("abc"), columns=list("abc")
         )
@@ -164,11 +148,8 @@ LABEL_WEIGHTS = {"a": 2.0, "b": 0.5, "c": 0.0}
 
 
 class TestWeightedJaccard:
-    """Sparse products against the sums over labels."""
-
     @pytest.mark.parametrize("block", [1, 3, 100])
     def test_equals_the_distance(self, monkeypatch, block):
-        """Pairs, blocks and sums equal the distance called on two sets."""
         monkeypatch.setattr(base, "BLOCK", block)
         distance = weighted_jaccard(LABEL_WEIGHTS)
         D = np.array([[distance(A, B) for B in VALUES] for A in VALUES])
@@ -187,7 +168,6 @@ class TestWeightedJaccard:
         )
     )
     def test_any_family(self, family):
-        """The same for any family and weights with many digits."""
         distance = weighted_jaccard({k: (k + 0.1) ** 0.5 for k in range(31)})
         D = np.array([[distance(A, B) for B in family] for A in family])
         weights = WeightedJaccardWeights(tuple(family), SetGeometry(family), distance)
@@ -195,7 +175,6 @@ class TestWeightedJaccard:
         assert weights.block(every, every) == pytest.approx(D, abs=1e-14)
 
     def test_only_empty_sets(self):
-        """A study of empty sets has no label to weigh, and no distance."""
         weights = WeightedJaccardWeights(
             (frozenset(),), SetGeometry([frozenset()]), weighted_jaccard({})
         )
@@ -203,6 +182,5 @@ class TestWeightedJaccard:
         assert weights.distance_at(np.array([0]), np.array([0])).tolist() == [0]
 
     def test_unweighted_labels(self):
-        """A label of the study that has no weight, and gets none, is named."""
         with pytest.raises(DistanceError, match="no weight is given for the labels 'b', 'c'"):
             sa.weights(annotations(text("ab c / a a")), weighted_jaccard({"a": 1}, default=None))

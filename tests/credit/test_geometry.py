@@ -13,7 +13,6 @@ families = st.lists(st.frozensets(st.integers(0, 300), max_size=40), min_size=1,
 
 
 def test_members_are_sorted_positions():
-    """Labels are numbered in reading order, numbers before text; members stand ascending."""
     made = SetGeometry(FAMILY)
     assert made.labels == [-2, 7, "a", "b", "c"]
     assert made.sizes.tolist() == [2, 0, 2, 3]
@@ -25,7 +24,6 @@ def test_members_are_sorted_positions():
 
 
 def test_only_empty_sets():
-    """A study of empty sets has no labels, and no bits."""
     made = SetGeometry([frozenset()])
     assert made.labels == []
     assert made.words.tolist() == [[0]]
@@ -47,7 +45,6 @@ def test_words(labels, words):
 @settings(max_examples=40, deadline=None)
 @given(family=families)
 def test_shared_counts_the_intersection(chunk, family):
-    """|A n B| of any pairs and of whole blocks equals Python's sets, however it is cut."""
     made = SetGeometry(family)
     n = len(family)
     expected = np.array([[len(A & B) for B in family] for A in family])
@@ -78,7 +75,6 @@ def test_many_labels(monkeypatch, chunk):
 
 
 def test_size_classes():
-    """The distinct sizes ascend, and each set knows its own."""
     sizes, codes = size_classes(np.array([3, 0, 3, 7]))
     assert sizes.tolist() == [0, 3, 7]
     assert codes.tolist() == [1, 0, 1, 2]

@@ -104,7 +104,6 @@ def road(monkeypatch, name, block=7):
 
 
 def weights_of(family, distance):
-    """Make the weights of a family of sets."""
     return OverlapWeights(family, SetGeometry(family), distance)
 
 
@@ -118,7 +117,6 @@ def shares(weights):
 @every_family
 @every_distance
 def test_every_road_equals_the_definition(monkeypatch, name, family, distance):
-    """D @ x of one column and of many, and the sum of all distances, equal the dense D."""
     road(monkeypatch, name)
     weights, D = weights_of(family, distance), definition(family, distance)
     rng = np.random.default_rng(0)
@@ -133,7 +131,6 @@ def test_every_road_equals_the_definition(monkeypatch, name, family, distance):
 @every_family
 @every_distance
 def test_single_pairs_equal_the_definition(monkeypatch, family, distance):
-    """`at` and `distance_at` of any pairs of codes equal the dense matrices."""
     monkeypatch.setattr(geometry, "_PAIR_CHUNK", 11)
     weights, D = weights_of(family, distance), definition(family, distance)
     k, l = np.random.default_rng(1).integers(len(family), size=(2, 200))
@@ -144,7 +141,6 @@ def test_single_pairs_equal_the_definition(monkeypatch, family, distance):
 @every_family
 @every_distance
 def test_few_values_have_a_matrix(family, distance):
-    """Up to 256 sets no road is planned: all distances stand in one matrix, and d_max is theirs."""
     weights = WeightBuilder(family, "labels", np.ones(len(family))).build(distance)
     D = definition(family, distance)
     assert isinstance(weights, DenseWeights)
@@ -154,7 +150,6 @@ def test_few_values_have_a_matrix(family, distance):
 
 @pytest.mark.parametrize(("n", "kind"), [(256, DenseWeights), (257, OverlapWeights)])
 def test_both_sides_of_few_values(n, kind):
-    """The last matrix and the first road give what the definition does."""
     family = random_family(18, n, 30, 6)
     weights = WeightBuilder(family, "labels", np.ones(n)).build(get_distance("masi"))
     assert isinstance(weights, kind)
@@ -165,7 +160,6 @@ def test_both_sides_of_few_values(n, kind):
 
 
 def test_the_roads_are_what_they_say(monkeypatch):
-    """The costs do force the roads: by subsets, by tails, by both, by blocks, or some by blocks."""
     family = FAMILIES["70 labels"]
     in_several = int((SetGeometry(family).counts > 1).sum())
     found = {}
@@ -192,7 +186,6 @@ def test_the_roads_are_what_they_say(monkeypatch):
     distance=st.sampled_from(EXPECTED),
 )
 def test_any_family_on_any_road(name, family, distance):
-    """The same for families that Hypothesis looks for."""
     with pytest.MonkeyPatch.context() as patch:
         road(patch, name, block=4)
         family = tuple(family)
@@ -204,7 +197,6 @@ def test_any_family_on_any_road(name, family, distance):
 
 @pytest.mark.parametrize("name", ROADS)
 def test_sets_with_equal_closures(monkeypatch, name):
-    """Under a taxonomy different sets may have one closure; they are 0 apart on every road."""
     road(monkeypatch, name)
     parents = {"a": "x", "b": "x", "x": "top", "c": "top"}
     values = tuple(sets_of("abcx"))
@@ -221,7 +213,6 @@ def test_sets_with_equal_closures(monkeypatch, name):
 
 
 def test_large_sets_among_many_small_ones(monkeypatch):
-    """Sets of 60 labels go by blocks, 2 and 3 labels by subsets, and together they are right."""
     monkeypatch.setattr(cost_model, "_LEVEL_COST", 0.0)
     monkeypatch.setattr(cost_model, "_PAIR_COST", 1e-5)
     monkeypatch.setattr(cost_model, "_TAIL_COST", 1.0)
@@ -251,7 +242,6 @@ PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
-    """The chance term is that of the double loop to 1e-12, by every road, for every distance."""
     family = REGIMES[regime]()
     flags = SetGeometry(family).flags.astype(int)
     shared = (flags @ flags.T).toarray()
@@ -269,7 +259,6 @@ def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
 @pytest.mark.parametrize("memory", [0.0, 1e12], ids=["made anew", "kept"])
 @pytest.mark.parametrize("regime", ["few labels", "10,000 labels"])
 def test_many_products(monkeypatch, regime, memory):
-    """Products are equal whether shared subsets and labels are kept or recomputed."""
     monkeypatch.setattr(cost_model, "_FREE_BYTES", memory)
     monkeypatch.setattr(cost_model, "_BYTE_COST", 3e-6)
     monkeypatch.setattr(cost_model, "_PAIR_COST", 1.0)
@@ -288,7 +277,6 @@ def test_many_products(monkeypatch, regime, memory):
 
 
 def test_too_many_sizes_for_a_table(monkeypatch):
-    """Where a table by sizes would be too large the function is called for each block."""
     monkeypatch.setattr(subsets_module, "_TABLE_LIMIT", 0)
     family = FAMILIES["250 labels"]
     # An intersection of one byte would turn -i into something else.
@@ -306,7 +294,6 @@ def test_too_many_sizes_for_a_table(monkeypatch):
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_largest_of_an_unbounded_distance(distance, seed):
-    """d_max is the largest distance among the values, wherever it is, also in families of 700."""
     family = random_family(seed, 700, 12, 8)
     rows = [np.array([len(A) for A in family])] * 2
     flags = np.array([[k in A for k in range(12)] for A in family], dtype=int)
@@ -318,7 +305,6 @@ def test_largest_of_an_unbounded_distance(distance, seed):
 
 @pytest.mark.parametrize("n_pairs", [0, 2_000])
 def test_largest_among_hundreds_of_sizes(n_pairs):
-    """The function is called once for each size, not for each pair of sizes."""
     calls = []
 
     def watched(a, b, i):
@@ -339,7 +325,6 @@ def test_largest_among_hundreds_of_sizes(n_pairs):
 
 
 def test_largest_where_all_distances_are_zero():
-    """One value only: d_max is 1, for nothing may be divided by 0."""
     assert weights_of((frozenset("ab"),), get_distance("hamming")).max_distance == 1
 
 
@@ -349,37 +334,29 @@ def plan_of(family, n_columns=1):
 
 
 class TestPlan:
-    """Which road is the cheapest one that memory allows."""
-
     def test_few_values_go_by_blocks(self):
-        """Below some hundred values blocks always win."""
         assert plan_of(random_family(1, 200, 30, 3)).largest == -1
 
     def test_many_small_sets_go_by_subsets(self):
-        """20,000 sets of up to four of 30 labels: 270,000 subsets, 200 million pairs."""
         assert plan_of(random_family(2, 20_000, 30, 4)) == Plan(4, 30, keeps=True)
 
     def test_large_sets_stay_behind(self):
-        """Among them, sets of 40 and more labels, with 2^40 subsets each, go by blocks."""
         large = [frozenset(range(40 + k)) for k in range(10)]
         family = [*random_family(2, 20_000, 30, 4), *large]
         assert plan_of(family).largest == 4
 
     def test_rare_labels_go_by_pairs(self):
-        """Of 5,000 labels, which Zipf's law makes frequent and rare, some are heavy, most not."""
         plan = plan_of(zipf_family(3_000, 5_000, 4, 12))
         assert plan.largest == 12
         assert 3 < plan.n_heavy < 200
 
     def test_memory_is_bounded(self, monkeypatch):
-        """However cheap, no level of more entries than memory allows is made."""
         for name in ("_RANKED_COST", "_LISTED_COST"):
             monkeypatch.setattr(cost_model, name, 0.0)
         family = [*random_family(2, 3_000, 30, 4), *(frozenset(range(k, k + 40)) for k in range(9))]
         assert plan_of(family).largest == 4
 
     def test_memory_is_worth_time(self, monkeypatch):
-        """64 labels are compared in blocks; for many products, subsets are kept, within 1 GB."""
         drawn = np.argsort(np.random.default_rng(18).random((30_000, 64)), axis=1)[:, :10]
         family = set(map(frozenset, drawn.tolist()))
         assert plan_of(family).largest == -1
@@ -389,7 +366,6 @@ class TestPlan:
         assert plan_of(family).largest == -1
 
     def test_what_takes_too_long_is_refused(self, monkeypatch):
-        """A sentence says what one product of the cheapest road would take."""
         monkeypatch.setattr(cost_model, "_STEP_COST", 1e-16)
         sentence = (
             "The distances between 400 label sets over 10 labels would take about .* steps; the "
@@ -399,7 +375,6 @@ class TestPlan:
             plan_of(REGIMES["few labels"]())
 
     def test_what_is_counted(self):
-        """The entries and pairs of every split of the labels are those of the double loop."""
         family = [frozenset(s) for s in ("a", "ab", "abc", "bcd", "e", "abcd", "ae")]
         made = CostModel(SetGeometry(family))
         order = ["a", "b", "c", "d", "e"]  # 5, 4, 3 sets, and 2 each of d and e
@@ -416,15 +391,11 @@ class TestPlan:
 
 
 class TestCheck:
-    """An overlap function is tried before it is used."""
-
     def test_built_in_distances_pass(self):
-        """No built-in distance is refused, at any size."""
         for distance in SET_DISTANCES:
             check_overlap_function(distance, np.arange(300))
 
     def test_only_possible_counts_are_tried(self):
-        """The function never sees an intersection larger than a set."""
         seen = []
 
         def watched(a, b, i):
@@ -436,14 +407,12 @@ class TestCheck:
         assert all(seen)
 
     def test_a_rule_broken_beyond_the_sizes_in_use_does_not_matter(self):
-        """With sets of at most 2 labels, what happens at 3 does not count."""
         late = OverlapDistance(lambda a, b, i: np.where(a == 3, -1.0, 0.0), name="late")
         check_overlap_function(late, np.array([1, 2]))
         with pytest.raises(DistanceError, match="is not negative"):
             check_overlap_function(late, np.array([1, 3]))
 
     def test_large_sets_are_tried_at_their_sizes(self):
-        """A rule broken by the large sets of a study alone is seen, not turned into a number."""
         family = tuple(frozenset(range(k, k + 55)) for k in range(4))
         late = OverlapDistance(
             lambda a, b, i: np.where(a + b > 2 * i, 1 - (a > 50) * 2, 0), name="late"
@@ -458,7 +427,6 @@ class TestCheck:
             check_overlap_function(naive, np.array([3]))
 
     def test_studies_leave_nothing_in_a_distance(self):
-        """Many studies add nothing to a distance, and each gives the same before and after them."""
         shrunk = OverlapDistance(  # 1e-17 between equal sets, which counts as 0
             lambda a, b, i: 1 - (i + 1) / (np.maximum(a, b) + 1) + 1e-17 * (a == b), name="shrunk"
         )
@@ -473,12 +441,8 @@ class TestCheck:
         np.testing.assert_array_equal(first.build(shrunk).block(every, every), D)
 
     def test_a_function_without_a_hash(self):
-        """An object that can be called but not hashed is a function, too."""
-
         @dataclasses.dataclass
         class Unequal:
-            """A function with an option."""
-
             largest: float
 
             def __call__(self, a, b, i):

@@ -56,29 +56,24 @@ def test_by_hand():
 
 
 def test_the_count_of_the_other_entry_weighs():
-    """Of two entries each gets the count of the other, and its own has no say."""
     assert found([0, 0], [0, 1], [5, 3], absolute()) == [3, 5]
 
 
 def test_an_entry_does_not_meet_itself():
-    """Two entries of one value are at 0 of each other; a lone one meets nobody."""
     assert found([0, 0, 1], [2, 2, 4], [1, 1, 1], absolute()) == [0, 0, 0]
 
 
 def test_groups_that_follow_each_other_stay_apart():
-    """The last entry of a group and the first of the next are no pair, however long the groups."""
     groups, values = [0, 0, 1, 1, 1, 2], [0, 4, 0, 4, 2, 3]
     assert found(groups, values, [1] * 6, absolute()) == [15, 15, 15 + 3, 15 + 12, 3 + 12, 0]
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_nothing_to_pair(n):
-    """No entry, or one: no sum, or a sum of nothing."""
     assert found([0] * n, [1] * n, [1] * n, absolute()) == [0.0] * n
 
 
 def test_one_group_is_a_product_with_the_matrix():
-    """Where all stand in one group with each value once, the sums are D @ counts."""
     counts = [1, 2, 4, 8, 16]
     expected = [sum(gap(k, l) * counts[l] for l in range(5)) for k in range(5)]
     assert found([7] * 5, range(5), counts, absolute()) == expected
@@ -90,7 +85,6 @@ ENTRIES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0
 
 @given(entries=ENTRIES)
 def test_any_entries(entries):
-    """Eighths of counts and whole distances: equal to the fractions to the last bit."""
     entries.sort(key=lambda entry: entry[0])
     groups, values, eighths = ([entry[part] for entry in entries] for part in range(3))
     counts = [Fraction(n, 8) for n in eighths]
@@ -103,7 +97,6 @@ def test_any_entries(entries):
 
 @pytest.mark.parametrize("name", ["nominal", "masi", "hamming"])
 def test_label_sets(name):
-    """The same under distances between sets, called one pair at a time."""
     sets, distance, rng = tuple(sets_of("abc")), get_distance(name), np.random.default_rng(0)
     groups, values = np.sort(rng.integers(6, size=40)), rng.integers(8, size=40)
     counts, weights = rng.random(40), WeightBuilder(sets, "labels", np.ones(8)).build(distance)

@@ -54,7 +54,6 @@ def drawn(answers, coefficient):
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_sets_under_hamming(coefficient, scale):
-    """Hamming in another unit: the same agreements, estimate, standard error and influences."""
     rows = drawn(sets_of("abcd"), coefficient)
     expected = figures(rows, coefficient, get_distance("hamming"))
     assert figures(rows, coefficient, hamming(scale)) == pytest.approx(expected, **CLOSE)
@@ -63,7 +62,6 @@ def test_sets_under_hamming(coefficient, scale):
 @pytest.mark.parametrize("scale", [1, *SCALES])
 @pytest.mark.parametrize("coefficient", [name for name in COEFFICIENTS if name != "mv_alpha"])
 def test_sets_under_a_function(coefficient, scale):
-    """A function that is said to be unbounded is divided by its largest, were it below 1."""
     rows = drawn(sets_of("abcd"), coefficient)
     expected = figures(rows, coefficient, get_distance("hamming"))
     assert figures(rows, coefficient, called(scale)) == pytest.approx(expected, **CLOSE)
@@ -134,7 +132,6 @@ def many():
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @pytest.mark.parametrize("scale", [1e-8, 1e-150, 1e8])
 def test_many_sets(many, coefficient, scale):
-    """The same by the road of subsets, down to the smallest distance that is promised."""
     distance = hamming(scale)
     weights = Scorer(many).case(distance, listed=False).weights
     assert weights.algorithms.of(1).codes.size == len(many.values)  # all of them go by subsets
@@ -144,7 +141,6 @@ def test_many_sets(many, coefficient, scale):
 
 @pytest.mark.parametrize("scale", [1e-151, 1e151])
 def test_beyond_what_is_promised(scale):
-    """A distance below 1e-150 or above 1e150 is refused, whoever states it."""
     rows = drawn(sets_of("ab"), "krippendorff_alpha")
     for distance in (hamming(scale), called(scale)):
         with pytest.raises(DistanceError, match=r"1e-150 and 1e\+150"):
@@ -158,14 +154,12 @@ TRIPLES = [(g, i, x) for i, pair in enumerate(PAIRS) for g, x in zip("xy", pair,
 
 
 def numbers(triples):
-    """Return a study of one number an answer."""
     return sa.Annotations.from_triples(triples, kind="value")
 
 
 @pytest.mark.parametrize("outlier", [10**6, 10**8, 10**12])
 @pytest.mark.parametrize("distance", ["interval", "linear", "ratio", "ordinal"])
 def test_lone_outlier(outlier, distance):
-    """A unit with one rating is no part of alpha, however far off its answer lies."""
     plain = sa.krippendorff_alpha(numbers(TRIPLES), distance=distance)
     beside = sa.krippendorff_alpha(numbers([*TRIPLES, ("x", 99, outlier)]), distance=distance)
     assert beside.estimate == pytest.approx(plain.estimate, abs=1e-12)
@@ -174,7 +168,6 @@ def test_lone_outlier(outlier, distance):
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-7, 1.0, 1e7])
 def test_scale_of_a_callback(scale):
-    """Alpha and its standard error do not depend on the unit in which a distance is measured."""
     alpha = sa.krippendorff_alpha(numbers(TRIPLES), distance=lambda x, y: scale * (x - y) ** 2)
     # 13/16 by hand: Do = 6/7, De = 32/7 (14 ratings, n'Dn = 832).
     assert alpha.estimate == pytest.approx(0.8125, abs=1e-12)
@@ -183,7 +176,6 @@ def test_scale_of_a_callback(scale):
 
 
 def test_by_hand():
-    """The hand calculation that the tests above rest on."""
     alpha = sa.krippendorff_alpha(numbers(TRIPLES), distance="interval")
     values = np.array([x for pair in PAIRS for x in pair], dtype=float)
     within = np.mean([(a - b) ** 2 for a, b in PAIRS])

@@ -53,7 +53,6 @@ def entries_of(index):
 
 
 def test_only_shared_subsets_are_listed(monkeypatch):
-    """Without ranks, level p has a set once for each of its p-subsets that another one holds."""
     monkeypatch.setattr(subsets, "_RANKED_CELLS", 0)
     index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
     shared = {
@@ -71,7 +70,6 @@ def test_only_shared_subsets_are_listed(monkeypatch):
 
 @pytest.mark.parametrize("factor", [1, 2**57])
 def test_shared_keys_are_numbered(factor):
-    """Keys that stand twice have numbers from 0, others -1, also where they fill 63 bits."""
     keys = np.array([5, 1, 5, 0, 7, 1, 5]) * factor
     numbers, n_shared = _number_shared(keys)
     assert n_shared == 2
@@ -82,7 +80,6 @@ def test_shared_keys_are_numbered(factor):
 
 
 def test_ranked_levels_hold_all_subsets():
-    """By rank, a set of n labels has C(n, p) subsets at level p, each in a cell of its own."""
     index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
     expected = [[comb(len(A), p) for A in FAMILY] for p in range(5)]
     assert entries_of(index) == expected
@@ -92,7 +89,6 @@ def test_ranked_levels_hold_all_subsets():
 @pytest.mark.parametrize("entries_at_once", [5, 3_000_000])
 @pytest.mark.parametrize("n_heavy", [0, 1, 3, 9])
 def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
-    """With i counted over the most frequent labels, by rank and by list."""
     monkeypatch.setattr(subsets, "_RANKED_CELLS", ranked_cells)
     monkeypatch.setattr(subsets, "_ENTRY_BLOCK_SIZE", entries_at_once)
     rng = np.random.default_rng(4)
@@ -115,7 +111,6 @@ def test_some_labels_only(monkeypatch, ranked_cells, entries_at_once, n_heavy):
 
 @pytest.mark.parametrize("at_once", [1, 40, 4_000_000])
 def test_any_number_of_columns_at_once(monkeypatch, at_once):
-    """Columns are taken in runs of bounded memory; the runs do not change the sums."""
     monkeypatch.setattr(subsets, "_CELL_BLOCK_SIZE", at_once)
     distance = get_distance("masi")
     index = SubsetIndex(SetGeometry(FAMILY), np.arange(len(FAMILY)))
@@ -125,7 +120,6 @@ def test_any_number_of_columns_at_once(monkeypatch, at_once):
 
 
 def test_a_part_of_the_sets():
-    """An index of some of the sets knows those alone, in the order of the codes given."""
     codes = np.array([6, 2, 3])
     distance = get_distance("jaccard")
     index = SubsetIndex(SetGeometry(FAMILY), codes)
@@ -145,7 +139,6 @@ def test_repeated_sets():
 
 
 def test_all_subsets_of_six_labels():
-    """The full family of 64 sets, where every subset is shared, for each distance."""
     family = sets_of("abcdef")
     index = SubsetIndex(SetGeometry(family), np.arange(64))
     y = np.random.default_rng(3).random((64, 1))

@@ -26,7 +26,6 @@ def by_loops(study, distance):
 @pytest.mark.parametrize("entries", [1, 40, 4_000_000])
 @pytest.mark.parametrize("name", ["masi", "hamming"])
 def test_all_methods_equal_the_loops(monkeypatch, few, entries, name):
-    """(D p_g)(v) by pairs, by products, and by both, in blocks of any width."""
     monkeypatch.setattr(within_groups, "FEW_VALUES", few)
     monkeypatch.setattr(within_groups, "BLOCK_ENTRIES", entries)
     study, distance = annotations(ROWS), get_distance(name)
@@ -39,7 +38,6 @@ def test_all_methods_equal_the_loops(monkeypatch, few, entries, name):
 
 @pytest.mark.parametrize("few", [0, 10])
 def test_conger_by_either_method(monkeypatch, few):
-    """Conger's kappa and its error do not depend on the method."""
     study = annotations(ROWS)
     expected = Scorer(study).score(get_coefficient("conger_kappa"), get_distance("masi"))
     monkeypatch.setattr(within_groups, "FEW_VALUES", few)

@@ -35,7 +35,6 @@ def rebuilt(data, depth):
 @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "gwet_ac"])
 @pytest.mark.parametrize("distance", ["masi", "nominal"])
 def test_each_depth_is_the_study_merged_there(coefficient, distance):
-    """Every row equals the coefficient of the study rebuilt by hand; the last is the study."""
     data = study(missing=0.2)
     frame = sa.by_depth(data, parents=TREE, coefficient=coefficient, distance=distance)
     assert frame["depth"].tolist() == [1, 2, 3]
@@ -50,7 +49,6 @@ def test_each_depth_is_the_study_merged_there(coefficient, distance):
 
 
 def test_inside_counts_pairs():
-    """Inside is the share of the pairs that differ, and are the same at that depth."""
     data = study()
     answers = {}
     for _, unit, answer in data.to_triples():
@@ -64,7 +62,6 @@ def test_inside_counts_pairs():
 
 
 def test_every_form_of_a_hierarchy():
-    """Parents come as `taxonomy` takes them, or as what it returned: paths in labels, too."""
     data = study()
     expected = sa.by_depth(data, parents=TREE)
     table = pd.DataFrame(ABOVE.items(), columns=["child", "parent"])
@@ -81,7 +78,6 @@ def test_every_form_of_a_hierarchy():
 
 
 def test_merging_to_a_depth_as_a_what_if():
-    """`what_if` with a depth is the study as it is and that row, with the difference."""
     data = study()
     rows = sa.what_if(data, parents=TREE, depth=1)
     assert rows["action"].tolist() == ["as it is", "to depth"]
@@ -93,7 +89,6 @@ def test_merging_to_a_depth_as_a_what_if():
 
 
 def test_a_label_under_parents_of_two_depths():
-    """The last row is the study as it is, where a label has a parent deeper than itself, too."""
     tree = {"joy": ["mood", "glee"], "glee": "good", "good": "mood", "bad": "mood"}
     data = sa.Annotations.from_triples(
         [("a", 1, "joy"), ("b", 1, "glee"), ("a", 2, "joy"), ("b", 2, "joy"), ("a", 3, "bad")]
@@ -104,7 +99,6 @@ def test_a_label_under_parents_of_two_depths():
 
 
 def test_nobody_disagrees():
-    """Without disagreement there is nothing that could be inside a branch."""
     data = sa.Annotations.from_triples([("a", 1, "joy"), ("b", 1, "joy"), ("a", 2, "fear")])
     assert sa.by_depth(data, parents=TREE)["inside"].isna().all()
 
@@ -125,6 +119,5 @@ def test_nobody_disagrees():
     ],
 )
 def test_what_is_refused(ask, sentence):
-    """Missing parents, wrong depths and values that are no labels are told in a sentence."""
     with pytest.raises(sa.SetagreeError, match=sentence):
         ask()

@@ -37,7 +37,6 @@ def joined(*studies):
 
 
 def test_the_vectors_of_four_groups():
-    """T1, SK, NEG and full agreement, nominal: X 15.95757913 and the p of STATISTICS 10.3."""
     studies = [walkthrough(), *map(labelled, (SK, NEG, FULL))]
     scores = [sa.krippendorff_alpha(one, distance="nominal").inference.score for one in studies]
     _, _, each, p = score_tests(scores)
@@ -49,7 +48,6 @@ def test_the_vectors_of_four_groups():
 
 
 def test_the_vector_of_two_groups():
-    """T1 and T2, MASI: p .6035507749, once for both, as two groups have one test."""
     study, group = joined(walkthrough(), annotations(T2))
     frame = sa.by_group(study, group, distance="masi", rng=1)
     assert frame[P].to_numpy().ravel().tolist() == pytest.approx([0.6035507749] * 6, rel=1e-9)
@@ -59,7 +57,6 @@ def test_the_vector_of_two_groups():
 
 
 def test_groups_with_few_rarer_answers_are_left_out():
-    """SK, whose rarer answers weigh 2.5 units, is named; the others are tested without it."""
     studies = [walkthrough(), *map(labelled, (SK, NEG, FULL))]
     study, group = joined(*studies)
     frame = sa.by_group(study, group, distance="nominal", rng=1).set_index("group")
@@ -78,7 +75,6 @@ def test_groups_with_few_rarer_answers_are_left_out():
 
 
 def test_windows_are_groups():
-    """Windows of time that do not overlap have the tests of groups; others say why not."""
     study = sa.simulate(90, 3, rng=1)
     day = {unit: k // 3 for k, unit in enumerate(study.units)}
     frame = sa.over_time(study, day, window=10)
@@ -127,7 +123,6 @@ def test_the_level_holds(sizes):
 @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_exchangeability_equals_a_loop(coefficient, n_groups):
-    """Its p is the share of permutations with a sum of squares between groups as large."""
     study = sa.simulate(17, 3, n_labels=3, missing=0.1, rng=2)
     of_unit = np.arange(study.n_units) % n_groups
     how = {"coefficient": coefficient, "distance": "masi", "n_resamples": 39, "rng": 5}
@@ -150,7 +145,6 @@ def test_exchangeability_equals_a_loop(coefficient, n_groups):
 
 
 def test_order_does_not_matter():
-    """A seed permutes alike, in whatever order the units and the groups come."""
     study = sa.simulate(30, 3, rng=4)
     table = study.to_long().assign(batch=lambda t: t["unit"].str[-1].astype(int) % 3)
     one = sa.by_group(table, "batch", rng=1).set_index("group")
@@ -160,7 +154,6 @@ def test_order_does_not_matter():
 
 
 def test_a_difference_is_found():
-    """Units by lot and units that nearly all know: the smallest p of 199 permutations."""
     by_lot = "a b / b c / c a / a c / b a / c b / b c / a b / c a / c b"
     known = "a a / b b / c c / a a / b b / c c / a a / b b / c c / a b"
     study = annotations(text(f"{known} / {by_lot}"))
@@ -171,7 +164,6 @@ def test_a_difference_is_found():
 
 
 def test_no_permutations(monkeypatch):
-    """Too much work, and coefficients that need raters, have no permutations."""
     study = sa.simulate(60, 2, rng=1)
     few = {unit: k % 3 for k, unit in enumerate(study.units)}
     who = sa.by_group(study, few, coefficient="conger_kappa", n_resamples=9, rng=1)

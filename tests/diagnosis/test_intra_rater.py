@@ -26,7 +26,6 @@ def study():
 
 
 def test_repeats_are_kept_apart(study):
-    """The study has the first answers; the repeats have a unit for each unit and rater."""
     first = sa.Annotations.from_triples(ROWS, duplicates="first")
     pd.testing.assert_frame_equal(study.to_long(), first.to_long())
     assert study.n_repeated == 4
@@ -39,7 +38,6 @@ def test_repeats_are_kept_apart(study):
 
 
 def test_pooled_and_by_rater_are_alphas_of_the_repeats(study):
-    """Both are Krippendorff's alpha of a table whose columns are the occasions."""
     found = sa.intra_rater_agreement(study, distance="jaccard")
     table = pd.DataFrame(
         [["a", "a", None], ["b", "a, b", None], ["c", "c", "a"]], columns=["one", "two", "three"]
@@ -56,7 +54,6 @@ def test_pooled_and_by_rater_are_alphas_of_the_repeats(study):
 
 
 def test_repeats_of_one_unit_are_a_cluster():
-    """A unit that is hard for all raters counts once: the interval is that of clusters."""
     hard = np.random.default_rng(1).random(30) < 0.5
     rows = [
         (rater, k, "ab"[(k + (hard[k] and again)) % 2])
@@ -82,7 +79,6 @@ def test_repeats_of_one_unit_are_a_cluster():
 
 
 def test_repeats_keep_the_clusters_of_the_study():
-    """Where units are drawn in clusters the repeats are, too; weights are left out of both."""
     rows = [
         (rater, k, "ab"[(k + (k // 6 % 2 and again)) % 2])
         for k in range(60)
@@ -102,7 +98,6 @@ def test_repeats_keep_the_clusters_of_the_study():
 
 
 def test_the_verdict_follows_from_the_intervals():
-    """Raters who keep to their own readings agree with themselves more than with others."""
     own = {"ann": "ab", "ben": "ba"}
     rows = [(rater, k, own[rater][k % 2]) for k in range(40) for rater in own for _ in range(2)]
     alike = sa.intra_rater_agreement(sa.Annotations.from_triples(rows, duplicates="repeats"))
@@ -113,7 +108,6 @@ def test_the_verdict_follows_from_the_intervals():
 
 
 def test_both_intervals_count():
-    """The agreement between raters is uncertain, too: where the intervals overlap it is said."""
     first = sa.simulate(40, 3, skill=0.97, rng=1).to_triples()
     later = sa.simulate(40, 3, skill=0.8, rng=1).to_triples()
     study = sa.Annotations.from_triples([*first, *later], duplicates="repeats")
@@ -125,7 +119,6 @@ def test_both_intervals_count():
 
 
 def test_a_table_is_read_with_its_repeats():
-    """A table is read with its repeats kept apart, without saying so."""
     table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
     found = sa.intra_rater_agreement(table)
     assert "3 answers repeated by 2 raters" in repr(found)
@@ -135,7 +128,6 @@ def test_a_table_is_read_with_its_repeats():
 
 
 def test_a_study_without_repeats_is_refused(study):
-    """Without repeats, or with a part of a study, it is said how to read them."""
     plain = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "a")])
     for one in (plain, study.take(slice(None)), sa.Tally.from_annotations(plain)):
         with pytest.raises(DataError, match="duplicates='repeats'"):
@@ -143,14 +135,12 @@ def test_a_study_without_repeats_is_refused(study):
 
 
 def test_repeats_that_stop_a_table_offer_it():
-    """The error about repeats names the way to measure them."""
     with pytest.raises(DataError, match="'repeats' shows how far raters agree with themselves"):
         sa.Annotations.from_triples(ROWS)
 
 
 @needs_data
 def test_convabuse_knows_its_repeats():
-    """ConvAbuse marks second ratings in a column: as many pairs as its rows with repeat > 0."""
     table = pd.read_csv(Path(DATA) / "convabuse.csv", dtype=str, keep_default_na=False)
     marked = table[table["repeat"].astype(int) > 0]
     study = sa.Annotations.from_long(table, blank="empty", duplicates="repeats")

@@ -28,10 +28,7 @@ ONE_UNIT = pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWar
 
 
 class TestByLabel:
-    """`by_label`."""
-
     def test_the_walk_through(self):
-        """Alpha, Do and De of every label are those published with the walk-through's data."""
         # Exact fractions of STATISTICS, table T1: alpha (Do, De) of the binary study of each label.
         expected = {
             "a": (0.37246964, 0.3125, 0.49798387),
@@ -48,7 +45,6 @@ class TestByLabel:
             assert row.tolist() == pytest.approx(figures, abs=5e-9)
 
     def test_hamming_alpha_is_made_of_the_labels(self):
-        """One minus the sum of Do over the sum of De is alpha with the Hamming distance."""
         frame = sa.by_label(walkthrough())
         pooled = 1 - frame["observed_disagreement"].sum() / frame["expected_disagreement"].sum()
         alpha = sa.krippendorff_alpha(walkthrough(), distance="hamming").estimate
@@ -60,7 +56,6 @@ class TestByLabel:
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_hamming_identity(self, rows):
-        """The identity holds for any study, missing answers and empty sets included."""
         study = study_of(rows)
         if not study.labels:
             return
@@ -75,7 +70,6 @@ class TestByLabel:
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_each_label_is_a_study_of_yes_and_no(self, rows):
-        """Alpha, AC1, errors and intervals equal those of the study rebuilt as yes and no."""
         study = study_of(rows)
         frame = sa.by_label(study, level=0.9).set_index("label") if study.labels else {}
         for label in study.labels:
@@ -107,7 +101,6 @@ class TestByLabel:
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_counts_and_specific_agreement(self, rows):
-        """Counts and specific agreement are those of a loop over ordered pairs of ratings."""
         study = study_of(rows)
         if not study.labels:
             return
@@ -126,7 +119,6 @@ class TestByLabel:
                 assert_same(row[name], same)
 
     def test_the_score_interval_of_the_walk_through(self):
-        """The interval of a label is that of the loops over its ratings, not above t's low end."""
         study = walkthrough()
         frame = sa.by_label(study).set_index("label")
         units = answers_by_unit(study)
@@ -156,7 +148,6 @@ class TestByLabel:
 
     @pytest.mark.parametrize(("n", "is_known"), [(7, False), (8, True)])
     def test_what_nearly_all_hold_is_too_few_as_well(self, n, is_known):
-        """A label whose absence weighs less than four units has none: n units of half a weight."""
         both, one = [{"a", "b"}, {"a", "b"}], [{"a", "b"}, {"b"}]
         row = sa.by_label(study_of([*[both] * 15, *[one] * n])).set_index("label").loc["a"]
         assert math.isfinite(row["alpha"])
@@ -210,7 +201,6 @@ class TestByLabel:
         ],
     )
     def test_rare_labels_have_no_interval(self, n_units, held, ratings, has_interval):
-        """There is an interval of alpha if the rarer of yes and no weighs at least four units."""
         study = self.held_by(n_units, held, ratings)
         for one in (study, sa.Tally.from_annotations(study)):
             frame = sa.by_label(one).set_index("label")
@@ -223,7 +213,6 @@ class TestByLabel:
             assert has_interval or row["reason"].startswith("Too few rarer answers")
 
     def test_lone_and_fractional_tallies(self):
-        """A tally of counts gives what the annotations give."""
         study = walkthrough()
         counts = study.to_long().assign(n=1.0)
         counts["labels"] = counts["labels"].map(sa.format_labels)
@@ -233,7 +222,6 @@ class TestByLabel:
         pd.testing.assert_frame_equal(one, two)
 
     def test_categories_are_labels_of_their_own(self):
-        """Each category is a label; its alpha is that of the category against all others."""
         study = sa.Annotations.from_triples(
             [
                 ("x", 1, "p"),
@@ -251,20 +239,17 @@ class TestByLabel:
         assert frame.loc["p", "alpha"] == pytest.approx(1 - (1 / 3) / (3 / 5))
 
     def test_categories_without_an_order(self):
-        """Categories of several types are taken as they are."""
         study = sa.Annotations.from_triples(
             [("x", 1, (1, 2)), ("y", 1, (1, "a")), ("x", 2, "p"), ("y", 2, "p")], kind="value"
         )
         assert set(sa.by_label(study)["label"]) == {(1, 2), (1, "a"), "p"}
 
     def test_numbers_are_refused(self):
-        """Numbers have no labels."""
         study = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
         with pytest.raises(sa.SetagreeError, match="numbers have no labels"):
             sa.by_label(study)
 
     def test_a_label_that_all_gave_has_a_reason(self):
-        """Where everybody gave a label everywhere its alpha is nan, with the reason."""
         study = study_of([[{"a"}, {"a", "b"}], [{"a"}, {"a"}]])
         row = sa.by_label(study).set_index("label").loc["a"]
         assert math.isnan(row["alpha"])
@@ -272,7 +257,6 @@ class TestByLabel:
         assert row["positive_agreement"] == 1
 
     def test_only_empty_sets(self):
-        """A study of empty sets has no label and an empty frame with the same columns."""
         study = sa.Annotations.from_triples([("x", 1, set()), ("y", 1, set())])
         frame = sa.by_label(study)
         assert frame.empty
@@ -285,8 +269,6 @@ class TestByLabel:
 
 
 class TestConfusions:
-    """`confusions`."""
-
     @settings(max_examples=80, deadline=None)
     @given(STUDIES)
     def test_against_loops(self, rows):
@@ -320,7 +302,6 @@ class TestConfusions:
             assert expected == pytest.approx(differing * by_chance[key] / drawn)
 
     def test_share_and_lift(self):
-        """The share is of the pairs that differ, the lift over what reshuffling gives."""
         frame = sa.confusions(walkthrough())
         pairs = [
             pair
@@ -365,13 +346,11 @@ class TestConfusions:
         assert sa.confusions(study)["relation"].isna().all()
 
     def test_perfect_agreement(self):
-        """Without a confusion the frame is empty and keeps its columns."""
         frame = sa.confusions(study_of([[{"a"}, {"a"}], [{"b"}, {"b"}]]))
         assert frame.empty
         assert list(frame.columns) == list(sa.confusions(walkthrough()).columns)
 
     def test_very_large_sets(self, monkeypatch):
-        """Large sets are compared one by one; where that is too much, the chance is nan."""
         large = {f"l{k}" for k in range(30)}
         study = study_of([[large, large - {"l0"}], [{"x"}, set()]])
         frame = sa.confusions(study).set_index(["kind", "label"])
@@ -385,7 +364,6 @@ class TestConfusions:
     @settings(max_examples=30, deadline=None)
     @given(STUDIES)
     def test_large_and_small_sets_alike(self, rows):
-        """The two ways to look up subsets give the same."""
         study = study_of(rows)
         frame = sa.confusions(study)
         with pytest.MonkeyPatch.context() as patch:
@@ -396,7 +374,6 @@ class TestConfusions:
 
     @ONE_UNIT
     def test_thousands_of_answers_to_one_unit(self):
-        """2,000 distinct sets of one unit: a and b are confused n(a, not b) n(b, not a) times."""
         rng = np.random.default_rng(0)
         flags = np.unique(rng.random((2_200, 18)) < 0.4, axis=0)[:2_000]
         names = [f"l{k:02}" for k in range(18)]
@@ -411,7 +388,6 @@ class TestConfusions:
 
     @ONE_UNIT
     def test_too_many_answers_to_one_unit(self):
-        """Units with very many answers, or with many large ones, are refused with the limit."""
         many = sa.Annotations.from_triples([(k, 1, [f"l{k}"]) for k in range(7_000)])
         with pytest.raises(CostError, match=r"pairs of different answers .* limit is 2\.0 GB"):
             sa.confusions(many)
@@ -423,7 +399,6 @@ class TestConfusions:
 
     @ONE_UNIT
     def test_a_table_beyond_memory_is_refused(self, monkeypatch):
-        """Where more pairs of labels are confused than memory holds, it is said."""
         study = sa.Annotations.from_triples([(k, 1, [f"l{k}"]) for k in range(300)])
         assert len(sa.confusions(study)) == 300 * 299 / 2
         monkeypatch.setattr(limits, "MOST_BYTES", 5_000_000)
@@ -431,7 +406,6 @@ class TestConfusions:
             sa.confusions(study)
 
     def test_large_sets_over_many_labels(self, monkeypatch):
-        """Two sets of 500 labels each confuse 250,000 pairs; far more are refused beforehand."""
         one, two = ({f"{side}{k}" for k in range(500)} for side in "xy")
         study = sa.Annotations.from_triples([("g", 1, one), ("h", 1, two)])
         tracemalloc.start()
@@ -459,8 +433,6 @@ class TestConfusions:
 
 
 class TestConfusionsAboveChance:
-    """p of `confusions`, by STATISTICS 10.7 and 10.14."""
-
     def test_two_raters_of_three_labels(self):
         """P is that of a multinomial count of the pairs that differ, summed over all outcomes.
 
@@ -490,7 +462,6 @@ class TestConfusionsAboveChance:
 
     @pytest.mark.parametrize("seed", [1, 2])
     def test_against_loops(self, seed):
-        """P is that of reshuffles unit by unit, with rejection until the answers differ."""
         rng = np.random.default_rng(seed)
         study = sa.simulate(60, 4, n_labels=3, skill=0.3, missing=0.1, rng=seed)
         frame = sa.confusions(study, n_resamples=1_999, rng=1)
@@ -519,7 +490,6 @@ class TestConfusionsAboveChance:
         assert tested["p_value"].tolist() == pytest.approx(p, abs=4 * math.sqrt(0.25 / 400))
 
     def test_a_seed_is_of_the_answers(self):
-        """A seed gives equal p whatever the order of the rows; without reshuffles there is none."""
         study = sa.simulate(50, 3, n_labels=4, rng=1)
         rows = list(study.to_long()[["rater", "unit", "labels"]].itertuples(index=False))
         turned = sa.Annotations.from_triples(rows[::-1])
@@ -537,7 +507,6 @@ class TestConfusionsAboveChance:
 
     @ONE_UNIT
     def test_too_much_work(self):
-        """Very many pairs of answers, or answers to one unit, are refused with a remedy."""
         study = sa.simulate(3_000, 12, n_labels=6, rng=1)
         with pytest.raises(CostError, match=r"reshuffles of .* pairs .* fewer \(n_resamples\)"):
             sa.confusions(study, n_resamples=9_999)

@@ -28,7 +28,6 @@ def test_the_worked_expected_gains_of_votes():
 
 
 def test_the_gain_is_the_expected_fall_of_the_risk():
-    """Against scipy's beta-binomial, for votes of up to six ratings."""
     for r in range(7):
         for y in range(r + 1):
             for m in (1, 2, 3):
@@ -39,14 +38,12 @@ def test_the_gain_is_the_expected_fall_of_the_risk():
 
 
 def test_the_worked_expected_gains_of_the_walkthrough():
-    """Units of the walk-through: the worked values, labels that nobody gave them included."""
     values = _expected_gains(walkthrough(), 11)[0]
     worked = [0.06356331, 0, 0, 0.01271266, 0.03178166, 0, 0.09534497, 0.06356331, 0.06356331]
     assert values == pytest.approx([*worked, 0.09534497, 0.06356331], abs=5e-9)
 
 
 def test_the_budget_is_spent_from_the_top():
-    """The most valuable units first, as many ratings as reach the value, the last row cut."""
     queue = sa.next_ratings(walkthrough(), budget=5)
     assert queue.n_asked == 5
     assert queue.frame["unit"].tolist() == ["u7", "u10", "u11"]
@@ -56,7 +53,6 @@ def test_the_budget_is_spent_from_the_top():
 
 
 def test_units_with_fewer_than_two_ratings_come_first():
-    """Unrated units before those with one rating, before any doubt about others."""
     study = sa.Annotations.from_triples(
         [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a"), ("ann", 3, "b"), ("ben", 3, "b")]
     )
@@ -68,7 +64,6 @@ def test_units_with_fewer_than_two_ratings_come_first():
 
 
 def test_what_is_asked_for_whatever_the_answers_say_is_not_marked():
-    """Ratings that bring a unit to two may enter a coefficient; those after them may not."""
     rows = [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a")]
     both = sa.next_ratings(sa.Annotations.from_triples(rows), budget=9)
     assert both.frame[["unit", "queued"]].to_numpy().tolist() == [[2, False], [1, True]]
@@ -79,7 +74,6 @@ def test_what_is_asked_for_whatever_the_answers_say_is_not_marked():
 
 
 def test_the_loop_keeps_the_coefficient_of_the_design():
-    """Study, queue, answers with the queue's marks, agreement: as if nobody had looked."""
     study = sa.simulate(60, 3, missing=0.4, rng=1)
     frame = sa.next_ratings(study, budget=60).frame
     assert 0 < frame["queued"].sum() < len(frame)
@@ -95,7 +89,6 @@ def test_the_loop_keeps_the_coefficient_of_the_design():
 
 
 def test_agreed_units_are_left_alone():
-    """Units whose majorities cannot change in three ratings are not in the queue."""
     rows = [(rater, 1, "a") for rater in "abcdefgh"] + [(rater, 2, "b") for rater in "abcdefgh"]
     queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=9)
     assert queue.frame.empty
@@ -103,7 +96,6 @@ def test_agreed_units_are_left_alone():
 
 
 def test_for_agreement_no_answer_is_looked_at():
-    """Fewest first: the order depends on the numbers of ratings alone, ties drawn by the seed."""
     study = sa.simulate(30, 4, missing=0.5, rng=3)
     other = study.with_answers(lambda _: frozenset({"x"}))
     frames = [
@@ -116,7 +108,6 @@ def test_for_agreement_no_answer_is_looked_at():
 
 
 def test_those_are_asked_who_answered_least():
-    """Of the raters who have not rated the unit, the ones with the fewest answers so far."""
     study = sa.Annotations.from_triples(
         [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a"), ("ben", 2, "b"), ("eva", 2, "b")]
     )
@@ -129,7 +120,6 @@ def test_those_are_asked_who_answered_least():
 
 
 def test_where_nobody_is_left_to_ask():
-    """A unit that all who can be asked have rated has a blank cell, which a sentence explains."""
     rows = [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a")]
     study = sa.Annotations.from_triples(rows)
     queue = sa.next_ratings(study, budget=3)
@@ -142,7 +132,6 @@ def test_where_nobody_is_left_to_ask():
 
 
 def test_a_pool_is_asked_for_what_it_can_give():
-    """The budget goes to units that those who are named have not rated."""
     study = sa.simulate(60, 3, skill=0.5, missing=0.3, rng=2)
     gave = {(rater, unit) for rater, unit, _ in study.to_triples()}
     for goal in ("consensus", "agreement"):
@@ -176,7 +165,6 @@ def test_what_is_refused():
 
 
 def test_the_queue_makes_the_majority_right_more_often():
-    """Simulated: the same number of further ratings mends more majorities than dealing them out."""
     rng = np.random.default_rng(9)
     n_units, labels = 600, "abcde"
     hard = rng.random(n_units) < 0.4
@@ -207,7 +195,6 @@ def test_the_queue_makes_the_majority_right_more_often():
 
 
 def test_a_rater_who_has_not_answered_yet_is_asked_first():
-    """A rater of the study without an answer has the fewest."""
     study = sa.simulate(4, 3, rng=1)
     part = replace(study.take(study.rater_codes < 2), raters=study.raters)
     queue = sa.next_ratings(part, budget=2, goal="agreement", rng=1)
@@ -215,7 +202,6 @@ def test_a_rater_who_has_not_answered_yet_is_asked_first():
 
 
 def test_printed_numbers_are_rounded():
-    """A queue has four decimals in Markdown and in a notebook, and all digits in its frame."""
     rows = [(f"r{k}", unit, "ab"[k * unit % 2]) for unit in (1, 2, 3) for k in range(2 + unit)]
     queue = sa.next_ratings(sa.Annotations.from_triples(rows), budget=4, pool=["x", "y", "z"])
     value = queue.frame["expected_gain"].max()

@@ -46,17 +46,13 @@ def gap(table, group_of):
 
 
 class TestWhatIsCompared:
-    """Whether a column makes groups of units or of raters."""
-
     def test_constant_in_raters(self):
-        """A column that says one thing of each rater makes panels; nothing compares their units."""
         frame = sa.by_group(two_camps(), "panel", rng=1)
         assert frame["compares"].tolist() == ["raters", "raters"]
         of_units = ["difference", "difference_standard_error", "difference_p_value"]
         assert frame[[*of_units, "homogeneity_p_value"]].isna().all(axis=None)
 
     def test_constant_in_units(self):
-        """A column that says one thing of each unit makes groups of units."""
         table = two_camps()
         table["panel"] = (table["unit"] < "u3").map({True: "old", False: "new"})
         frame = sa.by_group(table, "panel")
@@ -65,7 +61,6 @@ class TestWhatIsCompared:
         assert frame["homogeneity_p_value"].notna().all()
 
     def test_constant_in_both(self):
-        """Batches with raters of their own compare units, and say that it may be the raters."""
         table = two_camps()
         table["unit"] = table["unit"] + table["panel"]
         frame = sa.by_group(table, "panel", rng=1)
@@ -78,13 +73,11 @@ class TestWhatIsCompared:
         pd.testing.assert_frame_equal(by_rater, frame)
 
     def test_constant_in_neither(self):
-        """Where one rater is in two groups, units are compared group by group, as versions."""
         table = two_camps()
         table.loc[0, "panel"] = "y"
         assert set(sa.by_group(table, "panel")["compares"]) == {"units"}
 
     def test_every_road(self):
-        """A column, a mapping or a Series from raters, and a file give the same numbers."""
         table = two_camps()
         frame = sa.by_group(table, "panel", rng=3)
         study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
@@ -105,10 +98,7 @@ class TestWhatIsCompared:
 
 
 class TestInsideAndBetween:
-    """The numbers of groups of raters."""
-
     def test_equal_to_the_library(self):
-        """Inside: the coefficient of the group alone. Between: the cross-replication of both."""
         table = two_camps((3, 2))
         study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
         frame = sa.by_group(table, "panel", n_resamples=200, rng=5, level=0.9).set_index("group")
@@ -125,7 +115,6 @@ class TestInsideAndBetween:
             assert row["n_shared_units"] == found.n_units == 60
 
     def test_three_groups(self):
-        """Each of three groups stands against all other raters."""
         table = two_camps((2, 2, 2))
         study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
         frame = sa.by_group(table, "panel", n_resamples=50, rng=1).set_index("group")
@@ -135,7 +124,6 @@ class TestInsideAndBetween:
             assert frame.loc[group, "between"] == found.estimate
 
     def test_panels_that_share_no_unit_but_one_group(self):
-        """A group without units of others has no number between, and a group of one none inside."""
         table = two_camps((2, 1, 2))
         apart = table["panel"] == "z"
         table.loc[apart, "unit"] = "only" + table.loc[apart, "unit"]
@@ -149,14 +137,11 @@ class TestInsideAndBetween:
         assert frame.loc["x", "between"] < 0.3
 
     def test_the_seed_decides(self):
-        """The same seed gives the same frame."""
         one, two = (sa.by_group(two_camps((6, 6)), "panel", rng=7, n_resamples=99) for _ in "ab")
         pd.testing.assert_frame_equal(one, two)
 
 
 class TestWords:
-    """What is said of groups of raters."""
-
     def said(self, table, **options):
         """Return the sentence of the report about groups."""
         study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
@@ -190,7 +175,6 @@ class TestWords:
         assert "not distinguishable from groups of raters formed at random" in self.said(table)
 
     def test_no_clusters(self):
-        """Raters of one kind, divided into two panels, agree between these as they do inside."""
         table = two_camps((8,), own=0.7)
         table["panel"] = table["rater"].str[-1].astype(int) % 2
         assert self.said(table).endswith(
@@ -198,12 +182,10 @@ class TestWords:
         )
 
     def test_three_groups(self):
-        """Of three groups the one that agrees least with the others is named."""
         said = self.said(two_camps((3, 3, 3)), n_resamples=99)
         assert re.search("“x” .* “y” .* and “z” .*; it is lowest between “.” and all others", said)
 
     def test_batches_with_raters_of_their_own(self):
-        """Units are compared, and it is said that it may be the raters."""
         table = two_camps()
         table["unit"] = table["unit"] + table["panel"]
         said = self.said(table)
@@ -225,10 +207,7 @@ class TestWords:
 
 
 class TestDealing:
-    """Raters dealt to the groups anew."""
-
     def test_all_dealings_by_loops(self):
-        """Of all ways to deal 7 raters to groups of 4 and 3, p is the share with as large a gap."""
         table = two_camps((4, 3), units=12, own=0.3, seed=4)
         raters = sorted(set(table["rater"]))
         observed = gap(table, {rater: rater[0] for rater in raters})
@@ -244,7 +223,6 @@ class TestDealing:
 
     @pytest.mark.parametrize("unit", [1e-13, 1e8])
     def test_the_unit_of_distances_is_all_one(self, unit):
-        """Dealings that tie in one unit of measurement tie in any other: p stays what it is."""
         answers = np.random.default_rng(0).integers(1, 8, (6, 8))
         rows = [(f"r{r}", u, int(answers[u, r])) for u in range(6) for r in range(8)]
         study = sa.Annotations.from_triples(rows, kind="value")
@@ -269,12 +247,10 @@ class TestDealing:
         assert frame["permutation_p_value"][0] == pytest.approx(2 / 70)
 
     def test_drawn_dealings(self):
-        """Of more dealings than resamples as many are drawn; the study itself counts as one."""
         frame = sa.by_group(two_camps((8, 8)), "panel", n_resamples=199, rng=1)
         assert frame["permutation_p_value"][0] == 1 / 200
 
     def test_it_holds_its_level(self):
-        """Of 100 studies without clusters some 5 have p of 0.05 or less; more than 12 have not."""
         rejected = 0
         for seed in range(100):
             study = sa.simulate(25, 8, rng=seed)

@@ -39,10 +39,7 @@ def incomplete(seed=3):
 
 
 class TestByRater:
-    """`by_rater`."""
-
     def test_the_walk_through(self):
-        """Alpha without each rater is that of the published walk-through's data."""
         frame = sa.by_rater(walkthrough()).set_index("rater")
         # STATISTICS, table T1, leave one rater out.
         assert frame.loc["r1", "estimate_without"] == pytest.approx(0.30082147, abs=5e-9)
@@ -52,7 +49,6 @@ class TestByRater:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
     def test_change_is_a_paired_comparison(self, coefficient):
-        """The change and its error are those of `compare` with the study rebuilt without one."""
         study = incomplete()
         score = getattr(sa, coefficient)
         options = {"categories": study.values} if coefficient == "gwet_ac" else {}
@@ -100,7 +96,6 @@ class TestByRater:
         assert frame["no_test"].isna().all()
 
     def test_holm_over_the_raters(self):
-        """p_holm is Holm's; a seed gives one p for any order of rows and names of raters."""
         study = incomplete()
         frame = sa.by_rater(study, n_resamples=199, rng=1).set_index("rater")
         corrected = multipletests(frame["p_value"], method="holm")[1]
@@ -111,7 +106,6 @@ class TestByRater:
         assert again["p_value"].to_dict() == frame["p_value"].to_dict()
 
     def test_a_rater_who_guesses_is_found(self):
-        """Of five raters the one who guesses has a small p; of a weighted sample as well."""
         study = sa.simulate(80, 5, skill=[0.8, 0.8, 0.8, 0.8, 0.0], missing=0.2, rng=1)
         weights = {unit: 1 + k % 3 for k, unit in enumerate(study.units)}
         for one in (study, study.sampled(sampling_weight=weights)):
@@ -128,7 +122,6 @@ class TestByRater:
         ],
     )
     def test_no_p(self, options, reason):
-        """Where there is no p, the reason is named."""
         frame = quietly(sa.by_rater, sa.simulate(20, 3, rng=1), **options)
         assert frame[["p_value", "p_holm"]].isna().all(axis=None)
         assert frame["no_test"].str.startswith(reason).all()
@@ -143,7 +136,6 @@ class TestByRater:
     # All credit is full: AC has pe = 1 for all raters, and less without r1 or r2.
     @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
     def test_without_each_rater(self, coefficient, rows, distance):
-        """Sums over units give what scoring every part does, undefined or not."""
         study = study_of(rows)
         frame = quietly(sa.by_rater, study, coefficient=coefficient, distance=distance)
         whole = quietly(getattr(sa, coefficient), study, distance=distance)
@@ -156,7 +148,6 @@ class TestByRater:
     @settings(max_examples=50, deadline=None)
     @given(STUDIES)
     def test_habits_against_loops(self, rows):
-        """Distances and biases are means over the rater's shared units, by loops."""
         study = study_of(rows)
         d = sa.distances.masi
         frame = quietly(sa.by_rater, study).set_index("rater")
@@ -188,7 +179,6 @@ class TestByRater:
                 assert biases[row["overused_label"]] == pytest.approx(top)
 
     def test_numbers_have_no_habits(self):
-        """Numbers have distances and changes; what concerns labels is missing."""
         study = sa.Annotations.from_triples(
             [(g, u, (u * 7 + 3 * g) % 5) for u in range(8) for g in range(3)], kind="value"
         )
@@ -197,7 +187,6 @@ class TestByRater:
         assert frame[["mean_set_size", "overuse", "underuse", "empty_rate"]].isna().all(axis=None)
 
     def test_no_habit_out_of_rounding(self):
-        """Raters who all answer alike have no label that they overuse, whatever rounding says."""
         full = sa.simulate(60, 1, n_labels=5, rng=1)
         study = sa.Annotations.from_triples(
             [(g, u, v) for _, u, v in triples(full) for g in range(6) if (int(u[1:]) + g) % 4]
@@ -206,7 +195,6 @@ class TestByRater:
         assert frame[["overused_label", "underused_label", "overuse"]].isna().all(axis=None)
 
     def test_one_rater_and_two(self):
-        """Without one of two raters nothing is left to compare: nan, not an error."""
         frame = sa.by_rater(sa.simulate(10, 2, rng=1))
         assert frame["estimate_without"].isna().all()
         one = sa.by_rater(sa.Annotations.from_triples([("a", 1, "x"), ("a", 2, "y")]))
@@ -214,7 +202,6 @@ class TestByRater:
         assert one["n_paired_ratings"].tolist() == [0]
 
     def test_a_tally_is_refused(self):
-        """A tally does not know who gave what."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         for function in (sa.by_rater, sa.by_pair, sa.what_if):
             with pytest.raises(sa.SetagreeError, match="a tally of counts lacks"):
@@ -237,7 +224,6 @@ def _bias(mine, others, x):
 
 
 def test_too_many_raters_are_refused(monkeypatch):
-    """Where a pass for each rater is too much, the steps and what passes are named."""
     study = sa.simulate(20, 5, rng=1)
     monkeypatch.setattr(limits, "MOST_STEPS", 1_000)
     with pytest.raises(sa.SetagreeError, match=r"by_rater would take about 2,000 steps.*jackknife"):
@@ -257,12 +243,9 @@ def crowd_of_raters(n, kind="labels"):
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 class TestByManyRaters:
-    """`by_rater` without a pass for each rater."""
-
     @settings(max_examples=60, deadline=None)
     @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
     def test_all_at_once_as_one_by_one(self, rows, distance, lone):
-        """Products of values give what a pass over all units for each rater does."""
         few = study_of(rows)
         # More raters than values; some stand alone, or with one other.
         more = [(f"lone {k}", f"unit {k // 2}", "a") for k in range(3 + lone)]
@@ -280,7 +263,6 @@ class TestByManyRaters:
         pd.testing.assert_frame_equal(one, two, rtol=1e-9, atol=1e-11)
 
     def test_thousands_of_raters(self):
-        """Where passes would be refused, the numbers are those of the study without a rater."""
         study = crowd_of_raters(30_000)
         frame = sa.by_rater(study).set_index("rater")
         whole = sa.krippendorff_alpha(study)
@@ -293,7 +275,6 @@ class TestByManyRaters:
             )
 
     def test_nothing_to_tell(self):
-        """Raters who disagree alike in all units, or agree in all, need no passes either."""
         n = 10_000
         raters, units = np.arange(n), np.arange(n) // 2
         for answers in (np.where(raters % 2, "a", "b"), np.where(units % 2, "a", "b")):
@@ -306,10 +287,7 @@ class TestByManyRaters:
 
 
 class TestTooMany:
-    """What is refused at once, with its cost and what passes."""
-
     def test_pairs_of_raters(self):
-        """Where tens of thousands of raters share a unit, their pairs are not listed."""
         n = 30_000
         units = [("same", g) for g in range(n)] + [(f"own {g}", g) for g in range(n)]
         study = sa.Annotations.from_triples([(g, unit, "a") for unit, g in units], kind="value")
@@ -320,7 +298,6 @@ class TestTooMany:
             sa.by_pair(study, coefficient="cohen_kappa")
 
     def test_pairs_that_are_scored(self, monkeypatch):
-        """Pairs of raters that are scored one by one are refused earlier than others."""
         study = sa.simulate(20, 10, rng=1)
         monkeypatch.setattr(limits, "MOST_STEPS", 1_000_000)
         assert len(sa.by_pair(study)) == len(sa.by_pair(study, coefficient="fleiss_kappa")) == 45
@@ -328,7 +305,6 @@ class TestTooMany:
             sa.by_pair(study, coefficient="mv_alpha")
 
     def test_raters_left_out_one_by_one(self):
-        """`what_if` scores a study for each change; the number of changes that pass is said."""
         study = crowd_of_raters(30_000)
         message = r"what_if with 28,492 changes would take about .* 5,333 changes pass: name them"
         with pytest.raises(sa.SetagreeError, match=message):
@@ -337,8 +313,6 @@ class TestTooMany:
 
 
 class TestByPair:
-    """`by_pair` and `pair_matrix`."""
-
     @pytest.mark.parametrize(
         ("coefficient", "distance"),
         [
@@ -350,7 +324,6 @@ class TestByPair:
         ],
     )
     def test_pairs_are_studies_of_their_own(self, coefficient, distance):
-        """Every pair equals the coefficient of the study rebuilt of their shared units."""
         study = incomplete()
         frame = sa.by_pair(study, coefficient=coefficient, distance=distance, level=0.9)
         seen = {}
@@ -378,7 +351,6 @@ class TestByPair:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_many_pairs_are_computed_together(self, coefficient):
-        """210 pairs of 21 raters have t intervals; three of them are rebuilt as studies."""
         study = sa.simulate(60, 21, missing=0.3, rng=4)
         frame = sa.by_pair(study, coefficient=coefficient)
         assert len(frame) == 210
@@ -392,7 +364,6 @@ class TestByPair:
             assert (row.low, row.high) == pytest.approx(ends, nan_ok=True)
 
     def test_far_values_of_others(self):
-        """A value far off that another rater gave does not make a pair undefined."""
         rows = [(g, u, (u * (g + 2)) % 5 + 1) for u in range(30) for g in (1, 2, 3)]
         rows[-1] = (3, 29, 10**8)
         study = sa.Annotations.from_triples(rows, kind="value")
@@ -428,7 +399,6 @@ class TestByPair:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa"])
     def test_no_shared_unit(self, coefficient):
-        """Raters who share no unit are an error in words."""
         study = sa.Annotations.from_triples([("a", 1, "x"), ("b", 2, "y"), ("c", 3, "x")])
         with pytest.raises(sa.SetagreeError, match="no two raters share a unit"):
             sa.by_pair(study, coefficient=coefficient)
@@ -449,10 +419,7 @@ class TestByPair:
 
 
 class TestByUnit:
-    """`by_unit`."""
-
     def test_the_walk_through(self):
-        """The mean distances of the units are those of the published walk-through's data."""
         frame = sa.by_unit(walkthrough()).set_index("unit")
         # STATISTICS, table T1: unit mean distance (masi).
         expected = [0.777778, 0, 0, 0, 0.444444, 0, 1, 0.777778, 0.574074, 0.666667, 0.666667]
@@ -461,7 +428,6 @@ class TestByUnit:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_without_each_unit(self, coefficient):
-        """The coefficient without a unit equals that of the study rebuilt without it."""
         study = incomplete()
         frame = sa.by_unit(study, coefficient=coefficient).set_index("unit")
         score = getattr(sa, coefficient)
@@ -476,7 +442,6 @@ class TestByUnit:
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_against_loops(self, rows):
-        """Disagreement and its share are those of loops; the worst come first."""
         study = study_of(rows)
         frame = quietly(sa.by_unit, study)
         answers = {}
@@ -499,7 +464,6 @@ class TestByUnit:
         assert frame["disagreement"].is_monotonic_decreasing
 
     def test_answers_side_by_side(self):
-        """Equal answers stand together, the most frequent first, with who gave them."""
         study = sa.Annotations.from_triples(
             [("ann", 1, "b, a"), ("ben", 1, set()), ("cem", 1, "a,b"), ("ann", 2, "z")]
         )
@@ -520,7 +484,6 @@ class TestByUnit:
         assert len(sa.by_unit(merged)) == 6
 
     def test_a_tally_without_units(self):
-        """Units that are only counted have no names, and none are made up."""
         from dataclasses import replace
 
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 2, 1], "b": [0, 0, 1]}))
@@ -528,7 +491,6 @@ class TestByUnit:
         assert frame["unit"].tolist() == [None] * 3
 
     def test_mv_alpha_has_no_closed_form(self):
-        """What has no closed form is nan; the disagreement is there."""
         frame = sa.by_unit(walkthrough(), coefficient="mv_alpha")
         assert frame[["estimate_without", "influence"]].isna().all(axis=None)
         assert frame["disagreement"].notna().all()
@@ -546,10 +508,7 @@ class TestByUnit:
 
 
 class TestByGroup:
-    """`by_group`."""
-
     def test_standard_errors_of_rounding(self):
-        """A standard error that is rounding has no p, however far apart the groups are."""
         rows = [("x", "y")] * 7 + [("x", "x")] * 7
         study = sa.Annotations.from_triples(
             [(g, u, answer) for u, row in enumerate(rows) for g, answer in enumerate(row)]
@@ -562,7 +521,6 @@ class TestByGroup:
         ["krippendorff_alpha", "conger_kappa", "fleiss_kappa", "percent_agreement"],
     )
     def test_groups_are_studies_of_their_own(self, coefficient):
-        """Estimates and intervals equal those of studies rebuilt by group."""
         study = incomplete()
         group = {unit: "xyz"[k % 3] for k, unit in enumerate(study.units)}
         frame = sa.by_group(study, group, coefficient=coefficient, level=0.9).set_index("group")
@@ -575,7 +533,6 @@ class TestByGroup:
             assert (row["n_values"], row["n_raters"]) == (part.n_values, part.n_raters)
 
     def test_columns_of_a_table(self):
-        """A column of the table gives what a mapping gives; a Series does too."""
         study = incomplete()
         group = {unit: k % 2 for k, unit in enumerate(study.units)}
         table = study.to_long().assign(labels=lambda t: t["labels"].map(sa.format_labels))
@@ -587,7 +544,6 @@ class TestByGroup:
         pd.testing.assert_frame_equal(from_series, from_mapping)
 
     def test_versions_of_the_same_units(self):
-        """A unit in two groups is compared inside each of them."""
         study = sa.simulate(30, 3, rng=1).to_long().assign(version="first")
         again = sa.simulate(30, 3, rng=2).to_long().assign(version="second")
         frame = sa.by_group(pd.concat([study, again], ignore_index=True), "version")
@@ -598,7 +554,6 @@ class TestByGroup:
             assert row["standard_error"] == pytest.approx(alpha.standard_error)
 
     def test_one_group(self):
-        """One group is the whole, and has nothing to differ from."""
         study = walkthrough()
         row = sa.by_group(study, dict.fromkeys(study.units, "all")).iloc[0]
         assert row["estimate"] == pytest.approx(sa.krippendorff_alpha(study).estimate)
@@ -606,7 +561,6 @@ class TestByGroup:
         assert np.isnan(row["homogeneity_p_value"])
 
     def test_what_is_refused(self):
-        """Units or rows without a group, several entries and odd types are sentences."""
         study = walkthrough()
         with pytest.raises(sa.SetagreeError, match="10 units of 11 have no entry"):
             sa.by_group(study, {"u1": 1})
@@ -631,7 +585,6 @@ class TestByGroup:
 
     @pytest.mark.parametrize("blank", [None, " "])
     def test_rows_without_a_group_are_left_out(self, blank):
-        """They are counted in a warning, and the groups are those of the other rows."""
         table = walkthrough().to_long()
         table["batch"] = [k % 2 for k in pd.factorize(table["unit"])[0]]
         table["batch"] = table["batch"].astype(object)
@@ -644,10 +597,7 @@ class TestByGroup:
 
 
 class TestOverTime:
-    """`over_time`."""
-
     def test_windows_are_studies_of_their_own(self):
-        """Each window equals the study rebuilt of the units in it; windows may overlap."""
         study = incomplete()
         day = {unit: (k * 7) % 40 for k, unit in enumerate(study.units)}
         frame = sa.over_time(study, day, window=15, step=5)
@@ -676,7 +626,6 @@ class TestOverTime:
         pd.testing.assert_frame_equal(together, sa.over_time(study, day, **options), rtol=1e-10)
 
     def test_a_time_for_every_annotation(self):
-        """A unit belongs to the time of its first annotation, and is compared as a whole."""
         study = sa.simulate(12, 2, n_labels=4, rng=3)
         table = study.to_long()
         day = table["unit"].str[1:].astype(int) + (table["rater"] == "r2")
@@ -689,7 +638,6 @@ class TestOverTime:
 
     @pytest.mark.parametrize(("n", "step", "window"), [(50, 0.01, 0.05), (11, 0.1, 0.1)])
     def test_no_unit_falls_between_windows(self, n, step, window):
-        """Windows that follow one another hold every unit once, whatever rounding does."""
         study = sa.simulate(n, 2, rng=1)
         at = {unit: k * step for k, unit in enumerate(study.units)}
         frame = sa.over_time(study, at, window=window)
@@ -697,7 +645,6 @@ class TestOverTime:
         assert frame["end"].tolist()[:-1] == frame["start"].tolist()[1:]
 
     def test_time_zones(self):
-        """Windows come back in the zone of the times; a mixture of zones and none is refused."""
         study = walkthrough()
         start = pd.Timestamp("2026-01-01 00:30", tz="Europe/Berlin")
         frame = sa.over_time(study, dict.fromkeys(study.units, start), window="1D")
@@ -726,7 +673,6 @@ class TestOverTime:
         )
 
     def test_what_is_refused(self):
-        """Windows that do not fit the times, and too many of them, are sentences."""
         study = walkthrough()
         number = {u: k for k, u in enumerate(study.units)}
         date = dict.fromkeys(study.units, "2026-01-01")
@@ -761,7 +707,6 @@ def test_the_best_of_six_raters_alike():
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["guess", "one label dominates", "incomplete", "blocks"])
 def test_no_rater_of_raters_alike(world):
-    """Of raters who are alike the smallest p_holm is at most 0.05 in 5% of 200 studies."""
     rng, found, R = np.random.default_rng(3), 0, 6
     share = np.array([0.9, 0.05, 0.05]) if world == "one label dominates" else np.full(3, 1 / 3)
     for k in range(200):
@@ -782,10 +727,7 @@ def test_no_rater_of_raters_alike(world):
 
 
 class TestWhatIf:
-    """`what_if`."""
-
     def test_all_that_was_tried_is_corrected_for(self):
-        """Holm's p stands beside the plain one, and how many changes it corrects for."""
         frame = sa.what_if(sa.simulate(40, 4, rng=2))
         p = frame["p_value"].dropna()
         assert (frame["n_tests"] == len(p)).all()
@@ -794,7 +736,6 @@ class TestWhatIf:
         assert frame["p_holm"].dropna().tolist() == pytest.approx(corrected.tolist())
 
     def test_large_sets_are_checked_once(self, monkeypatch):
-        """45 ratings of large sets over 200 labels: the distance is checked once, not 200 times."""
         flags = np.random.default_rng(0).random((3, 15, 200)) < 0.5
         study = sa.Annotations.from_indicators(flags)
         checks = []
@@ -815,7 +756,6 @@ class TestWhatIf:
         return sa.Annotations.from_triples([(r, u, rewrite(v)) for r, u, v in triples(study)])
 
     def check(self, row, part, whole):
-        """Check a row against a study built anew."""
         alpha = sa.krippendorff_alpha(part)
         compared = sa.compare(alpha, whole, design="same_units")
         assert row["estimate"] == pytest.approx(alpha.estimate)
@@ -827,7 +767,6 @@ class TestWhatIf:
         assert row["n_units"] == alpha.n_units
 
     def test_each_change(self):
-        """Every change equals the coefficient of the study rebuilt that way."""
         study = self.study()
         whole = sa.krippendorff_alpha(study)
         parents = {"anger": "bad", "fear": "bad", "joy": None}
@@ -854,7 +793,6 @@ class TestWhatIf:
         assert rows["to parents"]["target"] == "3 of 3 labels have an entry"
 
     def test_what_is_tried_unasked(self):
-        """Without a wish, confused pairs are merged, and labels and raters dropped in turn."""
         frame = sa.what_if(self.study())
         assert set(frame["action"]) == {"as it is", "merge", "drop label", "drop rater"}
         assert (frame["action"] == "drop label").sum() == 3
@@ -864,7 +802,6 @@ class TestWhatIf:
         assert "drop rater" not in set(two["action"])
 
     def test_distances_that_know_labels(self):
-        """A merged label keeps what the distance knows of its first; what it lacks is said."""
         study = self.study()
         parents = {"joy": "good", "anger": "bad", "fear": "bad"}
         taxonomy = sa.distances.taxonomy(parents)
@@ -880,7 +817,6 @@ class TestWhatIf:
             sa.what_if(single, drop_labels=["a"], distance=known)
 
     def test_a_dropped_rater_takes_values_along(self):
-        """Values that only this rater used are no longer listed."""
         rows = [("ann", u, "ab"[u % 2]) for u in range(6)] + [
             ("ben", u, "aabbab"[u]) for u in range(6)
         ]
@@ -896,13 +832,11 @@ class TestWhatIf:
         assert frame["n_values"].iloc[1] == 2
 
     def test_undefined_as_it_is(self):
-        """Where the coefficient is undefined, so is its difference from itself."""
         study = study_of([[{"a"}, {"a"}], [{"a"}, {"a"}]])
         row = sa.what_if(study, drop_labels=["a"]).iloc[0]
         assert np.isnan(row["difference"])
 
     def test_labels_that_look_alike(self):
-        """1 and "1" are told apart."""
         with pytest.warns(sa.SetagreeWarning, match="look alike"):
             study = study_of([[{1}, {"1"}], [{"1"}, {"1"}]])
         frame = sa.what_if(study, drop_labels=[1, "1"])
@@ -920,7 +854,6 @@ class TestWhatIf:
         assert frame.set_index("target").loc["2", "estimate"] == pytest.approx(alpha.estimate)
 
     def test_what_is_refused(self):
-        """Labels and raters that do not occur, scalars and misread groups are sentences."""
         study = self.study()
         with pytest.raises(
             sa.SetagreeError, match=r"nobody gave the label 'ager'\. Did you mean 'anger'"
@@ -975,8 +908,6 @@ def in_windows(numbers, width):
 
 
 class TestWindows:
-    """Every unit falls in the window of its time."""
-
     @pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "float32", "float64"])
     def test_small_whole_numbers(self, dtype):
         """A column of one byte, from -100 to 100, gives the windows of any other column."""
@@ -986,7 +917,6 @@ class TestWindows:
         assert found["start"].tolist() == list(range(-100, 101, 30))
 
     def test_whole_numbers_beyond_64_bits(self):
-        """Whole numbers whose difference 64 bits do not hold are taken as decimals."""
         numbers = [0, 2**63]
         found = sa.over_time(timed(numbers, "uint64"), "t", window=2.0**62)
         assert found["n_units"].tolist() == in_windows(numbers, 2**62)
@@ -999,27 +929,21 @@ class TestWindows:
         assert found["n_units"].tolist() == in_windows(numbers, "0.1") == [1] * 11
 
     def test_decimals_far_from_zero(self):
-        """Seconds since 1970 with tenths: the last unit is in a window, none is lost."""
         numbers = [f"1700000000.{k}" for k in range(10)]
         found = sa.over_time(timed([float(x) for x in numbers], float), "t", window=0.1, step=0.1)
         assert found["n_units"].sum() == 10
 
 
 class TestGroupsToMerge:
-    """Groups of labels to merge are checked before they are used."""
-
     def test_a_group_without_labels(self):
-        """It is a sentence."""
         with pytest.raises(sa.SetagreeError, match="has a group without labels"):
             sa.what_if(sa.simulate(9, 3, rng=1), merge=[[]])
 
     def test_a_label_that_is_none(self):
-        """A list in the place of a label is a label that nobody gave."""
         with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
             sa.what_if(sa.simulate(9, 3, rng=1), merge=[[["l1"], "l2"]])
 
     def test_sets_and_generators(self):
-        """Any collection of labels is a group."""
         study = sa.simulate(20, 3, rng=1)
         found = [
             sa.what_if(study, merge=[group])["estimate"].iloc[1]
@@ -1029,7 +953,6 @@ class TestGroupsToMerge:
 
 
 def test_a_rater_who_is_alone():
-    """Without the only rater nothing is left: no change, and no number instead of one."""
     study = sa.Annotations.from_triples([("ann", 1, "a"), ("ann", 2, "b")])
     (row,) = sa.by_rater(study).to_dict("records")
     assert row["rater"] == "ann"

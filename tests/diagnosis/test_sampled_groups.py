@@ -101,8 +101,6 @@ def score(study, coefficient):
 
 
 class TestPlainCalls:
-    """Every row is what plain calls give, study by study."""
-
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
     @settings(max_examples=5, deadline=None)
@@ -175,7 +173,6 @@ class TestPlainCalls:
 
 @pytest.mark.parametrize("design", ["weights", "clusters"])
 def test_one_group(design):
-    """One group is the whole study, with nothing beside it to differ from."""
     study, group = sampled(1, design, n_groups=1)
     frame = sa.by_group(study, group, distance="masi")
     whole = score(study, "krippendorff_alpha")
@@ -187,7 +184,6 @@ def test_one_group(design):
 
 
 def test_a_group_without_spread():
-    """A group whose standard error is 0 is left out of the tests, and named."""
     rows = [["a", "a"]] * 5 + [["a", "b"], ["b", "b"]] * 3 + [["b", "a"]]
     study = annotations([[frozenset(x) for x in row] for row in rows])
     weight = {unit: 1 + k % 2 for k, unit in enumerate(study.units)}
@@ -203,7 +199,6 @@ def test_a_group_without_spread():
 
 
 def test_what_costs_too_much_names_the_design(monkeypatch):
-    """A study of strata is refused as one of strata, not of sampling weights that it has not."""
     study = sa.simulate(24, 3, rng=1)
     part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
     sized = study.sampled(strata=part, population_size={"a": 100, "b": 40})
@@ -214,11 +209,8 @@ def test_what_costs_too_much_names_the_design(monkeypatch):
 
 
 class TestDomains:
-    """Groups of a sample from a population of known size."""
-
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     def test_the_fraction_of_the_whole(self, coefficient):
-        """Of n units of N those of a group are a share n / N of its own, however few they are."""
         study, group = sampled(3, "clusters")
         study = annotations_alone(study)
         n = len(score(study, coefficient).influence)
@@ -245,7 +237,6 @@ class TestDomains:
             assert error == pytest.approx(plain["standard_error"][k] * left**0.5, rel=1e-12)
 
     def test_a_census(self):
-        """Where all units of the population were rated no group is a sample, nor is a stratum."""
         study, group = sampled(3, "clusters")
         full = annotations_alone(study)
         full = full.take(np.isin(full.unit_codes, np.flatnonzero(np.bincount(full.unit_codes) > 1)))
@@ -280,7 +271,6 @@ class TestDomains:
             assert variance == pytest.approx(estimates[m == k].var(), rel=1e-10)
 
     def test_exact_enumeration_of_strata(self):
-        """Groups that are strata: over all samples the mean variance is the variance, exactly."""
         where = {u: int(u >= 4) for u in range(8)}
         found = []
         for _, study in all_samples([range(4), range(4, 8)], 2):

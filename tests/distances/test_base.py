@@ -20,8 +20,6 @@ from setagree.wording.sentences import plain
 
 
 class TestNominal:
-    """0 for the same answer, 1 for another."""
-
     @pytest.mark.parametrize(
         ("x", "y", "expected"),
         [
@@ -36,7 +34,6 @@ class TestNominal:
         ],
     )
     def test_on_anything(self, x, y, expected):
-        """Collections are compared as sets, scalars (texts among them) as they are."""
         assert sa.distances.nominal(x, y) == expected
         assert sa.distances.nominal(y, x) == expected
 
@@ -47,10 +44,7 @@ class TestNominal:
 
 
 class TestOverlap:
-    """A user's distance of (|A|, |B|, |A n B|)."""
-
     def test_called_on_two_sets(self):
-        """The function gets the two sizes and the size of the intersection."""
         seen = sa.OverlapDistance(
             lambda a, b, i: 100.0 * a + 10 * b + i, name="seen", bounded=False
         )
@@ -58,10 +52,7 @@ class TestOverlap:
         assert seen(set(), "a") == 10
 
     def test_carries_name_bound_and_docstring(self):
-        """Name, bound and docstring are the user's."""
-
         def gap(a, b, i):
-            """Return the gap of the sizes."""
             return np.abs(a - b)
 
         distance = sa.OverlapDistance(gap, name="gap", bounded=False)
@@ -69,7 +60,6 @@ class TestOverlap:
         assert distance.__doc__ == "Return the gap of the sizes."
 
     def test_is_frozen(self):
-        """A distance is a value: it cannot be changed."""
         with pytest.raises(AttributeError):
             sa.distances.masi.name = "other"
 
@@ -88,10 +78,7 @@ A, B, AB = frozenset("a"), frozenset("b"), frozenset("ab")
 
 
 class TestCallableContract:
-    """What a plain function must hold, and the sentence where it does not (TRAPS)."""
-
     def test_a_good_function_is_called_once_a_pair(self):
-        """Every unordered pair of the three values is asked once, then a sample for symmetry."""
         asked = []
 
         def counted(x, y):
@@ -112,17 +99,14 @@ class TestCallableContract:
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf")])
     def test_not_finite(self, value):
-        """Nan or infinite is refused with the pair."""
         with pytest.raises(DistanceError, match=rf"the pair \{{'a'\}}, \{{'b'\}} has {value}"):
             alpha(always(value))
 
     def test_nan_between_equal_values(self):
-        """Nan between equal values is refused as well."""
         with pytest.raises(DistanceError, match=r"0 between equal values.* has nan"):
             alpha(lambda x, y: float("nan"))
 
     def test_not_zero_between_equal_values(self):
-        """A distance of 0.25 from a value to itself is an error with the value."""
         with pytest.raises(DistanceError, match=r"pair \{'b'\}, \{'b'\} has 0.25.$"):
             alpha(lambda x, y: 0.25 if x == y == B else float(x != y))
 
@@ -155,21 +139,18 @@ class TestCallableContract:
         assert isinstance(e.value.__cause__, KeyError)
 
     def test_raising_between_equal_values(self):
-        """The same where only equal values fail."""
         with pytest.raises(DistanceError, match=r"raised ZeroDivisionError.*\{'a'\}, \{'a'\}") as e:
             alpha(lambda x, y: 1 / len(x ^ y))
         assert isinstance(e.value.__cause__, ZeroDivisionError)
 
     @pytest.mark.parametrize("value", [None, "far", [1, 2]])
     def test_no_number(self, value):
-        """A result that is no number is shown with the pair."""
         with pytest.raises(
             DistanceError, match=r"the distance gave .* for the pair \{'a'\}, \{'b'\}"
         ):
             alpha(always(value))
 
     def test_more_than_the_promised_bound(self):
-        """A function said to be bounded by 1 may not give 3."""
         three = sa.CallableDistance(always(3), name="three", bounded=True)
         with pytest.raises(
             DistanceError, match=r"'three' was declared to be bounded by 1; .* has 3.0"
@@ -177,8 +158,6 @@ class TestCallableContract:
             alpha(three)
 
     def test_interrupt_is_not_swallowed(self):
-        """Ctrl-C inside the function ends the work, and is no distance error."""
-
         def stop(x, y):
             raise KeyboardInterrupt
 
@@ -187,8 +166,6 @@ class TestCallableContract:
 
 
 class TestOverlapContract:
-    """What a function of the three counts must hold; it is tried on all small counts first."""
-
     @pytest.mark.parametrize(
         ("function", "sentence"),
         [
@@ -207,24 +184,20 @@ class TestOverlapContract:
         ids=["nan", "negative", "similarity", "asymmetric", "unbounded"],
     )
     def test_broken_rules(self, function, sentence):
-        """Each broken rule is a sentence with the counts where it is broken."""
         with pytest.raises(DistanceError, match=sentence):
             alpha(sa.OverlapDistance(function, name="mine"))
 
     def test_raising_is_chained(self):
-        """What the function raises is chained, and says how it is called."""
         scalar = sa.OverlapDistance(lambda a, b, i: 0 if a == b else 1, name="mine")
         with pytest.raises(DistanceError, match=r"'mine' raised ValueError.*three arrays") as e:
             alpha(scalar)
         assert isinstance(e.value.__cause__, ValueError)
 
     def test_wrong_shape(self):
-        """A result of another shape is refused with both shapes."""
         with pytest.raises(DistanceError, match=r"returned shape \(2,\) for arrays of shape"):
             alpha(sa.OverlapDistance(lambda a, b, i: np.zeros(2), name="mine"))
 
     def test_whole_numbers_and_flags_are_distances(self):
-        """A function may return whole numbers or flags."""
         flags = sa.OverlapDistance(lambda a, b, i: (a != i) | (b != i), name="flags")
         whole = sa.OverlapDistance(lambda a, b, i: a + b - 2 * i, name="whole", bounded=False)
         assert alpha(flags).estimate == pytest.approx(alpha("nominal").estimate, rel=1e-15)
@@ -232,34 +205,27 @@ class TestOverlapContract:
 
 
 class TestScale:
-    """Scale distances on two numbers."""
-
     def test_without_the_scale(self):
-        """Ranks and ends belong to a study; two numbers do not have them."""
         for name in ("ordinal", "ordinal_gwet", "bipolar", "circular"):
             with pytest.raises(DistanceError, match="depends on the whole scale"):
                 getattr(sa.distances, name)(1, 2)
 
     def test_text_is_refused_in_a_study(self):
-        """Text on a numeric scale is an error that shows one of the texts."""
         study = sa.Annotations.from_triples([("x", 1, "low"), ("y", 1, "high")], kind="value")
         with pytest.raises(DistanceError, match=r"'interval' compares numbers.*such as 'low'"):
             sa.krippendorff_alpha(study, distance="interval")
 
     def test_sets_are_refused(self):
-        """A scale does not compare label sets."""
         with pytest.raises(
             DistanceError, match="'ratio' compares numbers; these values are label sets"
         ):
             alpha("ratio")
 
     def test_numbers_are_refused_by_set_distances(self):
-        """A set distance does not compare numbers."""
         with pytest.raises(DistanceError, match=r"'masi' compares label sets; .* one number each"):
             sa.krippendorff_alpha(annotations(numbers("1 2 / 2 2")), distance="masi")
 
     def test_negative_numbers_have_no_ratio(self):
-        """Ratio needs a true zero: the smallest value is named."""
         with pytest.raises(DistanceError, match=r"'ratio' needs amounts of zero or more; .* is -3"):
             sa.krippendorff_alpha(annotations(numbers("1 -3 / 2 2")), distance="ratio")
 
@@ -271,13 +237,10 @@ def frame(entries, rows, columns=None):
 
 
 class TestMatrix:
-    """A labelled matrix is aligned by what its labels mean, or refused."""
-
     entries = ((0, 0.5, 1), (0.5, 0, 0.25), (1, 0.25, 0))
     names = ("a", "a, b", "")
 
     def test_positions_do_not_matter(self):
-        """Rows and columns in any order, sets or text in any order, mean the same."""
         shuffled = frame(
             np.array(self.entries)[np.ix_([2, 0, 1], [1, 2, 0])],
             [frozenset(), "a", ("b", "a")],
@@ -290,7 +253,6 @@ class TestMatrix:
             assert d([], ["a", "b"]) == 0.25
 
     def test_a_matrix_for_people_can_be_read_again(self):
-        """The empty set may stand as {}, as `to_frame` shows it: a round trip changes nothing."""
         shown = sa.weights(annotations(text("a ab / {} a")), "masi").to_frame()
         assert "{}" in shown.index
         d = sa.distance_matrix(shown, similarity=True)
@@ -298,7 +260,6 @@ class TestMatrix:
         assert d("a", "a, b") == pytest.approx(2 / 3)
 
     def test_more_rows_than_values(self):
-        """The matrix may list more than a study uses; the result is that of the function."""
         d = sa.distance_matrix(frame(self.entries, self.names), name="mine")
         by_function = alpha(d.__call__, "a a / ab a / a ab / ab ab")
         by_matrix = alpha(d, "a a / ab a / a ab / ab ab")
@@ -306,7 +267,6 @@ class TestMatrix:
         assert by_matrix.distance == "mine"
 
     def test_values_it_does_not_list(self):
-        """A value of the study that the matrix lacks is named."""
         with pytest.raises(DistanceError, match="'matrix' has no row for 'b'"):
             alpha(frame(self.entries, self.names))
         with pytest.raises(DistanceError, match=r"'matrix' has no row for \{'z'\}"):
@@ -315,7 +275,6 @@ class TestMatrix:
             sa.distance_matrix(frame(self.entries, self.names))({"z"}, {"a"})
 
     def test_numbers_and_categories(self):
-        """A matrix over numbers or categories is found by number, by text, also with commas."""
         study = annotations(numbers("1 2 / 2 2 / 1 1"))
         rows = [[0, 0.5], [0.5, 0]]
         expected = sa.krippendorff_alpha(study, distance=lambda x, y: 0.5 * (x != y)).estimate
@@ -365,7 +324,6 @@ class TestMatrix:
 
     @pytest.mark.parametrize(("entries", "options", "sentence"), BROKEN)
     def test_broken_entries(self, entries, options, sentence):
-        """Each broken rule is a sentence with the pair and the entry as it was given."""
         with pytest.raises(DistanceError, match=sentence):
             sa.distance_matrix(frame(entries, ["a", "b"]), **options)
 
@@ -377,12 +335,10 @@ class TestMatrix:
             sa.distance_matrix(pd.DataFrame(self.entries))
 
     def test_numbers_from_zero_may_be_named(self):
-        """Axes that list 0, 1, 2 on purpose are labels."""
         d = sa.distance_matrix(pd.DataFrame(self.entries, index=[0, 1, 2], columns=[0, 1, 2]))
         assert d(0, 2) == 1
 
     def test_no_entries(self):
-        """An empty frame is refused with its shape."""
         with pytest.raises(DistanceError, match=r"shape \(0, 0\) has no entries"):
             sa.distance_matrix(pd.DataFrame())
 
@@ -392,12 +348,10 @@ class TestMatrix:
             sa.distance_matrix(frame([[0, 1, 1], [1, 0, 1]], ["a", "b"], ["a", "b", "c"]))
 
     def test_the_same_value_twice(self):
-        """Two names of one set ("a, b" and "b, a") are refused."""
         with pytest.raises(DistanceError, match="name the same value"):
             sa.distance_matrix(frame([[0, 0], [0, 0]], ["a, b", "b,a"]))
 
     def test_unreadable_names(self):
-        """A name that cannot be read as labels is an error that shows it."""
         with pytest.raises(LabelError, match="unbalanced quote"):
             sa.distance_matrix(frame([[0, 1], [1, 0]], ['"a', "b"]))
 
@@ -408,7 +362,6 @@ class TestMatrix:
 
 
 def test_as_label_set():
-    """Sets, lists and text become frozensets; a lone label stands for itself."""
     assert as_label_set("b, a") == as_label_set(["a", "b"]) == frozenset("ab")
     assert as_label_set("") == as_label_set(()) == frozenset()
     assert as_label_set(7) == {7}
@@ -416,7 +369,6 @@ def test_as_label_set():
 
 
 def test_a_kind_without_weights_is_refused():
-    """A bare `Distance` says nothing about pairs; a study refuses it by name."""
     with pytest.raises(
         DistanceError, match=r"<Distance 'mine'> has no weights; derive from a known"
     ):
@@ -442,7 +394,6 @@ def test_a_kind_without_weights_is_refused():
     ids=["asymmetric", "negative", "nan", "inf", "not zero on equal values", "None"],
 )
 def test_distance_callback_that_breaks_the_rules(callback, pair, value, rule):
-    """The error says the rule, the pair of values and what the callback gave for it."""
     words = sentence(DistanceError, sa.krippendorff_alpha, SETS, distance=callback)
     assert f"the pair {pair}" in words.replace("{'b', 'a'}", "{'a', 'b'}")
     assert value in words
@@ -450,8 +401,6 @@ def test_distance_callback_that_breaks_the_rules(callback, pair, value, rule):
 
 
 def test_distance_callback_that_raises():
-    """The error names the pair, and what was raised is chained."""
-
     def broken(x, y):
         return len(x) / 0
 
@@ -481,7 +430,6 @@ def test_similarity_given_where_a_distance_is_due():
 
 
 def test_weight_matrix():
-    """Aligned by label whatever its order; unlabelled, incomplete, asymmetric: refused, named."""
     names = ["c", "", "b, a", "b", "a"]
     matrix = pd.DataFrame(1 - np.eye(5), index=names, columns=names)
     matrix.loc["b", "c"] = matrix.loc["c", "b"] = 0.25
@@ -531,13 +479,10 @@ def in_windows(numbers, width):
 
 
 class TestSizes:
-    """Distances of the user's that no sum can hold, or that are not symmetric, are refused."""
-
     study = annotations(text("a a / b b / a b / ab a"))
 
     @pytest.mark.parametrize("far", [1e308, 1e-320])
     def test_too_large_or_small(self, far):
-        """1e308 overflows in a sum, 1e-320 has no digits left: neither may give a number."""
         with pytest.raises(sa.SetagreeError, match=r"lies between 1e-150 and 1e\+150.*'a'"):
             sa.krippendorff_alpha(self.study, distance=lambda A, B: far * (A != B))
         names = ["a", "b", "a, b"]
@@ -556,8 +501,6 @@ class TestSizes:
         assert alpha.estimate == pytest.approx(float(1 - Fraction(4, 8) / Fraction(38, 56)))
 
     def test_small_and_asymmetric(self):
-        """What is not symmetric is refused in any unit."""
-
         def skewed(A, B):
             return 1e-13 * ((A != B) + (len(A) > len(B)))
 
@@ -570,8 +513,6 @@ class TestSizes:
 
 
 class TestRounding:
-    """Up to 1e-9 below zero, and between equal answers, is rounding, and is zero."""
-
     study = annotations(text("a ab / b b / abc bc / c ac / {} a"))
     off = -4e-10
 
@@ -596,7 +537,6 @@ class TestRounding:
         self.check(sa.distance_matrix(near, similarity=True))
 
     def test_a_function_of_the_counts(self):
-        """The same for an overlap distance, by every road."""
         self.check(
             sa.OverlapDistance(
                 lambda a, b, i: np.where(((a == b) & (i == a)) | (a * b == 1), self.off, 0.5),
@@ -605,19 +545,15 @@ class TestRounding:
         )
 
     def test_more_is_refused(self):
-        """What is further below zero is no rounding."""
         with pytest.raises(DistanceError, match=r"finite and >= 0; .* has -1e-08"):
             sa.weights(self.study, lambda A, B: -1e-8 * (A != B))
 
 
 class TestExtremeWeights:
-    """What a user's numbers may be, and what they may not."""
-
     study = annotations(text("ab a / b b / abc bc / c ac / {} a"))
 
     @pytest.mark.parametrize("size", [1e308, 1.0, 1e-307])
     def test_label_weights_count_as_ratios(self, size):
-        """Weights that are all alike give the Jaccard distance, in any unit."""
         distance = sa.distances.weighted_jaccard(dict.fromkeys("abc", size))
         plain_ = sa.krippendorff_alpha(self.study, distance="jaccard")
         weighted = sa.krippendorff_alpha(self.study, distance=distance)
@@ -632,7 +568,6 @@ class TestExtremeWeights:
 
     @pytest.mark.parametrize("far", [1e308, 1e-320])
     def test_a_function_of_the_counts(self, far):
-        """It is refused for the same sizes as a function of two sets."""
         distance = sa.OverlapDistance(
             lambda a, b, i: far * ((a != i) | (b != i)), name="far", bounded=False
         )
@@ -640,7 +575,6 @@ class TestExtremeWeights:
             sa.krippendorff_alpha(self.study, distance=distance)
 
     def test_a_small_function_that_is_not_symmetric(self):
-        """Symmetry is judged beside the size of the distances."""
         distance = sa.OverlapDistance(
             lambda a, b, i: 1e-13 * (1.0 * ((a != i) | (b != i)) + (a > b)), name="odd"
         )
@@ -648,14 +582,11 @@ class TestExtremeWeights:
             sa.krippendorff_alpha(self.study, distance=distance)
 
     def test_a_window_of_numpy(self):
-        """A whole number of numpy is a number."""
         numbers = list(range(10))
         found = sa.over_time(timed(numbers, int), "t", window=np.int64(3))
         assert found["n_units"].tolist() == in_windows(numbers, 3) == [3, 3, 3, 1]
 
     def test_a_borrowed_name_in_the_report(self):
-        """The headline does not call a user's distance by the name of a published one."""
-
         def masi(A, B):
             return float(A != B)
 

@@ -13,7 +13,6 @@ SETS = sets_of("abc")
 
 @pytest.mark.parametrize(("degrees", "sets"), [(ruzicka, jaccard), (manhattan, hamming)])
 def test_label_sets_are_the_special_case(degrees, sets):
-    """Between sets they are Jaccard's and Hamming's distance; degrees that are all alike, too."""
     for A in SETS:
         for B in SETS:
             assert degrees(A, B) == sets(A, B)

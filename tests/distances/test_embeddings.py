@@ -42,8 +42,6 @@ def moved(A, B):
 
 
 class TestEmbedding:
-    """Called on two sets."""
-
     @given(label_sets, label_sets)
     def test_centroids(self, A, B):
         """It is scipy's cosine distance of the means; 0 for equal sets, and never below."""
@@ -111,12 +109,10 @@ class TestEmbedding:
         ],
     )
     def test_what_is_refused(self, vectors, sentence):
-        """What states no vectors is told in a sentence."""
         with pytest.raises(sa.SetagreeError, match=sentence):
             embedding(vectors)
 
     def test_labels_without_a_vector(self):
-        """They are counted and named, by hand and in a study, however sets are matched."""
         for match in ("centroid", "transport"):
             d = embedding({"a": [1, 0]}, match=match)
             with pytest.raises(DistanceError, match="no vector is given for 2 labels: 'b', 'c'"):
@@ -125,7 +121,6 @@ class TestEmbedding:
             embedding({"a": [1, 0]})("a", "b")
 
     def test_vectors_that_cancel_out(self):
-        """A set whose vectors add up to nothing has no cosine, and is named; transport has."""
         vectors = {"a": [1, 0], "b": [-1, 0], "c": [0, 1]}
         said = "the vectors of the labels a, b cancel out: their mean is 0 and has no cosine. Use"
         with pytest.raises(DistanceError, match=said):
@@ -137,7 +132,6 @@ class TestEmbedding:
         assert found.to_frame(distance=True).to_numpy().max() == 1
 
     def test_scale_of_the_vectors(self):
-        """Vectors of any size, huge or tiny, have the same cosines."""
         study = annotations(
             random_rows(np.random.default_rng(1), sets_of("abc"), units=9, raters=3)
         )
@@ -149,7 +143,6 @@ class TestEmbedding:
             assert scaled("a", "b, c") == pytest.approx(centroids({"a"}, {"b", "c"}), abs=1e-13)
 
     def test_name_and_pickle(self):
-        """It can be named, and pickled."""
         for match in ("centroid", "transport"):
             d = embedding(VECTORS, match=match, name="glove")
             assert d.name == "glove"
@@ -162,8 +155,6 @@ STUDY = annotations(
 
 
 class TestWeights:
-    """The weights of a study against the distance called pair by pair."""
-
     @pytest.mark.parametrize("match", ["centroid", "transport"])
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_coefficients(self, match, coefficient):
@@ -213,13 +204,11 @@ class TestWeights:
         assert sa.percent_agreement(study, distance=square).estimate == pytest.approx(0.5)
 
     def test_only_empty_sets(self):
-        """A study of empty sets has no vector to ask for."""
         weights = sa.weights(annotations(text("{} {} / {} {}")), embedding(VECTORS))
         assert weights.distance_dot(np.array([3.0])).tolist() == [0]
 
     @pytest.mark.parametrize("match", ["centroid", "transport"])
     def test_free_text(self, match):
-        """Each distinct text is a label: as one category a cell it scores as sets of one label."""
         cells = pd.DataFrame(
             {
                 "unit": [1, 1, 2, 2, 3, 3],
@@ -235,7 +224,6 @@ class TestWeights:
         assert found[0] == found[1]
 
     def test_ten_thousand_labels(self):
-        """Ten thousand labels are served, without an array of all pairs of sets."""
         rng = np.random.default_rng(0)
         names = [f"tag {k}" for k in range(10_000)]
         vectors = dict(zip(names, 1 + rng.normal(size=(10_000, 8)), strict=True))
@@ -252,11 +240,8 @@ class TestWeights:
 
 
 class TestBestMatchBlocks:
-    """Best matches in blocks and by pairs, against the distance called on two sets."""
-
     @pytest.mark.parametrize("block", [2, 7, 256])
     def test_equals_the_distance(self, monkeypatch, block):
-        """Whatever the size of a block, pairs, blocks and sums are the same."""
         monkeypatch.setattr(base, "BLOCK", block)
         monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
         monkeypatch.setattr(semantic, "_PAIR_BLOCK_SIZE", 10 * block)

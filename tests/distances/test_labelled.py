@@ -29,18 +29,14 @@ WEIGHTS = dict(zip(LABELS, [3.0, 1.0, 0.5, 0.0, 2.0, 0.25], strict=True))
 
 
 class TestWeightedJaccard:
-    """1 - weight of the intersection / weight of the union."""
-
     @given(label_sets, label_sets)
     def test_is_the_share_of_weight(self, A, B):
-        """It equals the sums over labels; two sets of no weight do not differ."""
         union, shared = (sum(WEIGHTS[x] for x in some) for some in (A | B, A & B))
         expected = 1 - shared / union if union else 0
         assert weighted_jaccard(WEIGHTS)(A, B) == pytest.approx(expected, abs=1e-15)
 
     @given(label_sets, label_sets)
     def test_equal_weights_are_jaccard(self, A, B):
-        """With one weight for all, it is the Jaccard distance."""
         d = weighted_jaccard(dict.fromkeys(LABELS, 0.3))
         assert d(A, B) == pytest.approx(jaccard(A, B), abs=1e-15)
 
@@ -51,7 +47,6 @@ class TestWeightedJaccard:
 
     @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), "heavy", None])
     def test_what_is_no_weight(self, weight):
-        """A weight that is negative, not finite or no number is named with its label."""
         with pytest.raises(DistanceError, match=f"label 'b' has weight {weight!r}; a weight is"):
             weighted_jaccard({"a": 1, "b": weight})
 
@@ -64,7 +59,6 @@ class TestWeightedJaccard:
             sa.krippendorff_alpha(annotations(text("a b / a a")), distance=d)
 
     def test_other_labels_weigh_one(self):
-        """Labels that are not listed weigh 1, or what `default` says: {a} is 3 of 4 or of 9."""
         assert weighted_jaccard({"a": 3})("a", "a, b") == 1 - Fraction(3, 4)
         d = weighted_jaccard({"a": 3}, default=6)
         assert d("a", "a, b") == pytest.approx(6 / 9, abs=1e-15)
@@ -74,7 +68,6 @@ class TestWeightedJaccard:
             weighted_jaccard({}, default=-1)
 
     def test_weights_that_no_label_has(self):
-        """A weight for a label that the study never uses is told, once; else nothing is."""
         study = annotations(text("a ab / b b"))
         d = weighted_jaccard({"a": 3, "Pnuemonia": 2}, default=1)
         with pytest.warns(sa.SetagreeWarning, match="has a weight for 'Pnuemonia', which no") as w:
@@ -85,7 +78,6 @@ class TestWeightedJaccard:
             sa.agreement(study, distance=weighted_jaccard({"a": 3}, default=1))
 
     def test_labels_that_no_weight_is_given_for(self):
-        """They count 1, which is said once for all coefficients, unless somebody said so."""
         study = annotations(text("a bcdefg / b b"))
         said = "'weighted_jaccard' lists no weight for 6 labels of the study, which it counts as 1"
         with pytest.warns(sa.SetagreeWarning, match=f"{said}: 'b', .*, 'f' and 1 more") as w:
@@ -98,14 +90,12 @@ class TestWeightedJaccard:
             sa.agreement(study, distance=weighted_jaccard({"a": 3}, default=1.0))
 
     def test_later_changes_of_the_mapping_do_not_reach_it(self):
-        """The weights are copied."""
         weights = {"a": 1.0, "b": 1.0}
         d = weighted_jaccard(weights)
         weights["a"] = 100.0
         assert d("a", "a, b") == 0.5
 
     def test_name_and_pickle(self):
-        """It can be named, and pickled."""
         d = weighted_jaccard({"a": 1, "b": np.float64(3)}, name="by rarity")
         assert d.name == "by rarity"
         assert pickle.loads(pickle.dumps(d))("a", "a, b") == 0.75  # noqa: S301
@@ -117,11 +107,8 @@ ABOVE = {"a": "a x top", "b": "b x top", "c": "c y z top", "d": "d", "e": "e", "
 
 
 class TestTaxonomy:
-    """Jaccard between sets that also hold the ancestors of their labels."""
-
     @given(label_sets, label_sets)
     def test_is_jaccard_of_the_closures(self, A, B):
-        """It equals Jaccard between the closures written out by hand."""
         closed = [frozenset(" ".join(ABOVE[x] for x in some).split()) for some in (A, B)]
         assert taxonomy(TREE)(A, B) == pytest.approx(jaccard(*closed), abs=1e-15)
 
@@ -132,11 +119,9 @@ class TestTaxonomy:
         assert (d(set(), set()), d(set(), "a")) == (0, 1)
 
     def test_without_parents_it_is_jaccard(self):
-        """An empty taxonomy changes nothing."""
         assert taxonomy({})("a, b", "b, c") == jaccard("a, b", "b, c")
 
     def test_missing_parents_are_roots(self):
-        """A parent that is missing in a table (nan) makes a root."""
         d = taxonomy({"a": float("nan"), "b": None, "c": "a"})
         assert d("a", "b") == 1
         assert d("c", "a") == 0.5
@@ -148,11 +133,9 @@ class TestTaxonomy:
             taxonomy(loop)
 
     def test_numbers_as_labels(self):
-        """Labels may be whole numbers."""
         assert taxonomy({1: 0, 2: 0})([1], [2]) == pytest.approx(2 / 3)
 
     def test_name_and_pickle(self):
-        """It can be named, and pickled."""
         d = taxonomy(TREE, name="tree")
         assert d.name == "tree"
         assert pickle.loads(pickle.dumps(d))("a", "b") == 0.5  # noqa: S301
@@ -172,8 +155,6 @@ CLEAN = {"a": ["x"], "b": ["x"], "c": ["y", "z"], "x": ["top"], "y": ["top"], "d
 
 
 class TestHierarchies:
-    """The forms in which a hierarchy is stated, and depths in it."""
-
     @pytest.fixture
     def forms(self, tmp_path):
         """Return one hierarchy in every form."""
@@ -191,7 +172,6 @@ class TestHierarchies:
         return [CLEAN, table, nested, *frames, *files, str(files[1]), taxonomy(CLEAN)]
 
     def test_all_forms_state_the_same(self, forms):
-        """A dict of parents, a table, a dict of dicts, CSV, OBO, and what `taxonomy` returned."""
         sets = sets_of("abcde")
         expected = [taxonomy(TREE)(A, B) for A in sets for B in sets]
         for form in forms:
@@ -199,13 +179,11 @@ class TestHierarchies:
             assert [d(A, B) for A in sets for B in sets] == expected
 
     def test_ids_of_an_obo_file(self, forms):
-        """Labels may be the ids of terms; a term that is obsolete is none."""
         d = taxonomy(forms[6])
         assert d(["X:a"], ["X:b"]) == 0.5
         assert d(["q"], ["a"]) == 1
 
     def test_paths_in_the_labels(self):
-        """A path stands below its beginnings; spaces beside the steps do not matter."""
         d = taxonomy(path_separator="/")
         # {e, e/joy} and {e, e/fear} share one of three; {e, e/joy, e/joy/pride} one of four.
         assert d("e/joy", "e/fear") == pytest.approx(2 / 3, abs=1e-15)
@@ -224,19 +202,16 @@ class TestHierarchies:
         assert tree.lifting(2)(frozenset("abd")) == {"x", "d"}
 
     def test_depths_where_a_parent_stands_deeper(self):
-        """A label keeps its place at its own depth, though a parent of it stands below that."""
         tree = read_hierarchy({"v": ["top", "w"], "w": "x", "x": "top"})
         assert (tree.depth("v"), tree.depth("w")) == (2, 3)
         assert [tree.at_depth("v", k) for k in (1, 2, 3)] == [{"top"}, {"v"}, {"v"}]
 
     def test_an_obo_file_without_a_header(self, tmp_path):
-        """The first term counts, too, where nothing stands before it."""
         lines = "[Term]\nid: A\nis_a: R\n\n[Term]\nid: R\n"
         (tmp_path / "a.obo").write_text(lines, encoding="utf-8")
         assert taxonomy(tmp_path / "a.obo")("A", "R") == 0.5
 
     def test_missing_among_several_parents(self):
-        """None in a list of parents is no label."""
         assert taxonomy({"a": ["x", None]})("a", "x") == 0.5
 
     @pytest.mark.parametrize(
@@ -279,18 +254,15 @@ class TestHierarchies:
         ],
     )
     def test_what_is_refused(self, stated, sentence):
-        """What states no hierarchy, and weights that do not fit, are told in a sentence."""
         with pytest.raises(sa.SetagreeError, match=sentence):
             stated()
 
     def test_a_term_that_the_file_lacks(self, tmp_path):
-        """An OBO file without terms is refused."""
         (tmp_path / "none.obo").write_text("format-version: 1.2\n", encoding="utf-8")
         with pytest.raises(DistanceError, match=r"has no term: an OBO file lists them as \[Term\]"):
             taxonomy(tmp_path / "none.obo")
 
     def test_labels_that_the_hierarchy_does_not_know(self):
-        """Where not one label of a study stands in it, that is told; by paths nothing is."""
         study = annotations(text("a ab / b b"))
         for credit in ("ancestors", "lin"):
             with pytest.warns(sa.SetagreeWarning, match="no label of the study is in the hier"):
@@ -364,19 +336,15 @@ STUDY_ROWS = text("ab a / cd {} / ef ace / b abc / d f / {} a")
 
 
 class TestBestMatch:
-    """Wu and Palmer's and Lin's similarities of labels, each matched with the nearest."""
-
     @settings(max_examples=30, deadline=None)
     @given(hierarchies(), label_sets, label_sets)
     def test_wu_palmer_by_all_ways_up(self, parents, A, B):
-        """It equals the formula over all ways to the roots, in fractions."""
         expected = best_match(A, B, lambda a, b: wu_palmer(parents, a, b))
         assert taxonomy(parents, credit="wu_palmer")(A, B) == pytest.approx(expected, abs=1e-14)
 
     @settings(max_examples=15, deadline=None)
     @given(hierarchies(), st.sampled_from(["wu_palmer", "lin"]))
     def test_a_study_by_plain_loops(self, parents, credit):
-        """Weights of a study equal plain loops, with information from the shares of ratings."""
         share = prevalences(parents, STUDY_ROWS)
 
         def lin(a, b):
@@ -404,7 +372,6 @@ class TestBestMatch:
         assert (d(set(), set()), d(set(), "a"), d("a", "x")) == (0, 1, 1 - 2 / 3)
 
     def test_identical_labels_without_information(self):
-        """A label that every rating holds has information 0, and is still like itself."""
         study = annotations(text("a a / ab a"))
         found = sa.weights(study, taxonomy({}, credit="lin")).to_frame()
         assert found.to_numpy() == pytest.approx(np.array([[1, 0.75], [0.75, 1]]))
@@ -417,8 +384,6 @@ class TestBestMatch:
 
 
 class TestWeightsFromTheData:
-    """-log prevalence: what is rare weighs more."""
-
     def test_by_hand(self):
         """Of 12 ratings 5 hold a, 4 b, 3 c and so on: -log of these shares, as if listed."""
         share = prevalences({}, STUDY_ROWS)
@@ -432,7 +397,6 @@ class TestWeightsFromTheData:
             assert found.standard_error == pytest.approx(expected.standard_error, abs=1e-14)
 
     def test_of_a_hierarchy(self):
-        """An ancestor is held by the ratings that hold one below it (simGIC)."""
         study, parents = annotations(STUDY_ROWS), {"a": "x", "b": "x", "c": "y", "x": "t", "y": "t"}
         listed = {
             k: -math.log(p)
@@ -448,7 +412,6 @@ class TestWeightsFromTheData:
         )
 
     def test_only_pairable_ratings_count(self):
-        """A rating alone in its unit says nothing of prevalence; a label of it alone is rarest."""
         d = weighted_jaccard("-log prevalence")
         alone = annotations(text("ab a / b b / b . / a b / q ."))
         paired = annotations(text("ab a / b b / a b"))
@@ -457,13 +420,11 @@ class TestWeightsFromTheData:
         assert np.isfinite(sa.fleiss_kappa(alone, distance=d).estimate)
 
     def test_a_tally_says_the_same(self):
-        """Counts hold the prevalences, so that no annotation is needed."""
         study, d = annotations(STUDY_ROWS), weighted_jaccard("-log prevalence")
         found = sa.krippendorff_alpha(sa.Tally.from_annotations(study), distance=d)
         assert found.estimate == sa.krippendorff_alpha(study, distance=d).estimate
 
     def test_labels_in_every_rating(self):
-        """They weigh nothing: sets that differ in them alone do not differ."""
         study = annotations(text("a a / a a"))
         with pytest.warns(sa.UndefinedAgreementWarning):
             found = sa.krippendorff_alpha(study, distance=weighted_jaccard("-log prevalence"))
@@ -486,19 +447,15 @@ def by_linear_programme(A, B, between):
 
 
 class TestTransport:
-    """1-Wasserstein between the uniform measures on two sets."""
-
     @settings(max_examples=50, deadline=None)
     @given(label_sets.filter(len), label_sets.filter(len))
     def test_equals_the_linear_programme(self, A, B):
-        """The least cost of carrying one set's mass to the other's, as linprog finds it."""
         expected = by_linear_programme(A, B, on_a_line)
         assert transport(on_a_line)(A, B) == pytest.approx(expected, abs=1e-9)
 
     @settings(max_examples=30, deadline=None)
     @given(label_sets.filter(len), label_sets.filter(len), st.data())
     def test_any_table_equals_the_linear_programme(self, A, B, data):
-        """The same for a table of distances without structure, given by unordered pairs."""
         pairs = [(x, y) for x in LABELS for y in LABELS if x < y]
         table = {pair: data.draw(st.integers(0, 20)) / 10 for pair in pairs}
         expected = by_linear_programme(A, B, lambda x, y: table[min(x, y), max(x, y)])
@@ -513,7 +470,6 @@ class TestTransport:
         assert transport(on_a_line)("a, b, c", "a, d") == pytest.approx(1 / 6, abs=1e-15)
 
     def test_nominal_labels_give_the_share_that_moves(self):
-        """With all labels 1 apart it is 1 - |A n B| / max(|A|, |B|)."""
         d = transport(lambda x, y: 1)
         for A in sets_of("abcd")[1:]:
             for B in sets_of("abcd")[1:]:
@@ -521,7 +477,6 @@ class TestTransport:
                 assert d(A, B) == pytest.approx(expected, abs=1e-15)
 
     def test_lists_and_text(self):
-        """Called by hand it reads lists and text as sets, as the other set distances do."""
         d = transport({("angry", "calm"): 0.5})
         assert d("angry", "calm, calm") == d(["angry"], ["calm", "calm"]) == 0.5
         assert d("", []) == 0
@@ -533,7 +488,6 @@ class TestTransport:
         assert transport(on_a_line)(frozenset(), frozenset()) == 0
 
     def test_pairs_that_the_table_lacks(self):
-        """A pair of labels without a distance is named, by hand and (chained) in a study."""
         d = transport({("a", "b"): 0.5})
         assert d(frozenset("a"), frozenset("b")) == 0.5
         with pytest.raises(DistanceError, match="no distance is given for the labels 'a', 'c'"):
@@ -573,7 +527,6 @@ class TestTransport:
                 assert d(sets[k], sets[l]) == pytest.approx(expected, abs=1e-12)
 
     def test_tables_of_any_form(self):
-        """A square frame in any order, a dict of pairs and a dict of dicts state the same."""
         pairs = {("a", "b"): 0.3, ("b", "c"): 0.5, ("c", "a"): 0.7}
         nested = {"a": {"b": 0.3, "c": 0.7}, "c": {"b": 0.5}}
         frame = pd.DataFrame(
@@ -595,14 +548,12 @@ class TestTransport:
         ],
     )
     def test_tables_that_state_no_distance(self, change, sentence):
-        """Names, symmetry, the diagonal and the labels of the study are checked, and named."""
         frame = pd.DataFrame([[0, 0.3, 0.7], [0.3, 0, 0.5], [0.7, 0.5, 0]], [*"abc"], [*"abc"])
         study = annotations(text("a ab / bc c / abc b"))
         with pytest.raises(DistanceError, match=sentence):
             sa.krippendorff_alpha(study, distance=transport(change(frame)))
 
     def test_a_table_of_labels_that_is_passed_as_one_of_answers(self):
-        """A table that lists the labels but not the sets is answered with `transport`."""
         frame = pd.DataFrame([[0, 0.3], [0.3, 0]], [*"ab"], [*"ab"])
         study = annotations(text("a ab / b b"))
         with pytest.raises(DistanceError, match=r"no row for .* sa\.distances\.transport\(table\)"):
@@ -630,7 +581,6 @@ class TestTransport:
         assert found.loc["x, y", "z"] == 0.75
 
     def test_name_and_pickle(self):
-        """It can be named, and pickled where its function can."""
         d = transport({("a", "b"): 0.5}, name="moves")
         assert d.name == "moves"
         assert pickle.loads(pickle.dumps(d))(frozenset("a"), frozenset("b")) == 0.5  # noqa: S301
@@ -654,7 +604,6 @@ def test_transport_between_large_sets_is_quick():
 
 @pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e9])
 def test_transport_between_large_sets_in_any_unit(unit):
-    """What the distances between labels are measured in does not change the shares that move."""
     points = np.random.default_rng(0).random((60, 2))
 
     def between(x, y):

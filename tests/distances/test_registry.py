@@ -16,7 +16,6 @@ from setagree.errors import DistanceError, OptionError
 
 @pytest.mark.parametrize("name", distance_names())
 def test_every_name_is_a_distance_of_that_name(name):
-    """A name gives the object of `setagree.distances` that is called so."""
     distance = get_distance(name)
     assert isinstance(distance, Distance)
     assert distance.name == name
@@ -24,7 +23,6 @@ def test_every_name_is_a_distance_of_that_name(name):
 
 
 def test_names_are_those_of_the_papers():
-    """Thirteen distances between sets (nominal serves all), two of degrees, nine on scales."""
     sets = "nominal masi jaccard dice overlap ochiai kulczynski augmented any_overlap hamming"
     older = "masi_nltk masi_dkpro passonneau_2004"
     scales = "interval quadratic linear ordinal ratio bipolar radical circular ordinal_gwet"
@@ -44,19 +42,16 @@ def test_names_are_those_of_the_papers():
     ],
 )
 def test_unknown_names_are_answered_with_near_ones(wrong, near):
-    """A misspelt name is an error that says what was meant."""
     with pytest.raises(OptionError, match=f"distance '{wrong}' is unknown. Did you mean {near}"):
         get_distance(wrong)
 
 
 @pytest.mark.parametrize("name", ["MASI", "Masi", "hAmMiNg"])
 def test_case_of_a_name_does_not_matter(name):
-    """Papers write MASI: a name is known in any case."""
     assert get_distance(name) is get_distance(name.lower())
 
 
 def test_names_like_none_list_all():
-    """A name near to none is answered with all of them."""
     with pytest.raises(
         OptionError, match=r"'xyz' is unknown. Known: nominal, masi, .*ordinal_gwet\."
     ):
@@ -64,13 +59,10 @@ def test_names_like_none_list_all():
 
 
 def test_a_distance_stands_for_itself():
-    """A `Distance` is taken as it is."""
     assert get_distance(sa.distances.dice) is sa.distances.dice
 
 
 def test_a_function_is_wrapped_under_its_name():
-    """A plain function becomes a distance that is called like the function."""
-
     def unlike(x, y):
         return float(x != y)
 
@@ -82,8 +74,6 @@ def test_a_function_is_wrapped_under_its_name():
 
 
 def test_a_callable_without_a_name_is_called_by_its_repr():
-    """An object that can be called but has no name still gets one."""
-
     class Unlike:
         def __call__(self, x, y):
             return float(x != y)
@@ -95,7 +85,6 @@ def test_a_callable_without_a_name_is_called_by_its_repr():
 
 
 def test_a_labelled_frame_is_a_matrix():
-    """A square DataFrame becomes a matrix distance."""
     frame = pd.DataFrame([[0, 0.5], [0.5, 0]], index=["a", "b"], columns=["a", "b"])
     distance = get_distance(frame)
     assert isinstance(distance, MatrixDistance)
@@ -103,7 +92,6 @@ def test_a_labelled_frame_is_a_matrix():
 
 
 def test_a_dict_is_a_matrix():
-    """A dict by pair of answers, or of dicts, states the distances between answers."""
     study = sa.Annotations.from_triples([("r", 1, "a"), ("s", 1, "a, b"), ("r", 2, "b")])
     pairs = {("a", "b, a"): 0.25, ("a", "b"): 1, ("b", "a, b"): 0.5}
     nested = {"a": {"b, a": 0.25, "b": 1}, "b": {"a, b": 0.5}}
@@ -115,7 +103,6 @@ def test_a_dict_is_a_matrix():
 
 @pytest.mark.parametrize("wrong", [5, None, ["masi"], {"a": 1}, frozenset()])
 def test_anything_else_is_refused(wrong):
-    """What is no name, function, distance or frame is refused by its type."""
     with pytest.raises(
         DistanceError, match=f"{type(wrong).__name__} is not a distance; pass a name"
     ):
@@ -123,6 +110,5 @@ def test_anything_else_is_refused(wrong):
 
 
 def test_an_array_is_refused():
-    """An array has no labels; it is refused, not read by position."""
     with pytest.raises(DistanceError, match=r"ndarray is not a distance.*label sets on both axes"):
         get_distance(pd.DataFrame([[0.0, 1], [1, 0]]).to_numpy())

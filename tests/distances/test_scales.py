@@ -17,7 +17,6 @@ every_distance = pytest.mark.parametrize("distance", SCALE_DISTANCES, ids=lambda
 
 @every_distance
 def test_pairs_of_numbers_equal_the_formula(distance):
-    """Called on two numbers a distance equals its formula, unless it needs the whole scale."""
     formula = reference.scale_distances([NUMBERS])[distance.name]
     if distance.name in WHOLE_SCALE:
         with pytest.raises(DistanceError, match=f"'{distance.name}' depends on the whole scale"):
@@ -39,7 +38,6 @@ def formula_value(formula, x, y):
 
 @every_distance
 def test_the_study_gives_the_scale(distance):
-    """In a study, ends, ranks and rank mass come from its values, as loops over them do."""
     rows = [[0, 0, 1], [2, 7, None], [12, 12, 7], [2, 2, 1], [3, None, None]]
     study = sa.Annotations.from_triples(
         [(g, i, x) for i, row in enumerate(rows) for g, x in enumerate(row) if x is not None],
@@ -72,7 +70,6 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("name", "used", "x", "y", "expected"), BY_HAND)
 def test_values_by_hand(name, used, x, y, expected):
-    """One pair of each scale, worked out from the paper's formula."""
     study = sa.Annotations.from_triples(
         [(g, i, v) for g in "ab" for i, v in enumerate(used)], kind="value"
     )
@@ -82,7 +79,6 @@ def test_values_by_hand(name, used, x, y, expected):
 
 
 def test_ordinal_is_the_rank_mass_between():
-    """Ordinal counts ratings: 1 twice, 2 four times, 5 once, 9 once; those at the ends half."""
     rows = [[1, 2, 2], [1, 2, 2], [9, 5, None]]
     study = sa.Annotations.from_triples(
         [(g, i, x) for i, row in enumerate(rows) for g, x in enumerate(row) if x is not None],
@@ -95,7 +91,6 @@ def test_ordinal_is_the_rank_mass_between():
 
 
 def test_lone_ratings_have_no_rank_mass():
-    """A value that stands alone in its unit adds nothing to ordinal distances across it."""
     pairs = [("a", 1, 1), ("b", 1, 3), ("a", 2, 3), ("b", 2, 1)]
     lone = [("a", 9, 2)]
     with_lone, without = (
@@ -108,13 +103,11 @@ def test_lone_ratings_have_no_rank_mass():
 
 
 def test_quadratic_is_interval():
-    """Quadratic and interval are two names of (x - y)²."""
     assert sa.distances.quadratic(2, 9) == sa.distances.interval(2, 9) == 49
 
 
 @every_distance
 def test_scale_distances_are_unbounded_documented_and_pickled(distance):
-    """Scale distances say what they are, and survive a pickle."""
     assert not distance.bounded
     assert repr(distance) == f"<ScaleDistance {distance.name!r}>"
     assert len(distance.__doc__) > 20

@@ -23,7 +23,6 @@ every_distance = pytest.mark.parametrize("distance", SET_DISTANCES, ids=NAMES)
 
 @every_distance
 def test_every_pair_of_small_sets_equals_the_formula(distance):
-    """Called on two sets, a distance equals its formula in fractions, for all 1,024 pairs."""
     formula = reference.SET_DISTANCES[distance.name]
     for A, B in PAIRS:
         assert distance(A, B) == pytest.approx(float(formula(A, B)), rel=1e-15, abs=1e-15)
@@ -31,7 +30,6 @@ def test_every_pair_of_small_sets_equals_the_formula(distance):
 
 @every_distance
 def test_arrays_of_counts_give_what_single_pairs_give(distance):
-    """The function of the three counts works on whole arrays."""
     counts = [np.array(c) for c in zip(*((len(A), len(B), len(A & B)) for A, B in PAIRS))]  # noqa: B905
     together = distance.function(*counts)
     assert together.dtype == float
@@ -45,7 +43,6 @@ def test_arrays_of_counts_give_what_single_pairs_give(distance):
     B=st.frozensets(st.integers(0, 250), max_size=220),
 )
 def test_a_distance_is_a_distance(distance, A, B):
-    """Of any two sets: 0 to itself, symmetric, not negative, and at most 1 where it is bounded."""
     d = distance(A, B)
     assert distance(A, A) == 0
     assert distance(B, A) == d
@@ -55,7 +52,6 @@ def test_a_distance_is_a_distance(distance, A, B):
 
 
 def test_equal_large_sets_do_not_differ_by_rounding():
-    """Square roots of sizes leave no trace: ochiai is exactly 0 for every size up to 3,000."""
     sizes = np.arange(3000)
     for distance in SET_DISTANCES:
         assert not distance.function(sizes, sizes, sizes).any()
@@ -72,13 +68,11 @@ def test_the_empty_set_is_an_answer(distance):
 
 
 def test_only_hamming_is_unbounded():
-    """Every built-in set distance but hamming is bounded by 1."""
     assert [d.name for d in SET_DISTANCES if not d.bounded] == ["hamming"]
 
 
 @every_distance
 def test_lists_text_and_sets_mean_the_same(distance):
-    """Answers may be given as text, lists, tuples or arrays; order and repeats do not matter."""
     expected = distance(frozenset("ab"), frozenset("bc"))
     same = [("a, b", "c,b"), (["a", "b", "a"], ("b", "c")), (np.array(["b", "a"]), {"c", "b"})]
     assert [distance(A, B) for A, B in same] == [expected] * 3
@@ -86,7 +80,6 @@ def test_lists_text_and_sets_mean_the_same(distance):
 
 @every_distance
 def test_docstrings_and_pickles_belong_to_the_distance(distance):
-    """A distance carries the docstring of its function, says its name, and can be pickled."""
     assert ">>>" in distance.__doc__
     assert repr(distance) == f"<OverlapDistance {distance.name!r}>"
     assert pickle.loads(pickle.dumps(distance)).name == distance.name  # noqa: S301
@@ -100,8 +93,6 @@ def test_masi_has_exact_thirds():
 
 
 def test_a_distance_is_made_of_a_function():
-    """`distance_of` names a function of the counts, as the built-in ones are made."""
-
     @distance_of(OverlapDistance, formula="||A| - |B||", bounded=False)
     def size(a, b, i):
         """Return |A| - |B| without its sign."""

@@ -7,7 +7,6 @@ from setagree.errors import OptionError, SetagreeWarning
 
 
 def test_test_questions_and_tainted_judgments_are_left_out(save):
-    """What Appen checks its workers with is no annotation; one warning counts each kind."""
     text = (
         "_unit_id,_golden,_tainted,_worker_id,g,g_gold\n"
         "1,false,false,kim,a,\n1,false,true,lee,a,\n2,true,false,kim,a,\n3,false,false,kim,a,b\n"
@@ -22,7 +21,6 @@ def test_test_questions_and_tainted_judgments_are_left_out(save):
 
 
 def test_appen_questions(save):
-    """Without a column of test answers, any column may be the question, so it is asked for."""
     path = save("_unit_id,_worker_id,g,title\n1,kim,a,Up\n")
     with pytest.raises(OptionError, match="2 questions, 'g', 'title'"):
         read(path)
@@ -30,7 +28,6 @@ def test_appen_questions(save):
 
 
 def test_input_columns_are_no_questions(save):
-    """A column that is constant in each unit is what workers saw, if another one is not."""
     rows = "1,kim,a,Up\n1,lee,b,Up\n2,kim,a,In\n2,lee,a,In\n"
     found = read(save(f"_unit_id,_worker_id,g,title\n{rows}"))
     assert answered(found)["1", "lee"] == {"b"}

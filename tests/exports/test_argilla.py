@@ -18,7 +18,6 @@ from setagree.errors import DataError, FileError, OptionError
 
 
 def test_argilla_flat_questions_and_gaps(tmp_path):
-    """Records without responses are no ratings; a one-label question gives sets of one."""
     records = argilla_flat(TRUTH)
     records.append({"id": "p9", "birds.responses": None})
     assert found(sa.read(write(tmp_path, "argilla_flat", records))) == answered(TRUTH)
@@ -39,7 +38,6 @@ def test_argilla_flat_questions_and_gaps(tmp_path):
 
 
 def test_argilla_nested_refuses_without_a_roster(tmp_path):
-    """The nested layout lost the status: the sentence says what to export instead."""
     path = write(tmp_path, "argilla_nested")
     with pytest.raises(
         DataError, match=r"drops their status\. Export records\.to_list\(flatten=Tr"
@@ -58,8 +56,6 @@ def test_argilla_nested_refuses_without_a_roster(tmp_path):
 
 
 class TestArgilla:
-    """Responses in a state that is unknown."""
-
     @pytest.mark.parametrize("status", ["Submitted", "done", None])
     def test_unknown_status(self, tmp_path, status):
         """It is refused, not taken for a draft."""

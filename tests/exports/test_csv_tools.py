@@ -33,7 +33,6 @@ from setagree.exports.detection import peek, recognised
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_truth_comes_back(name, save):
-    """Every layout gives back the answers, the empty sets, and nothing for the rest."""
     writer, truth, said = WRITERS[name]
     found = given_answers(save(writer(truth)), **said)
     assert found == spelled(name, answered(truth))
@@ -41,7 +40,6 @@ def test_the_truth_comes_back(name, save):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_door_opens_every_layout(name, save):
-    """`setagree.read` finds the format and gives the same annotations, without a warning."""
     writer, truth, said = WRITERS[name]
     study = sa.read(save(writer(truth)), **said).to_long()
     found = dict(zip(zip(study["unit"], study["rater"], strict=True), study["labels"], strict=True))
@@ -59,7 +57,6 @@ def test_repeated_annotations_are_found_and_settled(save):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_each_layout_is_one_format(name, save):
-    """No other format takes a layout for its own."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
     found = [each.name for each in recognised(peek(path), FORMATS)]
@@ -67,7 +64,6 @@ def test_each_layout_is_one_format(name, save):
 
 
 def test_every_format_is_tested():
-    """A format without a writer here is refused, or a folder."""
     refused = {"nvivo_matrix", "nvivo_comparison"}
     tables = {each.name for each in FORMATS if each.shapes == {"table"}}
     assert tables == {*WRITERS} | refused
@@ -85,14 +81,12 @@ LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip
 )
 @given(sets=st.lists(st.sets(LABEL, max_size=3), min_size=11, max_size=11))
 def test_hostile_labels_come_back(name, save, sets):
-    """Labels of any letters but the separator come back as they are."""
     truth = dict(zip(TRUTH, sets, strict=True))
     assert given_answers(save(WRITERS[name][0](truth)), tool=name) == truth
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_damaged_files_give_a_sentence(name, save):
-    """A file that is cut off anywhere, or lacks a column, is read or refused in words."""
     writer, truth, said = WRITERS[name]
     text = writer(truth)
     cut = [text[:end] for end in range(1, len(text), max(1, len(text) // 40))]
@@ -119,7 +113,6 @@ DEFAULT_EMPTY = ["mturk_pipe", "appen", "label_studio_csv", "atlasti"]
 
 @pytest.mark.parametrize("name", ASK)
 def test_an_open_answer_is_asked_for(name, save):
-    """Where a blank may be either, the sentence counts, says why and what to say."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
     # f2/lee skipped, f3/kim and f3/lee and f4/max empty, f4/lee absent
@@ -137,7 +130,6 @@ def test_an_open_answer_is_asked_for(name, save):
 
 @pytest.mark.parametrize("name", DEFAULT_EMPTY)
 def test_a_blank_answer_that_was_handed_in_is_empty(name, save):
-    """Where what was not answered has no row, a blank is the empty set, unless it is denied."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
     assert given_answers(path)["f3", "kim"] == set()
@@ -148,7 +140,6 @@ def test_a_blank_answer_that_was_handed_in_is_empty(name, save):
 
 @pytest.mark.parametrize("name", ["dedoose", "plain_row_per_label"])
 def test_what_has_no_row_needs_a_roster(name, save):
-    """A layout that cannot write the empty set asks who answered, even if nothing is blank."""
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
     for said in ({}, {"blank": "empty"}, {"blank": "error"}):
@@ -158,7 +149,6 @@ def test_what_has_no_row_needs_a_roster(name, save):
 
 
 def test_several_rows_of_a_rater_are_asked_about(save):
-    """One answer in several rows, or a second annotation: only the caller can tell."""
     path = save(
         "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
     )
@@ -177,7 +167,6 @@ def test_several_rows_of_a_rater_are_asked_about(save):
 
 
 def test_a_path_asks_as_its_frame_does(save):
-    """`setagree.agreement` takes a long table at its word, from a path and from a frame alike."""
     path = save(
         "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,fear\nu2,ben,anger\n"
     )
@@ -204,7 +193,6 @@ def test_a_roster_may_be_a_file(save):
 
 
 def test_a_roster_must_fit(save):
-    """A roster that does not list an annotation, or is no table, is refused."""
     path = save(form_sheet(SIMPLE))
     with pytest.raises(DataError, match=r"7 annotations that the roster does not list .*unit 'f1'"):
         read(path, roster=pd.DataFrame({"unit": ["f9"], "rater": ["kim"]}))
@@ -217,7 +205,6 @@ def test_a_roster_must_fit(save):
 
 
 def test_rosters_match_numbers_and_text(save):
-    """A roster's unit 1 is the file's "1"."""
     path = save("item,coder,tag\n1,7,a\n1,7,b\n2,7,a\n")
     listed = pd.DataFrame({"unit": [1, 2, 3], "rater": [7, 7, 7]})
     assert read(path, tool=ROWS, roster=listed) == {
@@ -245,7 +232,6 @@ def test_rosters_match_numbers_and_text(save):
     ],
 )
 def test_a_question_can_be_named(name, question, save):
-    """Naming the only question changes nothing; naming another lists those there are."""
     writer, truth, said = WRITERS[name]
     path = save(writer(truth))
     assert given_answers(path, question=question, **said) == answered(truth)
@@ -254,7 +240,6 @@ def test_a_question_can_be_named(name, question, save):
 
 
 def test_another_separator_is_doubted(save):
-    """Cells that hold another separator than the format's give a warning that names it."""
     rows = "".join(f"h{k},kim,a;b\n" for k in range(3))
     path = save("HITId,WorkerId,Answer.g\n" + rows)
     with pytest.warns(SeparatorWarning, match="did you mean label_sep=';'"):
@@ -270,7 +255,6 @@ def test_another_separator_is_doubted(save):
 
 
 def test_several_questions_are_asked_about(save):
-    """Two questions: the sentence lists them; one that is named is read."""
     text = "HITId,WorkerId,Answer.genres,Answer.moods\nh1,kim,noir,sad|slow\nh1,lee,noir,sad\n"
     path = save(text)
     with pytest.raises(OptionError, match=r"2 questions, 'genres', 'moods'; say which.*question="):
@@ -324,7 +308,6 @@ SAMPLES = {
 
 @pytest.fixture
 def samples():
-    """Return the folder of the samples and their truth."""
     data = os.environ.get("SETAGREE_DATA")
     folder = Path(data).parent / "exports" if data else Path()
     if not data or not folder.is_dir():
@@ -342,7 +325,6 @@ def samples():
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_samples_give_their_truth(name, samples):
-    """Every sample that can carry the truth gives it, with what it must be told."""
     folder, truth = samples
     said = sample_options(SAMPLES[name], truth)
     coded = name in {"redcap_raw.csv", "qualtrics_values.csv"}
@@ -361,7 +343,6 @@ def named(sample):
 
 
 def sample_options(said, truth):
-    """Return the options for a sample."""
     if said is None or said == "empty":
         return {} if said is None else {"blank": said}
     listed = [(unit, said.format(rater)) for unit, rater in truth]
@@ -372,7 +353,6 @@ def sample_options(said, truth):
     "name", [name for name, said in SAMPLES.items() if said not in {None, "empty"}]
 )
 def test_the_samples_that_cannot_tell_say_so(name, samples):
-    """Without a roster, a sample that leaves something open gives the sentence, or a warning."""
     folder, _ = samples
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if name == "plain_wide.csv" else "error")
@@ -385,6 +365,5 @@ def test_the_samples_that_cannot_tell_say_so(name, samples):
 
 @pytest.mark.parametrize("name", ["nvivo_matrix_coding.csv", "nvivo_coding_comparison.csv"])
 def test_the_samples_without_raters_are_refused(name, samples):
-    """NVivo's samples hold no raters."""
     with pytest.raises(DataError, match="who gave which codes"):
         read(samples[0] / name)

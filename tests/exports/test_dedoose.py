@@ -7,7 +7,6 @@ from setagree.errors import SetagreeWarning
 
 
 def test_segments_are_units_where_a_document_has_several(save):
-    """Quotations of one document are units by their reference, and a warning counts lone ones."""
     text = (
         "ID,Document,Codes,Reference,Created by\n"
         "1,d1,a,1 - 1,kim\n2,d1,b,1 - 1,lee\n3,d1,c,2 - 2,kim\n"
@@ -22,7 +21,6 @@ def test_segments_are_units_where_a_document_has_several(save):
 
 
 def test_dedoose_combined_codes(save):
-    """Without the columns of the codes, the combined one is split at a comma and a space."""
     text = table(
         [
             ["Media Title", "Excerpt Creator", "Codes Applied Combined"],

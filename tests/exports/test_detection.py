@@ -27,7 +27,6 @@ NAMES = [each.name for each in FORMATS]
 
 
 def test_formats_are_listed():
-    """`formats` lists every reader once, with a title, a basis in words and what it asks."""
     table = sa.formats()
     assert table.columns.tolist() == ["name", "title", "basis", "asks"]
     assert table["name"].tolist() == NAMES
@@ -41,7 +40,6 @@ def test_formats_are_listed():
 
 @pytest.mark.parametrize("name", toy.WRITERS)
 def test_one_recogniser_says_yes(tmp_path, name):
-    """Of all readers exactly one takes a layout for its own."""
     found = recognised(peek(toy.write(tmp_path, name)), FORMATS)
     assert [each.name for each in found] == [name]
 
@@ -55,7 +53,6 @@ def test_one_recogniser_says_yes(tmp_path, name):
     ],
 )
 def test_one_recogniser_says_yes_to_a_folder(tmp_path, make, name):
-    """Folders, too, are of one kind."""
     found = recognised(peek(make(tmp_path, toy.TRUTH)), FORMATS)
     assert [each.name for each in found] == [name]
 
@@ -82,7 +79,6 @@ def test_several_are_never_guessed_between(tmp_path):
     ],
 )
 def test_a_file_that_is_neither_export_nor_table(tmp_path, name, text, error, message):
-    """The error lists the columns, or what is wrong with the file, for `read` and `agreement`."""
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     for function in (sa.read, sa.agreement):
@@ -107,7 +103,6 @@ TABLES = {
 @pytest.mark.filterwarnings("ignore:Read as a wide table")
 @pytest.mark.parametrize("table", TABLES)
 def test_read_and_agreement_read_the_same_tables(tmp_path, table):
-    """What one of them refuses, the other refuses with the same sentence."""
     name, text = TABLES[table]
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
@@ -126,13 +121,11 @@ def test_read_and_agreement_read_the_same_tables(tmp_path, table):
 
 
 def test_a_folder_that_is_no_export(tmp_path):
-    """The remedy is to name the files in it."""
     with pytest.raises(FileError, match=r"is a folder; name a file in it, or say .*\*\.csv"):
         sa.read(tmp_path)
 
 
 def test_absent_and_odd_files(tmp_path):
-    """What is not there, not regular, or blank is said to be."""
     toy.write(tmp_path, "prodigy")
     assert (
         find_export(tmp_path / "prodgy.json", sa.Reading())[0] is None
@@ -162,7 +155,6 @@ def test_absent_and_odd_files(tmp_path):
 
 
 def test_damaged_json_is_an_error_at_the_door(tmp_path):
-    """A file called .json that begins like JSON and breaks off is damaged, not unknown."""
     path = tmp_path / "x.json"
     path.write_text('[{"id": 1, "data": {', encoding="utf-8")
     with pytest.raises(FileError, match=r"line 1, column \d+: the JSON is cut off"):
@@ -173,7 +165,6 @@ def test_damaged_json_is_an_error_at_the_door(tmp_path):
 
 
 def test_a_first_record_longer_than_the_head(tmp_path):
-    """A record beyond the first 64 KiB is read whole before anything is decided."""
     records = toy.label_studio(toy.TRUTH)
     records[0]["data"]["text"] = "x" * 100_000
     path = toy.write(tmp_path, "label_studio_json", records)
@@ -208,7 +199,6 @@ def test_compressed_and_encoded(tmp_path):
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
 def test_workbooks_and_parquet(tmp_path, ending):
-    """A table that is no text is recognised by its columns; the door for tables keeps it."""
     pytest.importorskip("openpyxl" if ending == "xlsx" else "pyarrow")
     pairs = [(unit, rater, ", ".join(x)) for (unit, rater), x in MIXED.items()]
     frame = pd.DataFrame(pairs, columns=["unit", "rater", "labels"])
@@ -255,7 +245,6 @@ def test_a_format_that_is_named_is_not_doubted(tmp_path):
 
 @pytest.mark.parametrize("was_on", [True, False])
 def test_reading_leaves_the_collector_as_it_was(tmp_path, was_on):
-    """The garbage collector pauses while a file is read, and goes on as before, errors or not."""
     good, bad = toy.write(tmp_path, "prodigy"), toy.write(tmp_path, "lighttag", {"examples": 3})
     usual = gc.isenabled()
     try:
@@ -271,7 +260,6 @@ def test_reading_leaves_the_collector_as_it_was(tmp_path, was_on):
 
 @toy.needs_samples
 def test_no_sample_has_two_formats():
-    """Each of the sample exports is recognised by one reader at most."""
     for path in sorted(toy.SAMPLES.iterdir()):
         if path.name not in {"README.md", "expected.csv"}:
             several = {"plain_long", "plain_row_per_label"}

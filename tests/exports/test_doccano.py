@@ -9,12 +9,10 @@ from setagree.errors import DataError, FileError
 
 
 def test_doccano_approved_only(tmp_path):
-    """In a folder of approved examples, an empty list is the empty set."""
     assert found(sa.read(doccano(tmp_path, TRUTH))) == answered(TRUTH)
 
 
 def test_doccano_untouched_examples_need_an_answer(tmp_path):
-    """With all examples in all files, empty lists are answers only where somebody says so."""
     folder = doccano(tmp_path, TRUTH, approved_only=False)
     with pytest.raises(DataError, match=r"4 answers without labels .* Export approved") as caught:
         sa.read(folder)
@@ -30,7 +28,6 @@ def test_doccano_untouched_examples_need_an_answer(tmp_path):
 
 @pytest.mark.parametrize("approved_only", [True, False])
 def test_doccano_a_roster_of_other_units(tmp_path, approved_only):
-    """A roster that does not list who gave labels, or nothing in the folder, is refused."""
     folder = doccano(tmp_path, TRUTH, approved_only=approved_only)
     raters = dict.fromkeys(rater for _, rater in TRUTH)
     roster = pd.DataFrame([(f"x{k}", who) for k, who in enumerate(raters)])
@@ -44,7 +41,6 @@ def test_doccano_a_roster_of_other_units(tmp_path, approved_only):
 
 
 def test_a_roster_of_nothing_in_the_file(tmp_path):
-    """Where no answer has a label, a roster of other units is refused as well."""
     folder = doccano(tmp_path, {(u, r): set() for u in ("p1", "p2") for r in ("mia", "noa")})
     roster = pd.DataFrame({"unit": ["P-1", "P-2"], "rater": ["mia", "noa"]})
     with pytest.raises(DataError, match="none of the 2 rows of the roster has a counterpart"):
@@ -52,13 +48,11 @@ def test_a_roster_of_nothing_in_the_file(tmp_path):
 
 
 def test_doccano_where_all_answered_all(tmp_path):
-    """Equal files without an empty list leave nothing open."""
     truth = {(u, r): {"crow"} for u in ("p1", "p2") for r in ("mia", "noa")}
     assert found(sa.read(doccano(tmp_path, truth))) == truth
 
 
 def test_doccano_csv(tmp_path):
-    """CSV joins labels with #; a roster may be a file."""
     truth = {pair: x and {label.replace("#", "") for label in x} for pair, x in TRUTH.items()}
     roster = tmp_path / "roster.csv"
     pd.DataFrame([*answered(TRUTH)], columns=["unit", "rater"]).to_csv(roster, index=False)
@@ -74,7 +68,6 @@ def test_doccano_csv(tmp_path):
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_doccano_members_who_annotated_nothing(tmp_path, kind):
-    """An empty file is a member without approved examples: no rater, and no doubt of the others."""
     truth = {pair: x and {label.replace("#", "") for label in x} for pair, x in TRUTH.items()}
     doccano(tmp_path, truth, kind=kind)
     blank = {"jsonl": ["", "\n"], "csv": ["", "\n", '""\n', "id,text,label,Comments\n"]}[kind]
@@ -85,7 +78,6 @@ def test_doccano_members_who_annotated_nothing(tmp_path, kind):
 
 
 def test_doccano_without_raters_is_refused(tmp_path):
-    """One file for all, or one file of a folder, has no raters to read."""
     doccano(tmp_path, {("p1", "all"): {"crow"}, ("p2", "all"): set()})
     for path in (tmp_path, tmp_path / "all.jsonl"):
         with pytest.raises(DataError, match=r"does not tell who annotated: .* Name that folder"):
@@ -105,7 +97,6 @@ def doccano_folder_without_csv(folder):
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_a_folder_with_other_files_is_not_recognised(tmp_path, kind):
-    """A file of another kind says that the folder is not doccano's; a hidden file says nothing."""
     doccano(tmp_path, TRUTH, kind=kind)
     (tmp_path / ".DS_Store").touch()
     assert {*found(sa.read(tmp_path))} == {*answered(TRUTH)}

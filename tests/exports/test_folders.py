@@ -70,7 +70,6 @@ def job(rater, images):
 
 
 def tags(labels):
-    """Return the tags of an image."""
     return "".join(
         f"<tag label={quoteattr(label)} source='manual'></tag>" for label in labels or ()
     )
@@ -110,7 +109,6 @@ def read(path, **said):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_truth_comes_back(name, tmp_path):
-    """With a roster, the answers and the empty sets come back, and nothing for the rest."""
     folder = put(tmp_path, WRITERS[name](TRUTH))
     assert [each.name for each in recognised(peek(folder), FORMATS)] == [name]
     assert answered(read(folder, roster=roster())) == answered(TRUTH)
@@ -118,7 +116,6 @@ def test_the_truth_comes_back(name, tmp_path):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_an_open_answer_is_asked_for(name, tmp_path):
-    """An image or document without labels was looked at or not: it must be said."""
     folder = put(tmp_path, WRITERS[name](TRUTH))
     with pytest.raises(DataError, match=r"2 blank answers .*looked at.*Say blank='empty'"):
         read(folder)
@@ -129,7 +126,6 @@ def test_an_open_answer_is_asked_for(name, tmp_path):
 
 
 def test_nothing_is_asked_where_every_answer_has_labels(tmp_path):
-    """Without a blank answer nothing is open."""
     folder = put(tmp_path, cvat(labelled(TRUTH)))
     assert read(folder) == labelled(TRUTH)
 
@@ -138,7 +134,6 @@ def test_nothing_is_asked_where_every_answer_has_labels(tmp_path):
 
 
 def test_a_single_job(tmp_path):
-    """The file of one job is read like a folder that has one; labels are any text."""
     images = [("a b.jpg", tags({"<b>", 'é"', "a, b"}))]
     put(tmp_path, {"annotations.xml": job("ida", images)})
     found = {("a b.jpg", "ida"): {"<b>", 'é"', "a, b"}}
@@ -147,14 +142,12 @@ def test_a_single_job(tmp_path):
 
 @pytest.mark.parametrize("rater", [None, "", " "])
 def test_a_job_without_an_assignee_is_refused(rater, tmp_path):
-    """Without an assignee nobody knows who annotated; the sentence says what to export."""
     put(tmp_path, {"annotations.xml": job(rater, [("p1", tags({"ash"}))])})
     with pytest.raises(DataError, match=r"annotations.xml does not say who .*jobs one by one"):
         read(tmp_path)
 
 
 def test_shapes_are_no_label_sets(tmp_path):
-    """Boxes have labels of their own; only tags stand for the image."""
     box = "<box label='ash' xtl='1'></box>"
     put(tmp_path, {"annotations.xml": job("ida", [("p1", box)])})
     with pytest.raises(DataError, match="has shapes and no tags"):
@@ -164,7 +157,6 @@ def test_shapes_are_no_label_sets(tmp_path):
 
 
 def test_a_video_is_refused(tmp_path):
-    """Tracks through the frames of a video are no label sets, whether there are tags or not."""
     track = "<track id='0' label='ash'><box frame='0' xtl='1'></box></track></annotations>"
     for images in ([], [("p1", tags({"ash"}))]):
         text = job("ida", images).replace("</annotations>", track)
@@ -190,14 +182,12 @@ def test_a_video_is_refused(tmp_path):
     ],
 )
 def test_damaged_jobs(text, sentence, tmp_path):
-    """Cut off, incomplete or hostile XML is an error with file and place."""
     put(tmp_path, {"job_1/annotations.xml": text})
     with pytest.raises(FileError, match=rf"job_1/annotations\.xml.*{sentence}"):
         read(tmp_path)
 
 
 def test_a_folder_without_jobs(tmp_path):
-    """A format that is named for another folder says what it misses."""
     with pytest.raises(FileError, match=r"has no annotations\.xml in it"):
         format_of_name("cvat", FORMATS).read(tmp_path, Request())
     with pytest.raises(FileError, match=r"has no \.ann files in it"):
@@ -222,7 +212,6 @@ def test_tags_of_a_model(tmp_path):
 
 
 def test_values_of_an_attribute_are_labels(tmp_path):
-    """An attribute with values is the question, and its values the labels."""
     files = {
         "ida/p1.ann": "T1\tDoc 0 1\ta\nA1\tTree T1 ash\nA2\tTree T1 old oak\nA3\tLight T1 dim\n",
         "jon/sub/p1.ann": "T1\tDoc 0 1\ta\nA1\tTree T1 ash\n",
@@ -246,13 +235,11 @@ def test_values_of_an_attribute_are_labels(tmp_path):
     ],
 )
 def test_damaged_documents(text, error, sentence, tmp_path):
-    """A line that is no attribute, or attributes of parts of a text, are refused."""
     with pytest.raises(error, match=sentence):
         read(put(tmp_path, {"ida/p1.ann": text}))
 
 
 def test_documents_without_a_rater(tmp_path):
-    """Files that lie in the folder itself have no rater."""
     with pytest.raises(DataError, match="nothing says who wrote them"):
         read(put(tmp_path, {"p1.ann": "A1\tash T1\n"}))
 
@@ -269,7 +256,6 @@ def test_encodings(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    """A folder that is called like a document is an error in words."""
     (tmp_path / "ida" / "p1.ann").mkdir(parents=True)
     with pytest.raises(FileError, match=r"ida/p1\.ann' is a folder"):
         format_of_name("brat", FORMATS).read(tmp_path, Request())
@@ -280,7 +266,6 @@ def test_a_file_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize(("name", "ending"), [("cvat", ".jpg"), ("brat", "")])
 def test_the_samples_give_their_truth(name, ending):
-    """The samples ask, and give the truth when a roster says who answered."""
     data = os.environ.get("SETAGREE_DATA")
     samples = Path(data).parent / "exports" if data else Path()
     if not data or not samples.is_dir():

@@ -9,7 +9,6 @@ from setagree.exports.detection import peek, recognised
 
 
 def test_a_form_for_one_unit_at_a_time(save):
-    """Without a grid, a column names the unit, and the question is asked for."""
     text = 'Timestamp,Your name,Item,Genres,Moods\nt,kim,f1,"a, b",x\nt,lee,f1,a,x\n'
     path = save(text.replace("Your name", "Username"))
     assert read(path, question="Genres") == {("f1", "kim"): {"a", "b"}, ("f1", "lee"): {"a"}}
@@ -32,13 +31,11 @@ def test_a_form_for_one_unit_at_a_time(save):
     ],
 )
 def test_a_form_is_told_by_zone_or_semicolon(save, row, name):
-    """A download names the time zone, however am is spelled, or has semicolons between labels."""
     path = save(f"Timestamp,Email Address,Genres [f1]\n{row}\n")
     assert [each.name for each in recognised(peek(path), FORMATS)] == [name]
 
 
 def test_an_anonymous_form_is_refused(save):
-    """Without a name or an address nobody can tell two raters apart."""
     with pytest.raises(DataError, match=r"names the rater.*Let the form collect email addresses"):
         read(save("Timestamp,Genres [f1]\nt,a\n"))
     assert read(save("Timestamp,Rater,Genres [f1]\nt,kim,a\n")) == {("f1", "kim"): {"a"}}

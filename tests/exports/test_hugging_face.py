@@ -24,7 +24,6 @@ from setagree.large.recognition import find_export
 
 
 def test_a_blank_row_of_flags_is_asked_about(save):
-    """A row of flags that are all blank is no row of zeros."""
     text = "id,rater_id,example_very_unclear,a,b\n1,kim,False,,\n1,lee,False,0,0\n"
     with pytest.raises(DataError, match=r"1 blank answer .*All its labels are blank"):
         read(save(text))
@@ -48,7 +47,6 @@ FEATURES = {
     ],
 )
 def test_class_labels_get_their_names(tmp_path, beside, features):
-    """Integers are named by the features beside the file, of flat and of nested rows."""
     (tmp_path / beside).write_text(json.dumps(features), encoding="utf-8")
     codes = {pair: {LABELS.index(x) for x in labels} for pair, labels in answered(TRUTH).items()}
     for make in (hf_sequence, hf_nested):
@@ -63,14 +61,12 @@ def test_class_labels_get_their_names(tmp_path, beside, features):
 
 
 def test_class_labels_without_names_stay_numbers(tmp_path):
-    """Integers are labels; agreement does not need their names."""
     path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {2, 0}, ("p1", "noa"): {2}}))
     (tmp_path / "dataset_info.json").write_text('{"features": {"labels": 3}}', encoding="utf-8")
     assert found(sa.read(path)) == {("p1", "mia"): {0, 2}, ("p1", "noa"): {2}}
 
 
 def test_class_labels_that_do_not_fit(tmp_path):
-    """A number beyond the classes, or names that are no text, are refused."""
     path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {0}, ("p1", "noa"): {4}}))
     beside = tmp_path / "dataset_info.json"
     beside.write_text(json.dumps(FEATURES), encoding="utf-8")
@@ -99,7 +95,6 @@ def test_sequence_rows(tmp_path):
 
 
 def test_nested_rows(tmp_path):
-    """A list of objects is as good as parallel lists; lists of other lengths are refused."""
     records = [
         {
             "id": unit,
@@ -128,8 +123,6 @@ def test_nested_rows(tmp_path):
 
 
 class TestHuggingFace:
-    """Rows of lists that are flags."""
-
     def test_flags_in_rows(self, tmp_path):
         """[1, 0] and [0, 1] would both be the set of 0 and 1."""
         rows = [
@@ -142,33 +135,27 @@ class TestHuggingFace:
             sa.read(put(tmp_path, "rows.jsonl", rows))
 
     def test_flags_of_nested_raters(self, tmp_path):
-        """The same where a row holds all raters."""
         rows = [{"id": "u1", "given": {"annotator": ["a", "b"], "labels": [[1, 0], [0, 1]]}}]
         with pytest.raises(FileError, match=r"given.labels\[0\]: .* 2 zeros and ones"):
             sa.read(put(tmp_path, "rows.jsonl", rows))
 
     @pytest.mark.parametrize("labels", [[[0], [1]], [[0, 1], [0]], [[0, 2], [0, 1]], [[], []]])
     def test_numbers_of_classes(self, tmp_path, labels):
-        """Lists of one class, of several lengths or with another number are numbers of classes."""
         rows = [{"id": "u", "annotator": who, "labels": labels[k]} for k, who in enumerate("ab")]
         study = sa.read(put(tmp_path, "rows.jsonl", rows))
         assert pairs(study) == {("u", "a"): {*labels[0]}, ("u", "b"): {*labels[1]}}
 
 
 class TestGoEmotions:
-    """Columns in another order, and flags that are none."""
-
     HEAD = "text,id,rater_id,example_very_unclear"
 
     def test_labels_to_the_left(self, tmp_path):
-        """A label that stands left of the flag of unclear examples is not left out in silence."""
         text = "text,id,rater_id,joy,example_very_unclear,fear\nt,u,1,1,False,0\nt,u,2,0,False,1\n"
         with pytest.raises(DataError, match="column 'joy' holds 0 and 1 and stands to the left"):
             sa.read(put(tmp_path, "flags.csv", text))
 
     @pytest.mark.parametrize("word", ["yes", "maybe", "2"])
     def test_unclear_is_true_or_false(self, tmp_path, word):
-        """Any other word is refused, not taken for clear."""
         text = f"{self.HEAD},joy\nt,u,1,{word},1\nt,u,2,FALSE,1\n"
         with pytest.raises(FileError, match=f"column 'example_very_unclear': '{word}' is neither"):
             sa.read(put(tmp_path, "flags.csv", text))

@@ -59,11 +59,8 @@ def escaped(labels):
 
 
 class TestXmi:
-    """UIMA CAS XMI."""
-
     @pytest.mark.parametrize("root", [WRITTEN, WRITTEN / "annotation"])
     def test_what_the_library_wrote(self, root):
-        """The truth comes back; the question is one feature, a blank document is asked about."""
         assert [each.name for each in recognised(peek(root), FORMATS)] == ["inception"]
         assert found(sa.read(root, question=BIRDS, blank="empty")) == TRUTH
         with pytest.raises(OptionError, match=r"2 questions, 'Birds\.bird', 'Note\.text'; say wh"):
@@ -74,7 +71,6 @@ class TestXmi:
         assert '"n_ratings": 6' in ok("score", root, *words)
 
     def test_zip_archives(self, tmp_path):
-        """A file of a user may lie in an archive with its type system."""
         for file in WRITTEN.glob("annotation/*/*.xmi"):
             path = tmp_path / "project" / file.relative_to(WRITTEN).with_suffix(".zip")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +81,6 @@ class TestXmi:
         assert found(sa.read(tmp_path / "project", question=BIRDS, blank="empty")) == TRUTH
 
     def test_a_text_that_is_the_number_of_a_list(self, tmp_path):
-        """Which of two features holds the list of that number is not known without the types."""
         text = (
             '<x:XMI xmlns:x="http://www.omg.org/XMI" xmlns:c="http:///webanno/custom.ecore" '
             'xmlns:cas="http:///uima/cas.ecore"><c:Birds x:id="5" sofa="1" bird="6" stars="6"/>'
@@ -97,7 +92,6 @@ class TestXmi:
             sa.read(root, question="Birds.stars")
 
     def test_several_values(self, tmp_path):
-        """A feature with several values is a list inside the element, or an array beside it."""
         text = (
             '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" '
             'xmlns:custom="http:///webanno/custom.ecore">{}<cas:Sofa xmi:id="1" sofaNum="1"/>'
@@ -131,11 +125,8 @@ class TestXmi:
 
 
 class TestTsv:
-    """WebAnno TSV 3."""
-
     @pytest.mark.parametrize("inside", ["", "annotation/"])
     def test_the_truth_comes_back(self, tmp_path, inside):
-        """Values that are stacked on one span are one label set, whatever signs they have."""
         files = {
             f"{inside}{unit}/{rater}.tsv": tsv([escaped(labels) or "_"])
             for (unit, rater), labels in TRUTH.items()
@@ -145,7 +136,6 @@ class TestTsv:
         assert found(sa.read(folder, blank="empty")) == TRUTH
 
     def test_spans_of_several_tokens(self, tmp_path):
-        """An annotation of several tokens has a number, and is one; two places are refused."""
         put(tmp_path, {"d/ann.tsv": tsv(["gull[1]|crow[2]"], ["gull[1]|crow[2]"])})
         assert found(sa.read(tmp_path)) == {("d", "ann"): {"gull", "crow"}}
         for rows in (
@@ -161,14 +151,12 @@ class TestTsv:
                 sa.read(tmp_path)
 
     def test_escapes_and_blanks(self, tmp_path):
-        r"""Reserved signs are read as themselves; \* is a label, * a feature without a value."""
         cell = r"a\_b\\[1]|\*[2]|*[3]|x\->y[4]|\[z\][5]|tab\tnl\nx[6]"
         put(tmp_path, {"d/ann.tsv": tsv([cell])})
         labels = {"a_b\\", "*", "x->y", "[z]", "tab\tnl\nx"}
         assert found(sa.read(tmp_path)) == {("d", "ann"): labels}
 
     def test_several_layers(self, tmp_path):
-        """Features stand in the columns that the head declares; the one is named."""
         layers = ("a.b.POS|PosValue|coarse", "webanno.custom.Tree|", "webanno.custom.Birds|bird|n")
         text = tsv(["NN", "N", "*", "gull", "1"], layers=layers)
         put(tmp_path, {"d/ann.tsv": text, "d/bob.tsv": text.replace("gull", "crow")})
@@ -193,15 +181,11 @@ class TestTsv:
 
 
 class TestFolders:
-    """What else a folder may hold."""
-
     def test_one_file(self):
-        """One file names neither document nor user."""
         with pytest.raises(DataError, match="holds the annotations of one user to one document"):
             sa.read(WRITTEN / "annotation" / "p1.txt" / "mia.xmi")
 
     def test_other_formats(self, tmp_path):
-        """JSON and the like are refused, with what to export instead."""
         with pytest.raises(FileError, match=r"ann\.json' is neither XMI nor TSV; export the proj"):
             sa.read(put(tmp_path / "a", {"annotation/d.txt/ann.json": "{}"}))
         archive = tmp_path / "b" / "annotation" / "d.txt"
@@ -216,7 +200,6 @@ class TestFolders:
             sa.read(put(tmp_path / "c", {"x.csv": ""}), tool="inception")
 
     def test_tables_in_folders(self, tmp_path):
-        """Folders of other tables are not recognised."""
         put(tmp_path, {"a/b.tsv": "unit\trater\tlabels\n"})
         assert recognised(peek(tmp_path), FORMATS) == []
         put(tmp_path, {"annotation/ann/d.ann": "A1\tash T1\n", "annotation/ann/d.txt": "x"})

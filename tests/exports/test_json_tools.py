@@ -33,20 +33,17 @@ from setagree.errors import DataError, FileError, OptionError
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_truth_comes_back(tmp_path, name):
-    """Every layout is recognised and gives the ratings that were written; nothing is invented."""
     study = sa.read(write(tmp_path, name), **OPTIONS.get(name, {}))
     assert found(study) == answered(TRUTH)
 
 
 @pytest.mark.parametrize("name", ["label_studio_json", "prodigy", "argilla_flat", "labelbox"])
 def test_what_is_skipped_is_counted_as_missing(tmp_path, name):
-    """Layouts that show a skipped answer count it as missing: the one of noa."""
     assert sa.read(write(tmp_path, name)).n_missing == 1
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_named_formats_and_other_containers(tmp_path, name):
-    """By its name a layout is read as a JSON list, as lines, and with a byte order mark."""
     make, _ = WRITERS[name]
     records = make(TRUTH)
     texts = [as_json(records), "\ufeff" + as_json(records)]
@@ -73,7 +70,6 @@ truths = st.dictionaries(
 )
 @given(truth=truths)
 def test_hostile_labels_come_back(tmp_path, name, truth):
-    """Any text as a label comes back as setagree spells it elsewhere (NFC)."""
     make, spell = WRITERS[name]
     path = tmp_path / "export.json"
     path.write_text(spell(make(truth)), encoding="utf-8")
@@ -87,7 +83,6 @@ def test_hostile_labels_come_back(tmp_path, name, truth):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_file_that_is_cut_off_is_said_to_be(tmp_path, name):
-    """Cut anywhere inside its last record, a file gives a sentence with file and line."""
     path = write(tmp_path, name)
     text = path.read_text(encoding="utf-8").rstrip()
     for share in (0.3, 0.6, 0.9, 0.97):
@@ -172,7 +167,6 @@ def without(records, path):
     [(name, path, sentence) for name, cases in NEEDED.items() for path, sentence in cases],
 )
 def test_a_missing_key_is_named_where_it_is_missing(tmp_path, name, path, sentence):
-    """Each key that a reader needs is asked for with file and place."""
     make, _ = WRITERS[name]
     file = write(tmp_path, name, without(make(TRUTH), path))
     with pytest.raises(FileError, match=re.escape(sentence)) as caught:
@@ -196,7 +190,6 @@ def places(value, path=()):
 @pytest.mark.filterwarnings("ignore:.*with several ._task_hash.")
 @pytest.mark.parametrize("name", WRITERS)
 def test_wrong_types_never_end_in_a_traceback(tmp_path, name):
-    """Any one value replaced by one of another type: a study, or an error of setagree."""
     make, _ = WRITERS[name]
     small = {pair: TRUTH[pair] for pair in list(TRUTH)[:5]}
     records = make(small)
@@ -219,7 +212,6 @@ def test_wrong_types_never_end_in_a_traceback(tmp_path, name):
 
 
 def test_values_that_are_no_labels_are_named(tmp_path):
-    """A span, a blank, a null among labels is refused with its place."""
     for wrong, seen in [
         ([0, 5, "B"], "a list"),
         ("", "text ('')"),
@@ -233,7 +225,6 @@ def test_values_that_are_no_labels_are_named(tmp_path):
 
 
 def test_rows_that_are_no_objects(tmp_path):
-    """Lines and items that are something else than objects are named."""
     path = tmp_path / "export.jsonl"
     path.write_text(as_lines(hf_sequence(TRUTH)) + "3\n", encoding="utf-8")
     with pytest.raises(FileError, match=r"line 11 is 3; each is to be an object"):
@@ -280,7 +271,6 @@ def test_options_of_labels(tmp_path):
 
 
 def test_agreement_takes_the_path_of_an_export(tmp_path):
-    """`agreement` reads what `read` recognises; where a column is named, the file is a table."""
     path = write(tmp_path, "prodigy")
     expected = sa.agreement(sa.read(path)).to_frame()
     pd.testing.assert_frame_equal(sa.agreement(path).to_frame(), expected, check_exact=True)
@@ -297,7 +287,6 @@ def test_agreement_takes_the_path_of_an_export(tmp_path):
 
 
 def test_lists_by_column_are_no_rows(tmp_path):
-    """A JSON object of columns is a table; no reader of rows takes it."""
     path = tmp_path / "columns.json"
     columns = {"unit": [1, 1, 2, 2], "rater": ["mia", "noa"] * 2, "labels": ["a", "b", "a", "a"]}
     path.write_text(json.dumps(columns), encoding="utf-8")
@@ -306,7 +295,6 @@ def test_lists_by_column_are_no_rows(tmp_path):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_options_without_use_are_refused(tmp_path, name):
-    """A roster or a question that would change nothing is refused; no option is passed over."""
     path = write(tmp_path, name)
     if name not in OPTIONS:
         with pytest.raises(OptionError, match=r"tells by itself who answered; drop roster=\."):
@@ -318,7 +306,6 @@ def test_options_without_use_are_refused(tmp_path, name):
 
 
 def test_options_without_use_are_refused_for_folders(tmp_path):
-    """So are they for folders."""
     (tmp_path / "a").mkdir()
     with pytest.raises(OptionError, match="has one question alone"):
         sa.read(doccano(tmp_path / "a", TRUTH), question="colour")
@@ -327,7 +314,6 @@ def test_options_without_use_are_refused_for_folders(tmp_path):
 
 
 def test_nothing_to_score(tmp_path):
-    """An export without an annotation, or of skipped ones only, is said to have none."""
     path = write(tmp_path, "label_studio_json", [{"id": 1, "data": {}, "annotations": []}])
     with pytest.raises(DataError, match="has no annotations"):
         sa.read(path)
@@ -376,7 +362,6 @@ def by_order(study, truth):
 @needs_samples
 @pytest.mark.parametrize("name", CARRIES)
 def test_samples_that_carry_the_truth(name):
-    """Recognised by itself, each sample gives the ratings of the toy project exactly."""
     truth = expected()
     assert len(truth) == 13
     assert by_order(sa.read(SAMPLES / name), truth) == truth
@@ -385,7 +370,6 @@ def test_samples_that_carry_the_truth(name):
 @needs_samples
 @pytest.mark.parametrize("name", TOLD)
 def test_samples_that_need_a_roster(name):
-    """What cannot tell answers from none refuses; told who answered, it gives the truth."""
     truth = expected()
     with pytest.raises(DataError, match="roster="):
         sa.read(SAMPLES / name)
@@ -401,13 +385,11 @@ def test_samples_that_need_a_roster(name):
 
 @needs_samples
 def test_sample_of_numbers():
-    """Nested rows without the features beside them give numbers in the place of names."""
     truth = {pair: {NAMES.index(x) for x in labels} for pair, labels in expected().items()}
     assert by_order(sa.read(SAMPLES / WITHOUT_NAMES), truth) == truth
 
 
 @needs_samples
 def test_sample_of_consolidated_answers():
-    """The manifest of SageMaker has no workers and is refused."""
     with pytest.raises(DataError, match="no workers"):
         sa.read(SAMPLES / "sagemaker/manifests/output/output.manifest")

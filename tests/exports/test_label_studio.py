@@ -21,7 +21,6 @@ STUDIO = "annotation_id,annotator,lead_time,id,g,title\n"
 
 
 def test_label_studio_question_is_where_several_were_chosen(save):
-    """With one label each, any column may be the question, so it is asked for."""
     path = save(STUDIO + "1,kim,1,5,a,Up\n2,lee,1,5,b,Up\n")
     with pytest.raises(DataError, match=r"any of 'g', 'title'; say question="):
         read(path)
@@ -37,25 +36,21 @@ def test_label_studio_question_is_where_several_were_chosen(save):
     ],
 )
 def test_damaged_choices(cell, sentence, save):
-    """Truncated JSON and choices of regions are refused with file and line."""
     text = STUDIO + table([[1, "kim", 1, 5, cell, "Up"]])
     with pytest.raises(FileError, match=f"export.csv, line 2, column 'g': .*{sentence}"):
         read(save(text), question="g")
 
 
 def test_labels_that_look_like_code_are_labels(save):
-    """A label that begins like a list or an object is text all the same."""
     text = STUDIO + table([[1, "kim", 1, 5, "[x", "Up"], [2, "lee", 1, 5, "{x}", "Up"]])
     assert list(read(save(text), question="g").values()) == [{"[x"}, {"{x}"}]
 
 
 def test_an_annotation_without_an_annotator_is_kept_for_the_error(save):
-    """A row without an annotator that holds an answer is not dropped in silence."""
     assert (None in {r for _, r in read(save(STUDIO + "1,,1,5,a,Up\n"), question="g")}) is True
 
 
 def test_label_studio_raters_by_number(tmp_path):
-    """Where the export has only a number of the annotator, that is the rater."""
     records = label_studio(TRUTH)
     for task in records:
         for each in task["annotations"]:
@@ -66,7 +61,6 @@ def test_label_studio_raters_by_number(tmp_path):
 
 
 def test_label_studio_with_two_questions(tmp_path):
-    """The question is asked for; an unanswered one among several may not have been shown."""
     records = label_studio(TRUTH)
     for task in records:
         for each in task["annotations"]:
@@ -88,7 +82,6 @@ def test_label_studio_with_two_questions(tmp_path):
 
 
 def test_label_studio_other_results(tmp_path):
-    """Regions and spans are no label sets of a unit; beside choices they are left alone."""
     records = label_studio(TRUTH)
     records[0]["annotations"][0]["result"].append({"type": "labels", "value": {"labels": ["x"]}})
     assert found(sa.read(write(tmp_path, "label_studio_json", records))) == answered(TRUTH)
@@ -109,7 +102,6 @@ def test_label_studio_other_results(tmp_path):
 
 
 def test_label_studio_min_question(tmp_path):
-    """A task without annotations is no rating; questions cannot be told from data by one choice."""
     records = label_studio_min(TRUTH)
     bare = {"image": "p9.jpg", "id": "p9", "annotator": None, "annotation_id": None}
     records.insert(0, bare | {"lead_time": None})
@@ -138,20 +130,16 @@ def region_task(value, **more):
 
 
 class TestLabelStudio:
-    """Answers for regions, and states that are no states."""
-
     @pytest.mark.parametrize(
         "where", [{"start": 0, "end": 3}, {"x": 1.0, "y": 2.0}, {"points": []}]
     )
     def test_choices_for_one_region(self, tmp_path, where):
-        """One region with choices is no answer for the task."""
         file = tmp_path / "export.json"
         file.write_text(json.dumps([region_task({**where, "choices": ["joy"]})]))
         with pytest.raises(FileError, match=r"result\[0\].value: the choices belong to a region"):
             sa.read(file)
 
     def test_cancelled_is_true_or_false(self, tmp_path):
-        """The text 'false' is not true, and nobody guesses; null is false."""
         file = tmp_path / "export.json"
         file.write_text(json.dumps([region_task({"choices": ["joy"]}, was_cancelled="false")]))
         with pytest.raises(FileError, match="was_cancelled: 'false' where true or false is due"):

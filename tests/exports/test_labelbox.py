@@ -8,7 +8,6 @@ from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 
 
 def test_labelbox_questions_radio_and_keys(tmp_path):
-    """Radio answers are sets of one; without a global key the row's own id is the unit."""
     rows = labelbox(TRUTH)
     rows[0]["data_row"]["global_key"] = None
     first = rows[0]["projects"]["project"]["labels"][0]["annotations"]["classifications"]
@@ -45,8 +44,6 @@ def data_row(projects):
 
 
 class TestLabelbox:
-    """Several projects in one file."""
-
     def test_several_projects(self, tmp_path):
         """They are named; a project without labels does not count."""
         row = data_row({"p": {"ann": "joy"}, "r": {"bob": "fear"}})
@@ -57,7 +54,6 @@ class TestLabelbox:
         assert sa.read(put(tmp_path, "one.ndjson", [row])).n_ratings == 2
 
     def test_skipped_is_true_or_false(self, tmp_path):
-        """A text is neither."""
         row = data_row({"p": {"ann": "joy", "bob": "fear"}})
         row["projects"]["p"]["labels"][0]["performance_details"]["skipped"] = "no"
         with pytest.raises(FileError, match="skipped: 'no' where true or false is due"):

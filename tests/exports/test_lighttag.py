@@ -6,7 +6,6 @@ import setagree as sa
 
 
 def test_lighttag_who_is_not_in_seen_by(tmp_path):
-    """Who gave a class has answered, even where seen_by leaves the name out."""
     root = lighttag(TRUTH)
     root["examples"][0]["seen_by"] = []
     assert found(sa.read(write(tmp_path, "lighttag", root))) == answered(TRUTH)

@@ -12,7 +12,6 @@ from setagree.errors import FileError, OptionError, SeparatorWarning, SetagreeWa
 
 
 def test_the_same_input_is_the_same_unit(save):
-    """Two batches give two HITs for one film; a name that is not unique is no unit."""
     text = (
         "HITId,WorkerId,Input.id,Input.title,Answer.g\n"
         "h1,kim,s,Up,a\nh2,lee,s,Up,b\nh3,kim,s,Heat,a\n"
@@ -25,7 +24,6 @@ def test_the_same_input_is_the_same_unit(save):
 
 
 def test_rejected_assignments_are_left_out(save):
-    """What the requester rejected is no annotation, and one warning counts it."""
     text = (
         "HITId,WorkerId,AssignmentStatus,Answer.g\nh1,kim,Approved,a\nh1,lee,Rejected,b\n"
         "h1,max,Submitted,\n"
@@ -36,7 +34,6 @@ def test_rejected_assignments_are_left_out(save):
 
 
 def test_checkboxes_of_one_question(save):
-    """Names with a dot are a question and its label; cells are true or false, in any case."""
     text = "HITId,WorkerId,Answer.g.a.on,Answer.g.b.on,Answer.m.a.on\nh1,kim,TRUE,false,true\n"
     assert read(save(text), question="g") == {("h1", "kim"): {"a"}}
     assert read(save(text)) == {("h1", "kim"): {"g.a", "m.a"}}
@@ -47,7 +44,6 @@ def test_checkboxes_of_one_question(save):
 
 
 def test_checkboxes_must_be_flags(save):
-    """Another word, or a row that is blank in part, is an error with its line."""
     head = "HITId,WorkerId,Answer.a.on,Answer.b.on\nh1,kim,true,false\n"
     with pytest.raises(FileError, match=r"line 3, column 'Answer.b.on': 'x' is neither 'true' nor"):
         read(save(head + "h1,lee,true,x\n"))
@@ -69,7 +65,6 @@ def test_checkboxes_must_be_flags(save):
     ],
 )
 def test_forms_of_task_answers(answer, labels, save):
-    """Checkbox groups, classifiers, lists, text with pipes, and single checkboxes."""
     for record in (answer, [answer]):
         text = table([["HITId", "WorkerId", "Answer.taskAnswers"], ["h", "k", json.dumps(record)]])
         assert read(save(text)) == {("h", "k"): labels}
@@ -86,7 +81,6 @@ def test_forms_of_task_answers(answer, labels, save):
     ],
 )
 def test_damaged_task_answers(cell, sentence, save):
-    """What is no answer is an error with file, line and column."""
     text = table([["HITId", "WorkerId", "Answer.taskAnswers"], ["h", "k", cell]])
     with pytest.raises(
         FileError, match=f"export.csv, line 2, column 'Answer.taskAnswers': .*{sentence}"
@@ -95,15 +89,12 @@ def test_damaged_task_answers(cell, sentence, save):
 
 
 def test_a_question_that_an_assignment_lacks_is_missing(save):
-    """Whoever did not get the question has no annotation."""
     rows = [["h", "k", '[{"g": ["a"]}]'], ["h", "l", '[{"m": "x"}]'], ["h", "m", ""]]
     path = save(table([["HITId", "WorkerId", "Answer.taskAnswers"], *rows]))
     assert read(path, question="g") == {("h", "k"): {"a"}, ("h", "l"): None, ("h", "m"): set()}
 
 
 class TestMechanicalTurk:
-    """Several questions of boxes, and text beside boxes."""
-
     @staticmethod
     def boxes(folder, names):
         """Write two assignments with these boxes, all ticked by the first worker."""
@@ -113,7 +104,6 @@ class TestMechanicalTurk:
         return folder / "batch.csv"
 
     def test_boxes_of_two_questions(self, tmp_path):
-        """Their labels are not put into one set; a single dotted label is a label."""
         path = self.boxes(tmp_path, ["q1.joy", "q1.fear", "q2.red", "q2.blue"])
         with pytest.raises(OptionError, match="2 questions, 'q1', 'q2'; say which"):
             sa.read(path)
@@ -130,7 +120,6 @@ class TestMechanicalTurk:
         return folder / "batch.csv"
 
     def test_text_beside_boxes(self, tmp_path):
-        """The ticked boxes are the answer, and no label is called 'on'."""
         boxes = {"joy": {"on": True}, "fear": {"on": False}}
         path = self.answers(tmp_path, {**boxes, "comment": "hm"}, {**boxes, "comment": ""})
         assert pairs(sa.read(path)) == {("u", "0"): {"joy"}, ("u", "1"): {"joy"}}
@@ -138,7 +127,6 @@ class TestMechanicalTurk:
             sa.read(path, question="joy")
 
     def test_another_question_beside_boxes(self, tmp_path):
-        """Where several questions have labels, one is to be named."""
         record = {"joy": {"on": True}, "topic": {"red": True}, "place": {"labels": ["in"]}}
         path = self.answers(tmp_path, record, record)
         with pytest.raises(OptionError, match="2 questions, 'topic', 'place'"):
@@ -147,7 +135,6 @@ class TestMechanicalTurk:
 
 
 def test_separator_in_brackets(tmp_path):
-    """The cells of an export are looked at as those of a table are."""
     text = "HITId,WorkerId,Input.unit,Answer.q\nh,1,u,a (b|c)\nh,2,u,a|d\n"
     with pytest.warns(SeparatorWarning, match=r"1 distinct cell with '\|' in brackets"):
         sa.read(put(tmp_path, "mturk.csv", text))

@@ -43,7 +43,6 @@ def lighttag(unit):
 
 @pytest.mark.parametrize("spell", [json.dumps, lambda both: "\n".join(map(json.dumps, both))])
 def test_two_lighttag_exports_in_one_file(tmp_path, spell):
-    """Two objects are not read as the first of them."""
     path = save(tmp_path, "export.json", spell([lighttag("e1"), lighttag("e2")]))
     with pytest.raises(FileError, match="holds 2 objects where one is due"):
         sa.read(path)
@@ -51,7 +50,6 @@ def test_two_lighttag_exports_in_one_file(tmp_path, spell):
 
 
 def test_two_responses_in_one_file_of_sagemaker(tmp_path):
-    """The second worker of a file is not forgotten."""
     both = [
         {"answers": [{"workerId": who, "answerContent": {"c": {"labels": ["joy"]}}}]}
         for who in ("w1", "w2")
@@ -68,12 +66,10 @@ def zooniverse(*tasks):
 
 
 def task(name, title, *labels):
-    """Return the answer to a task."""
     return {"task": name, "task_label": title, "value": list(labels)}
 
 
 def test_two_tasks_of_one_title(tmp_path):
-    """A title that two tasks have names none of them; their own names do."""
     text = zooniverse(task("T0", "What?", "cat"), task("T1", "What?", "dog"))
     path = save(tmp_path, "zoo.csv", text)
     with pytest.raises(OptionError, match=r"2 tasks are called 'What\?'; say question='T0'.*T1"):
@@ -86,7 +82,6 @@ def test_two_tasks_of_one_title(tmp_path):
 
 
 def test_a_task_that_is_answered_twice(tmp_path):
-    """Of two answers to a task, none is chosen."""
     path = save(tmp_path, "zoo.csv", zooniverse(task("T0", "Q", "cat"), task("T0", "Q", "dog")))
     with pytest.raises(FileError, match=r"line 2.*answers a task twice"):
         sa.read(path)
@@ -121,7 +116,6 @@ TWICE = '{"id": "u1", "annotator": "a", "labels": ["x"], "labels": []}'
     ],
 )
 def test_a_key_that_stands_twice(tmp_path, name, text, place):
-    """Readers of exports refuse a repeated key, as tables do, instead of taking the last."""
     with pytest.raises(FileError, match=place):
         sa.read(save(tmp_path, name, text))
 
@@ -133,7 +127,6 @@ FORM = "unit,ana,ben\nu1,joy,\nu2,fear,joy\n"
 
 
 def roster(*pairs):
-    """Return a roster."""
     return pd.DataFrame(pairs, columns=["unit", "rater"])
 
 
@@ -141,7 +134,6 @@ FULL = [("u1", "ana"), ("u1", "ben"), ("u2", "ana"), ("u2", "ben")]
 
 
 def test_a_roster_of_any_library(tmp_path):
-    """A roster may be of pandas or Polars, or a path; the space around a name is none of it."""
     pl = pytest.importorskip("polars")
     pytest.importorskip("narwhals")
     path = save(tmp_path, "wide.csv", FORM)
@@ -170,7 +162,6 @@ def argilla(folder):
 
 @pytest.mark.parametrize("write", [doccano, argilla, lambda f: save(f, "w.csv", FORM)])
 def test_a_rater_who_is_nowhere(tmp_path, write):
-    """A misspelt rater on the roster is an error with the nearest name, not one rater less."""
     path = write(tmp_path)
     pairs = [(u, r) for u in ("u1", "u2", 1) for r in ("ana", "ben", "Ana")]
     said = {"question": "labels"} if write is argilla else {}
@@ -180,7 +171,6 @@ def test_a_rater_who_is_nowhere(tmp_path, write):
 
 @pytest.mark.parametrize("write", [doccano, argilla, lambda f: save(f, "w.csv", FORM)])
 def test_rows_of_a_roster_that_match_nothing(tmp_path, write):
-    """What the roster lists and the file does not have is counted, once."""
     path = write(tmp_path)
     pairs = [*FULL, (1, "ana"), (1, "ben"), ("U7", "ana")]
     n = 3 if path.name == "w.csv" else 5
@@ -190,13 +180,11 @@ def test_rows_of_a_roster_that_match_nothing(tmp_path, write):
 
 
 def test_a_roster_answers_for_doccano(tmp_path):
-    """A roster whose names have space around them tells the empty set from no answer."""
     study = sa.read(doccano(tmp_path), roster=roster((1, " ana"), ("1", "ben ")))
     assert answers(study) == {(1, "ana"): {"x"}, (1, "ben"): set()}
 
 
 def test_a_rater_without_labels(tmp_path):
-    """Where the empty set has no row, a rater who is nowhere may be one who gave no label."""
     rows = "unit,rater,tag\nu1,ana,a\nu1,ana,b\nu1,ben,a\n"
     path = save(tmp_path, "rows.csv", rows)
     listed = roster(("u1", "ana"), ("u1", "ben"), ("u1", "cy"))
@@ -207,7 +195,6 @@ def test_a_rater_without_labels(tmp_path):
 
 @pytest.mark.parametrize("bad", [None, " "])
 def test_a_roster_row_without_a_name(tmp_path, bad):
-    """A blank unit or rater on the roster is an error with its row."""
     with pytest.raises(DataError, match=r"roster: 1 row without a rater \(first: row 2, counted"):
         sa.read(save(tmp_path, "w.csv", FORM), roster=roster(("u1", "ana"), ("u2", bad)))
 
@@ -240,7 +227,6 @@ SPELL = {"min.json": json.dumps, "studio.csv": as_csv}
 @pytest.mark.parametrize("name", SPELL)
 @pytest.mark.parametrize("second", ["p", {"choices": ["p", "q"]}])
 def test_a_question_among_several(tmp_path, name, second):
-    """Where others were answered, an unanswered question may not have been shown: it asks."""
     rows = flat({"emo": BOTH, "tone": second}, {"tone": "q"})
     path = save(tmp_path, name, SPELL[name](rows))
     units = {"1"} if name == "studio.csv" else {1}
@@ -255,7 +241,6 @@ def test_a_question_among_several(tmp_path, name, second):
 
 @pytest.mark.parametrize("name", SPELL)
 def test_one_question_alone(tmp_path, name):
-    """Data, which all rows of a task share, are no question: unanswered means no label applies."""
     rows = flat({"emo": BOTH, "text": "Hi"}, {"text": "Hi"})
     path = save(tmp_path, name, SPELL[name](rows))
     assert sorted(map(len, answers(sa.read(path)).values())) == [0, 2]
@@ -277,7 +262,6 @@ def test_one_question_alone(tmp_path, name):
     ],
 )
 def test_a_pipe_in_a_folder(tmp_path, name, format_name):
-    """A named pipe among the files is refused; to read it would last for ever."""
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     os.mkfifo(path)

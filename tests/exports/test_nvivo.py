@@ -14,6 +14,5 @@ from setagree.errors import DataError
     ],
 )
 def test_what_lost_its_raters_is_refused(text, save):
-    """NVivo's tables are of all users together; the sentence says what to export instead."""
     with pytest.raises(DataError, match="matrix coding query for each user alone"):
         read(save(text))

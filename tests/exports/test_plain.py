@@ -18,7 +18,6 @@ from setagree.exports.detection import peek, recognised
 
 
 def test_plain_tables_warn_as_elsewhere(save):
-    """What a table leaves open is said in the warnings of `from_long` and `from_wide`."""
     with pytest.warns(BlankLabelsWarning, match="3 blank cells taken as missing"):
         assert given_answers(save(long(SIMPLE))) == labelled(SIMPLE)
     with pytest.warns(MissingMarkerWarning, match="2 cells that may mean 'missing'"):
@@ -31,7 +30,6 @@ def test_plain_tables_warn_as_elsewhere(save):
 
 
 def test_space_around_names_is_said_as_elsewhere(save):
-    """Names that become one without the space around them are told of, as `from_long` does."""
     file = save("unit,rater,labels\nu1,ann ,a\nu1,bob,a\nu2,ann,a\n u2,bob,a\n")
     with pytest.warns(SimilarLabelsWarning) as said:
         assert sa.read(file).n_units == 2
@@ -42,7 +40,6 @@ def test_space_around_names_is_said_as_elsewhere(save):
 
 
 def test_plain_cells_are_read_as_elsewhere(save):
-    """Quotes, lists and trailing separators mean what they mean in `parse_labels`."""
     rows = [["u1", "kim", '"a, b", c'], ["u1", "lee", '["a, b"]'], ["u1", "max", "c, "]]
     found = read(save(table([["unit", "rater", "labels"], *rows])))
     assert list(found.values()) == [{"a, b", "c"}, {"a, b"}, {"c"}]
@@ -51,7 +48,6 @@ def test_plain_cells_are_read_as_elsewhere(save):
 
 
 def test_a_label_called_na_is_kept_by_the_roster(save):
-    """On the roster, NA is a label; off it, no annotation."""
     path = save("unit,kim,lee\nu1,NA,a\nu2,a,NA\nu3,a,\n")
     listed = pd.DataFrame([("u1", "kim"), ("u1", "lee"), ("u2", "kim"), ("u3", "kim")])
     found = read(path, roster=listed.set_axis(["unit", "rater"], axis=1))
@@ -61,7 +57,6 @@ def test_a_label_called_na_is_kept_by_the_roster(save):
 
 
 def test_values_are_no_label_sets(save):
-    """A column of scores is not read as labels unless it is asked for."""
     path = save("unit,rater,score\nu1,kim,3\nu1,lee,4\n")
     assert recognised(peek(path), FORMATS) == []
     with pytest.raises(DataError, match="'score' holds one value each"):
@@ -70,13 +65,11 @@ def test_values_are_no_label_sets(save):
 
 
 def test_stray_columns_of_a_wide_table_are_refused(save):
-    """A column that is no rater's is not taken for one."""
     with pytest.raises(DataError, match="'notes' does not sound like a rater"):
         read(save("unit,kim,lee,notes\nu1,a,b,hm\nu2,a,b,hm\n"))
 
 
 def test_one_row_a_label_twice(save):
-    """A row that stands twice says that the file does."""
     rows = "u1,kim,a\nu1,kim,b\n"
     with pytest.raises(
         DataError, match=r"line 4 says the same as line 2: is the file in there twice"
@@ -102,13 +95,11 @@ def test_one_row_a_label_twice(save):
     ],
 )
 def test_plain_layouts_are_told_apart(text, name, save):
-    """One plain layout or none fits; a tool's table is none of them."""
     found = [each.name for each in recognised(peek(save(text)), FORMATS)]
     assert found == ([] if name is None else [name])
 
 
 def test_second_header_with_a_byte_order_mark(save):
-    """Two files in one: it is a header, and no rater called 'rater'."""
     one = "unit,rater,labels\nu1,ann,joy\nu1,bob,joy\n"
     with pytest.raises(FileError, match="repeats its header in row 3"):
         sa.read(save(f"\ufeff{one}\ufeff{one.replace('u1', 'u2')}"))
@@ -118,7 +109,6 @@ def test_second_header_with_a_byte_order_mark(save):
 @pytest.mark.parametrize("other", ["x", ""])
 @pytest.mark.parametrize("blank", [None, "missing", "empty"])
 def test_a_null_of_json(tmp_path, other, blank):
-    """It is read as it is without the name of the format: also beside blank text."""
     rows = [("u1", "a", other), ("u1", "b", None), ("u2", "a", "x"), ("u2", "b", "y")]
     path = tmp_path / "nulls.jsonl"
     frame = pd.DataFrame(rows, columns=["unit", "rater", "labels"])

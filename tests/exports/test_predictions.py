@@ -54,7 +54,6 @@ def _records(name):
 
 @pytest.mark.parametrize("name", ADD)
 def test_models_are_raters_that_are_marked(name, tmp_path):
-    """The answers of a model are read as those of a rater where asked for; people stay as is."""
     path = write(tmp_path, name, _records(name))
     study = sa.read(path, predictions=True, **OPTIONS.get(name, {}))
     expected = {pair: x for pair, x in SAID.items() if name.startswith("label_") or "gpt" in pair}
@@ -67,7 +66,6 @@ def test_models_are_raters_that_are_marked(name, tmp_path):
 
 
 def test_some_of_the_models(tmp_path):
-    """Models can be named; the others are counted in one warning, of several files together."""
     records = _records("label_studio_json")
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path, half in zip(paths, (records[:1], records[1:]), strict=True):
@@ -80,7 +78,6 @@ def test_some_of_the_models(tmp_path):
 
 
 def test_a_model_that_is_not_there(tmp_path):
-    """The error names the models that can be asked for; a rater may be named as one."""
     path = write(tmp_path, "label_studio_json", _records("label_studio_json"))
     words = r"no model or rater 'owl'\. The models are 'gpt', 'owlet'\."
     with pytest.raises(DataError, match=words):
@@ -92,7 +89,6 @@ def test_a_model_that_is_not_there(tmp_path):
 
 
 def test_an_answer_that_is_left_out_is_not_parsed(tmp_path):
-    """What a model answered about a region is an error only where it is asked for."""
     records = _records("label_studio_json")
     records[0]["predictions"][0]["result"][0]["value"]["start"] = 1
     path = write(tmp_path, "label_studio_json", records)
@@ -147,7 +143,6 @@ def run(*words):
 
 @pytest.mark.usefixtures("batches")
 def test_panel_reads_the_model_that_is_named():
-    """It needs no other option, and a model that is not named is not a human."""
     for words in (["--model", "gpt"], ["--model", "gpt", "--predictions"]):
         rows = json.loads(run("panel", "b0.json", "b1.json", *words, "-f", "json"))
         assert {row["human"] for row in rows} == {1, 2, 3}
@@ -158,7 +153,6 @@ def test_panel_reads_the_model_that_is_named():
 
 @pytest.mark.usefixtures("batches")
 def test_a_report_takes_marked_models_out():
-    """Agreement is that of the people; what is marked is compared with them."""
     study = sa.read("b?.json", predictions=True)
     table = sa.alt_test(study, model="gpt")
     assert {*table["gpt"].humans.index} == {1, 2, 3}
@@ -180,7 +174,6 @@ def test_a_report_takes_marked_models_out():
     ],
 )
 def test_models_among_the_raters_are_named(words):
-    """Commands that count models as raters name the option that leaves them out."""
     files = ("b0.json", "b1.json", "--predictions")
     done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:]])
     assert done.exit_code == 0, done.output
@@ -198,7 +191,6 @@ SEVERAL = ("b0.json", "b1.json", "--filename-column", "batch")
 @pytest.mark.usefixtures("batches")
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 def test_the_file_is_a_column_wherever_a_column_is():
-    """Of an export it is the batch, the group, the cluster, the condition, and in a new table."""
     one = sa.krippendorff_alpha(sa.read("b0.json"))
     rows = json.loads(run("monitor", *SEVERAL, "--at", "batch", "--threshold", "0.4", "-f", "json"))
     assert [(row["at"], row["n_units"]) for row in rows] == [("b0.json", 40), ("b1.json", 80)]
@@ -220,7 +212,6 @@ def test_the_file_is_a_column_wherever_a_column_is():
 @pytest.mark.usefixtures("batches")
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 def test_a_unit_of_several_files_is_converted(tmp_path):
-    """The file belongs to the rating: raters of one unit may stand in different files."""
     for name, rater in (("x", "ann"), ("y", "bob")):
         (tmp_path / f"{name}.csv").write_text(f"unit,rater,labels\nu1,{rater},a\nu2,{rater},\n")
     lines = run(

@@ -8,7 +8,6 @@ from setagree.errors import DataError, FileError, SetagreeWarning
 
 
 def test_prodigy_rejects_are_asked_about(tmp_path):
-    """A rejected example is an answer of some kind; which, the caller says."""
     records = prodigy(TRUTH)
     records[0] |= {"answer": "reject", "accept": []}
     path = write(tmp_path, "prodigy", records)
@@ -22,7 +21,6 @@ def test_prodigy_rejects_are_asked_about(tmp_path):
 
 
 def test_prodigy_sessions_and_no_accept(tmp_path):
-    """Without an annotator the session is the rater; options and no accept are the empty set."""
     records = prodigy(TRUTH)
     for record in records:
         del record["_annotator_id"]
@@ -41,10 +39,7 @@ def two_answers(*hashes):
 
 
 class TestProdigy:
-    """Several questions about one example."""
-
     def test_several_questions(self, tmp_path):
-        """They are counted; one question is silent."""
         with pytest.warns(SetagreeWarning, match="1 example with several '_task_hash'"):
             assert sa.read(put(tmp_path, "two.jsonl", two_answers(1, 2))).n_units == 1
         assert sa.read(put(tmp_path, "one.jsonl", two_answers(1, 1))).n_units == 1

@@ -28,7 +28,6 @@ from setagree.exports.detection import peek, recognised
 
 
 def test_qualtrics_split_without_recoding(save):
-    """Without -99, an answer without a choice is blank like none, and asked about."""
     path = save(qualtrics_split(TRUTH, off=""))
     with pytest.raises(DataError, match=r"5 blank answers .*not recoded as -99"):
         read(path)
@@ -36,7 +35,6 @@ def test_qualtrics_split_without_recoding(save):
 
 
 def test_qualtrics_split_without_marker(save):
-    """The label is also found where no 'Selected Choice' stands before it."""
     assert given_answers(save(qualtrics_split(TRUTH, marker=""))) == answered(TRUTH)
 
 
@@ -49,7 +47,6 @@ def test_qualtrics_split_cells(save):
 
 
 def test_qualtrics_labels_with_commas_are_seen(save):
-    """Qualtrics puts no space after its comma, so that a space shows a comma of the label."""
     path = save(qualtrics_labels(TRUTH))
     with pytest.raises(
         FileError, match=r"'1?2?_?.*a label seems to contain a comma itself; export"
@@ -58,7 +55,6 @@ def test_qualtrics_labels_with_commas_are_seen(save):
 
 
 def test_qualtrics_values_must_be_codes(save):
-    """Text among codes is refused; the sentence names the format of texts."""
     path = save(qualtrics_values(SIMPLE).replace('"1,2"', '"1,x"'))
     assert given_answers(path, blank="missing", label_sep=",")["f1", "lee"] == {"1", "x"}
     with pytest.raises(FileError, match=r"'1,x' is not a list of codes.*tool='qualtrics_labels'"):
@@ -69,7 +65,6 @@ def test_qualtrics_values_must_be_codes(save):
 
 
 def test_qualtrics_previews_are_left_out(save):
-    """Previews and tests are no annotations; one warning counts them."""
     text = qualtrics_labels(SIMPLE).replace("2024,0,True,R_lee", "2024,Survey Preview,True,R_lee")
     with pytest.warns(SetagreeWarning, match=r"1 preview or test response left out\."):
         found = read(save(text), blank="missing")
@@ -77,7 +72,6 @@ def test_qualtrics_previews_are_left_out(save):
 
 
 def test_qualtrics_raters_and_units_without_names(save):
-    """References that are not one each give way to the response; texts alike, to the loop."""
     text = qualtrics_labels(SIMPLE).replace(",R_lee,lee,", ",R_lee,kim,")
     text = re.sub(r"which\? - f\d", "which? - it", text)
     found = read(save(text), blank="missing")
@@ -86,7 +80,6 @@ def test_qualtrics_raters_and_units_without_names(save):
 
 
 def test_qualtrics_headers(save):
-    """Two of three header rows, broken import ids or no loop are refused."""
     lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
     with pytest.raises(FileError, match="line 3 holds no ImportId"):
         read(save("".join([lines[0], *lines[3:]])), tool="qualtrics_labels")
@@ -98,14 +91,12 @@ def test_qualtrics_headers(save):
 
 
 def test_qualtrics_codes_are_told_from_texts_without_a_column_that_says(save):
-    """Where 'Finished' was not exported, the answers themselves tell."""
     for writer, name in [(qualtrics_values, "values"), (qualtrics_labels, "labels")]:
         path = save(writer(SIMPLE).replace("Finished", "Done"))
         assert [f.name for f in recognised(peek(path), FORMATS)] == [f"qualtrics_{name}"]
 
 
 def test_a_long_qualtrics_header_is_not_guessed_about(save):
-    """Where the first response is beyond what is looked at, the layout has to be said."""
     text = qualtrics_labels(SIMPLE).replace("Genres of a film", 20_000 * "x")
     with pytest.raises(OptionError, match="could be 'qualtrics_values', 'qualtrics_labels', "):
         read(save(text))
@@ -133,14 +124,12 @@ def unlooped(truth, spell, finished, *, texts=UNITS):
 
 
 def by_question(truth):
-    """Return the truth with the names of the questions."""
     return {(f"Q{UNITS.index(unit) + 1}", rater): x for (unit, rater), x in truth.items()}
 
 
 @pytest.mark.parametrize("has_finished", [True, False])
 @pytest.mark.parametrize("layout", ["values", "labels"])
 def test_qualtrics_without_loops(save, layout, has_finished):
-    """Each question that fits the pattern is a unit; which, nobody can tell without one."""
     spell = str if layout == "labels" else lambda label: str(SIMPLE_LABELS.index(label) + 1)
     text = unlooped(SIMPLE, spell, "True" if layout == "labels" else "1")
     path = save(text if has_finished else text.replace("Finished", "Done"))
@@ -159,7 +148,6 @@ def test_qualtrics_without_loops(save, layout, has_finished):
 
 
 def test_qualtrics_rows_of_a_matrix(save):
-    """Each row of a matrix is a unit, which is called as its text."""
     text = qualtrics(
         [f"Q1_{k}" for k in range(1, 5)],
         [f"Which genres? - {unit}" for unit in UNITS],
@@ -197,7 +185,6 @@ def split(truth, *, other=False):
 
 
 def test_qualtrics_split_without_loops(save):
-    """Questions with the same choices are the units; with others beside them, a pattern says."""
     assert {rater for _, rater in TRUTH} == {*RATERS}
     assert given_answers(save(split(TRUTH))) == by_question(answered(TRUTH))
     path = save(split(TRUTH, other=True))

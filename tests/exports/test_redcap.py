@@ -9,7 +9,6 @@ from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 
 
 def test_redcap_without_a_status(save):
-    """No tick and no status: nobody can tell; ticks are answers."""
     text = "record_id,item,rater,g___1,g___2\n1,f1,kim,1,0\n2,f1,lee,0,0\n3,f1,max,,\n"
     path = save(text)
     with pytest.raises(DataError, match=r"1 blank answer \(first: line 3\).*<form>_complete"):
@@ -19,7 +18,6 @@ def test_redcap_without_a_status(save):
 
 
 def test_redcap_ticks_in_forms_that_are_not_complete(save):
-    """They are no annotations yet, and one warning counts them."""
     text = "record_id,item,rater,g___1,g____99,g_complete\n1,f1,kim,1,1,2\n2,f1,lee,1,0,1\n"
     with pytest.warns(SetagreeWarning, match="1 record with ticks left out, as 'g_complete'"):
         found = read(save(text))
@@ -27,7 +25,6 @@ def test_redcap_ticks_in_forms_that_are_not_complete(save):
 
 
 def test_redcap_status_is_that_of_its_form(save):
-    """The status to the right of a field is its own; an odd one is an error."""
     text = "record_id,item,rater,a_complete,g___1,g___2,g_complete,z_complete\n1,f1,kim,0,1,0,2,0\n"
     assert read(save(text)) == {("f1", "kim"): {"1"}}
     with pytest.raises(FileError, match=r"line 2, column 'g_complete': '7' is not a status"):
@@ -37,13 +34,11 @@ def test_redcap_status_is_that_of_its_form(save):
 
 
 def test_redcap_records_are_units_where_nothing_else_is(save):
-    """The record comes first and is the unit where no other column is called like one."""
     text = "record_id,rater,g___1,g_complete\nr1,kim,1,2\nr1,lee,0,2\n"
     assert read(save(text)) == {("r1", "kim"): {"1"}, ("r1", "lee"): set()}
 
 
 def test_redcap_questions(save):
-    """Two fields of checkboxes: one is named."""
     text = "record_id,item,rater,g___1,m___1,m___2,x_complete\n1,f1,kim,1,0,1,2\n"
     with pytest.raises(OptionError, match="2 questions, 'g', 'm'"):
         read(save(text))
@@ -51,8 +46,6 @@ def test_redcap_questions(save):
 
 
 class TestRedcap:
-    """Records of several events."""
-
     def test_several_events(self, tmp_path):
         """Two visits of a patient are one unit only with a word about it."""
         text = (
@@ -86,20 +79,15 @@ UNFINISHED = "1 record with ticks left out, as 'rating_complete' is not Complete
 
 
 class TestRepeats:
-    """A form that is repeated within a record."""
-
     def test_repeats_are_ratings(self, save):
-        """Each instance is a rating; what the record says stands in its own row."""
         with pytest.warns(SetagreeWarning, match=UNFINISHED):
             assert read(save(REPEATS)) == RATED
 
     def test_boxes_that_are_not_blank_elsewhere(self, save):
-        """The rows of other forms do not count, also where their boxes are written as unticked."""
         with pytest.warns(SetagreeWarning, match=UNFINISHED):
             assert read(save(REPEATS.replace(",,,,\n", ",,0,0,0\n"))) == RATED
 
     def test_who_repeats(self, save):
-        """A rater in the row of the record, whose repeats are the units."""
         text = (
             "record_id,redcap_repeat_instrument,redcap_repeat_instance,rater,who_complete,item,"
             "g___1,g_complete\n"
@@ -115,7 +103,6 @@ class TestRepeats:
             read(save(twice))
 
     def test_a_rater_who_repeats(self, tmp_path):
-        """One rater's several instances for one unit are repeated ratings."""
         path = put(tmp_path, "a.csv", REPEATS.replace("lee,1,0,0", "kim,1,0,2"))
         with pytest.raises(DataError, match=r"unit 'f2', rater 'kim': 2 times.*duplicates='first'"):
             sa.read(path)
@@ -123,7 +110,6 @@ class TestRepeats:
         assert (study.n_ratings, study.n_repeated) == (3, 1)
 
     def test_instances_without_raters(self, save):
-        """Where nothing names the rater, the instances are raters, with a word about it."""
         text = REPEATS.replace(",rater,", ",mood,").replace("lee,1,0,0", "lee,1,0,2")
         with pytest.warns(SetagreeWarning, match="no column names the rater, so the instances of"):
             found = read(save(text))
@@ -139,7 +125,6 @@ class TestRepeats:
         assert read(save(text)) == {("1", "kim"): {"joy"}, ("1", "lee"): set()}
 
     def test_a_form_that_is_not_repeated(self, save):
-        """The rows of repeats do not count where the question is asked once."""
         text = (
             "record_id,item,rater,g___1,g_complete,redcap_repeat_instrument,"
             "redcap_repeat_instance\n1,f1,kim,1,2,,\n1,,,,,note,1\n2,f1,lee,1,2,,\n"

@@ -27,7 +27,6 @@ PLAIN = "unit,rater,labels\nu1,ana,joy\nu1,ben,joy\nu2,ana,fear\nu2,ben,joy\n"
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.name)
 def test_what_the_table_names_is_there(each, tmp_path):
-    """Every reader and every predicate that the table names exists."""
     with pytest.raises(SetagreeError):
         each.read(tmp_path / "gone.csv", Request())
     for signature in each.signatures:
@@ -35,7 +34,6 @@ def test_what_the_table_names_is_there(each, tmp_path):
 
 
 def test_every_file_of_a_tool_is_in_the_table():
-    """Each file of a tool reads a format, and each format is read by one of them."""
     here = Path(sa.__file__).parent / "exports"
     table = (here / "registry.py").read_text(encoding="utf-8")
     files = {path.stem for path in (here / "tools").glob("*.py")} - {"__init__"}
@@ -72,7 +70,6 @@ def test_signatures(signature, fits):
     [("doc,who,tags", True), ("doc,who,stars", False), ("doc,who", False), ("item,tags,a", False)],
 )
 def test_signatures_by_usual_names(header, fits):
-    """Columns may be told by their usual names: some must be there, some must not."""
     row = ",".join("1" for _ in header.split(","))
     peek = Peek(Path("a.csv"), False, f"{header}\n{row}\n", tuple(header.split(",")), None, ())
     assert Signature("table", roles=["unit", "rater", "labels"]).fits(peek) is fits
@@ -93,7 +90,6 @@ def loaded(monkeypatch, work):
 
 
 def test_the_code_of_a_tool_is_loaded_for_its_exports_alone(tmp_path, monkeypatch):
-    """A plain long table loads the reader of no tool, an export the reader of its own alone."""
     table = tmp_path / "table.csv"
     table.write_text(PLAIN, encoding="utf-8")
     assert loaded(monkeypatch, lambda: sa.agreement(table)) == set()
@@ -165,7 +161,6 @@ TRUTH = {
 
 
 def test_a_format_of_another_package(offered, diary):
-    """It is recognised, named, listed, and read by every road, as one that is built in."""
     offered(lambda: DIARY)
     assert toy.found(sa.read(diary)) == toy.found(sa.read(diary, tool="diary")) == TRUTH
     assert find_export(diary, sa.Reading())[0].name == "diary"
@@ -174,7 +169,6 @@ def test_a_format_of_another_package(offered, diary):
 
 
 def test_a_format_of_another_package_in_the_command(offered, diary):
-    """The command lists it, completes it, sees it and takes its name."""
     offered(lambda: DIARY)
     assert "Diary, text" in ok("formats")
     assert cli_options._format_names()[-1] == "diary"
@@ -186,7 +180,6 @@ def test_a_format_of_another_package_in_the_command(offered, diary):
 
 
 def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
-    """What comes with this package goes before, and then nothing else is loaded."""
     asked = offered(lambda: DIARY)
     sa.read(toy.write(tmp_path, "prodigy"))
     sa.read(toy.write(tmp_path, "lighttag"), tool="lighttag")
@@ -200,7 +193,6 @@ def test_other_packages_are_not_asked_where_a_format_fits(offered, tmp_path):
 
 
 def test_json_that_only_looks_like_ours_may_be_of_another_package(offered, tmp_path):
-    """Rows of raters and labels are ours where no other package knows their keys."""
     rows = [{"doc_id": "u1", "tagged": [{"rater": "ana", "tags": ["joy"]}], "inkwell": 2}]
     path = tmp_path / "rows.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
@@ -228,7 +220,6 @@ def broken():
     ],
 )
 def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load, reason):
-    """It is named in one warning, and neither other formats nor tables suffer from it."""
     offered(lambda: DIARY, load)
     with pytest.warns(SetagreeWarning, match=f"The entry point 'toy:1' is left out: {reason}"):
         assert toy.found(sa.read(diary)) == TRUTH
@@ -238,7 +229,6 @@ def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load
 
 
 def test_without_the_package_the_file_is_unknown(offered, diary):
-    """Nothing of it stays behind."""
     offered()
     with pytest.raises(DataError, match="No column has a usual name"):
         sa.read(diary)

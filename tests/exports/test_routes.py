@@ -62,7 +62,6 @@ def feed(monkeypatch, text):
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet", "parquet.gz"])
 def test_a_workbook_or_parquet_is_read_as_what_it_is(tmp_path, ending):
-    """Tainted judgments are left out of an Appen report, in Excel and Parquet as in CSV."""
     pytest.importorskip("openpyxl" if ending == "xlsx" else "pyarrow")
     frame = appen_frame()
     path = tmp_path / f"report.{ending}"
@@ -84,7 +83,6 @@ def test_a_workbook_or_parquet_is_read_as_what_it_is(tmp_path, ending):
 
 
 def test_typed_exports_in_parquet_are_refused(tmp_path):
-    """A report whose numbers are numbers is no export as the tool writes it; records are JSON."""
     pytest.importorskip("pyarrow")
     path = tmp_path / "report.parquet"
     pd.DataFrame(APPEN[1:], columns=APPEN[0]).to_parquet(path)
@@ -98,8 +96,6 @@ def test_typed_exports_in_parquet_are_refused(tmp_path):
 
 
 class TestSeveralExports:
-    """Several exports of one tool are one study, in the order in which they are given."""
-
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path, monkeypatch):
         """Write the export of two units, and each unit by itself."""
@@ -112,7 +108,6 @@ class TestSeveralExports:
             Path(f"{name}.jsonl").write_text("".join(kept))
 
     def test_they_are_joined(self):
-        """A list, a pattern and the command give what the two in one file give."""
         whole = sa.agreement("all.jsonl").to_frame()
         for files in (["one.jsonl", "two.jsonl"], "[ot]*.jsonl"):
             assert sa.read(files).n_ratings == 4
@@ -133,7 +128,6 @@ class TestSeveralExports:
         assert "'again.jsonl', line" in refusal("score", *files)
 
     def test_other_files_are_refused(self):
-        """A file of another tool, or of none, beside an export is named; so is a roster."""
         appen_frame().to_csv("report.csv", index=False)
         Path("plain.csv").write_text(PLAIN)
         for other, what in (("report.csv", "one of Appen"), ("plain.csv", "none")):
@@ -145,7 +139,6 @@ class TestSeveralExports:
 
 
 def test_columns_that_are_named_are_believed(tmp_path):
-    """Who names columns, or says that it is a table, gets the table."""
     appen_frame().to_csv(tmp_path / "report-1.csv", index=False)
     pattern = str(tmp_path / "report-*.csv")
     named = {"unit": "_unit_id", "rater": "_worker_id", "labels": "emotion"}
@@ -156,7 +149,6 @@ def test_columns_that_are_named_are_believed(tmp_path):
 
 
 def test_standard_input(monkeypatch):
-    """What comes through standard input is looked at, too: exports are refused, tables scored."""
     for text, tool in [(prodigy(), "Prodigy"), (appen_frame().to_csv(index=False), "Appen")]:
         feed(monkeypatch, text)
         with pytest.raises(DataError, match=rf"standard input looks like .*{tool}.* write it to"):
@@ -169,7 +161,6 @@ def test_standard_input(monkeypatch):
 
 
 def test_plain_tables_by_every_road(tmp_path):
-    """A plain table is one, in a pattern, a workbook, a Parquet file or by itself."""
     (tmp_path / "study-1.csv").write_text(PLAIN)
     frame = pd.read_csv(tmp_path / "study-1.csv")
     paths = [tmp_path / "study-1.csv", tmp_path / "study-*.csv"]
@@ -182,7 +173,6 @@ def test_plain_tables_by_every_road(tmp_path):
 
 
 def test_numbers_of_classes_in_a_pattern(tmp_path):
-    """Numbers in rows of lists are labels that a file next to them names; without it, numbers."""
     rows = [{"id": "u1", "annotator": who, "labels": [0]} for who in "ab"]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "rows-1.jsonl").write_text(text)
@@ -194,7 +184,6 @@ def test_numbers_of_classes_in_a_pattern(tmp_path):
 
 
 def test_read_takes_patterns(tmp_path, monkeypatch):
-    """`read` takes patterns, and says that it takes no standard input; a name may have a star."""
     (tmp_path / "prod-1.jsonl").write_text(prodigy())
     with pytest.raises(FileError, match="read from files or a folder that are named"):
         sa.read("-", tool="prodigy")
@@ -205,8 +194,6 @@ def test_read_takes_patterns(tmp_path, monkeypatch):
 
 
 class TestAConditionOnSeveral:
-    """Several exports of one tool are filtered as one, as several plain tables are."""
-
     KEEPS = "round == 1"
 
     @pytest.fixture(autouse=True)
@@ -227,7 +214,6 @@ class TestAConditionOnSeveral:
         return {*study.to_triples()}, dropped
 
     def test_rows_of_all_files(self):
-        """They are kept and counted as those of one file, also where a file keeps none."""
         wanted = self.told("whole.csv", where=self.KEEPS)
         assert wanted[1] == ["where='round == 1' drops 3 of 9 rows."]
         for files in ("ap?.csv", ["ap1.csv", "ap2.csv", "ap3.csv"]):
@@ -236,7 +222,6 @@ class TestAConditionOnSeveral:
             sa.read("ap?.csv", question="emotion", where="round == 7")
 
     def test_what_file_a_row_comes_from(self):
-        """It can be the condition, of several files and of one."""
         wanted, _ = self.told("ap1.csv", where=self.KEEPS)
         for files, n in (("ap?.csv", 9), (["ap1.csv"], 3), ("ap1.csv", 3)):
             found = self.told(files, filename_column="file", where="file == ap1.csv")
@@ -249,7 +234,6 @@ class TestAConditionOnSeveral:
             sa.read("ap?.csv", filename_column="round", where="round == ap1.csv")
 
     def test_the_command(self):
-        """The command keeps the same rows, and says so once."""
         said = ("--where", self.KEEPS, "--question", "emotion", "-f", "json")
         one = CliRunner().invoke(cli.app, ["score", "whole.csv", *said])
         several = CliRunner().invoke(cli.app, ["score", "ap1.csv", "ap2.csv", "ap3.csv", *said])
@@ -257,7 +241,6 @@ class TestAConditionOnSeveral:
         assert several.stderr.count("--where 'round == 1' drops 3 of 9 rows.") == 1
 
     def test_a_file_without_the_column(self):
-        """It is named."""
         appen_frame().to_csv("ap4.csv", index=False)
         with pytest.raises(DataError, match=r"ap4.csv.*: where='round == 1': there is no column"):
             sa.read("ap?.csv", question="emotion", where=self.KEEPS)
@@ -274,7 +257,6 @@ class TestAConditionOnSeveral:
     ],
 )
 def test_options_for_columns_do_not_make_a_table_of_an_export(tmp_path, option, words):
-    """Read as a table, its decisions ('accept') would be taken for the labels."""
     path = tmp_path / "tasks.jsonl"
     path.write_text(prodigy(), encoding="utf-8")
     said = refusal(words[0], path, *words[1:])

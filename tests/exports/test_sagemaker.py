@@ -23,7 +23,6 @@ def test_sagemaker(tmp_path):
 
 
 def test_sagemaker_other_answers(tmp_path):
-    """A classifier gives one label; a question that was not answered is missing."""
     file = tmp_path / "worker-response/iteration-1/0/a.json"
     file.parent.mkdir(parents=True)
     contents = [{"kind": {"label": "crow"}}, {"kind": {"label": "gull"}, "age": {"labels": []}}]
@@ -41,7 +40,6 @@ def test_sagemaker_other_answers(tmp_path):
 
 
 def test_sagemaker_manifest_is_refused(tmp_path):
-    """The consolidated output has no workers: the sentence names the folder that has them."""
     path = tmp_path / "output.manifest"
     row = {"source": "p1", "birds": [1], "birds-metadata": {"human-annotated": "yes"}}
     path.write_text(as_lines([row]), encoding="utf-8")
@@ -50,8 +48,6 @@ def test_sagemaker_manifest_is_refused(tmp_path):
 
 
 class TestSageMaker:
-    """Several jobs in one folder."""
-
     @staticmethod
     def answers(*workers):
         """Return the file of one unit."""

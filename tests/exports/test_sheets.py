@@ -12,7 +12,6 @@ from setagree.exports.format import Request
 
 
 def test_lines_are_those_of_the_file(save):
-    """Places count the lines inside quoted cells, so that an editor finds them."""
     text = '_unit_id,_worker_id,g,g_gold,"ti\ntle"\n1,kim,"a\nb",,x\n1,lee,c,,"y\nz"\n1,max,d,,x\n'
     answers = format_of_name("appen", FORMATS).read(save(text), Request())
     assert answers.places == ["line 3", "line 5", "line 7"]
@@ -20,7 +19,6 @@ def test_lines_are_those_of_the_file(save):
 
 
 def test_rows_are_counted_where_lines_would_be_wrong(save):
-    """Blank lines, which a table does not show, or compressed bytes: rows are counted."""
     text = "unit,rater,labels\nu1,kim,a\n\nu1,lee,a\n"
     plain = format_of_name("plain_long", FORMATS)
     assert plain.read(save(text), Request()).places == ["row 1", "row 2"]
@@ -33,14 +31,12 @@ def test_rows_are_counted_where_lines_would_be_wrong(save):
 
 
 def test_tables_of_numbers_are_no_exports(save):
-    """JSON keeps numbers and lists, which no reader of text expects."""
     path = save('[{"unit": 1, "rater": "kim", "labels": ["a"]}]', "x.json")
     with pytest.raises(FileError, match=r"x\.json is not a table of text, .*'unit'"):
         read(path, tool="plain_long")
 
 
 def test_missing_columns_are_named(save):
-    """A format that is named for another file says which column it lacks."""
     with pytest.raises(
         FileError, match=r"no column 'Created by'; the columns are 'Document', 'Codes'"
     ):
@@ -50,7 +46,6 @@ def test_missing_columns_are_named(save):
 
 
 def test_blank_names_are_left_for_the_assembly(save):
-    """A row without a rater has none, which is refused where rows are counted."""
     assert list(read(save("HITId,WorkerId,Answer.g\nh1, ,a\n"))) == [("h1", None)]
 
 
@@ -63,7 +58,6 @@ def test_encodings(tmp_path):
 
 
 def test_many_rows_are_quick(save):
-    """100,000 rows take no step in Python for each distinct cell again."""
     n = 100_000
     rows = [f"h{k // 3},w{k % 3},{'a|b' if k % 2 else 'a'}" for k in range(n)]
     path = save("HITId,WorkerId,Answer.g\n" + "\n".join(rows) + "\n")

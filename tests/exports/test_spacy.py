@@ -8,7 +8,6 @@ from setagree.errors import DataError, FileError
 
 
 def test_spacy_needs_meta(tmp_path):
-    """Unit and rater come from meta alone, and a score is no answer."""
     records = spacy_cats(TRUTH)
     records[1]["cats"]["crow"] = 0.7
     with pytest.raises(FileError, match=r"line 2, cats\.crow: 0\.7 is neither 0 nor 1"):

@@ -19,7 +19,6 @@ def zooniverse_rows(*annotations):
 
 
 def test_zooniverse_values(save):
-    """A list, one text, null, or no such task."""
     cells = ['[{"task": "T0", "value": "a"}]', '[{"task": "T0", "value": null}]']
     cells += ['[{"task": "T1", "value": ["b"]}]', '[{"task": "T0", "value": []}]']
     found = read(save(zooniverse_rows(*cells)), question="T0")
@@ -37,14 +36,11 @@ def test_zooniverse_values(save):
     ],
 )
 def test_damaged_classifications(cell, sentence, save):
-    """What is no classification is an error with file, line and column."""
     with pytest.raises(FileError, match=f"export.csv, line 2, column 'annotations': .*{sentence}"):
         read(save(zooniverse_rows(cell)))
 
 
 class TestZooniverse:
-    """Several workflows in one file, and values that are no labels."""
-
     @staticmethod
     def csv(folder, rows):
         """Write classifications: who, workflow, value."""
@@ -67,7 +63,6 @@ class TestZooniverse:
 
     @pytest.mark.parametrize("value", [0, False, {}])
     def test_values_that_are_no_labels(self, tmp_path, value):
-        """0 and false are not the empty set."""
         with pytest.raises(FileError, match="is not a list of labels"):
             sa.read(self.csv(tmp_path, [("ann", 12, value), ("bob", 12, ["joy"])]))
 
@@ -76,14 +71,12 @@ SURVEY = [{"choice": "ZEBRA", "answers": {"HOWMANY": "2"}}, {"choice": "LION", "
 
 
 def test_survey_tasks_are_sets_of_choices(save):
-    """What a survey asks about each choice is left alone."""
     cells = [json.dumps([{"task": "T0", "value": value}]) for value in (SURVEY, SURVEY[1:], [])]
     found = read(save(zooniverse_rows(*cells)))
     assert list(found.values()) == [{"ZEBRA", "LION"}, {"LION"}, set()]
 
 
 def test_drawing_tasks_have_no_label_sets(save):
-    """Marks have positions; another task of the same classifications is read."""
     mark = {"tool": 0, "x": 1.5, "y": 2.0, "tool_label": "nest"}
     drawing, question = {"task": "T1", "value": [mark]}, {"task": "T0", "value": "yes"}
     path = save(zooniverse_rows(json.dumps([question, drawing])))

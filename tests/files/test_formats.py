@@ -90,7 +90,6 @@ def write(tmp_path):
 
 
 def refusal(path, kind=FileError, **options):
-    """Return the sentence with which a file is refused."""
     with pytest.raises(kind) as caught:
         read_table(path, **options)
     return str(caught.value)
@@ -117,7 +116,6 @@ def zipped(members):
 
 
 def parquet(frame):
-    """Return a frame as the bytes of a Parquet file."""
     pytest.importorskip("pyarrow")
     content = io.BytesIO()
     frame.to_parquet(content)
@@ -125,7 +123,6 @@ def parquet(frame):
 
 
 def workbook(*sheets):
-    """Return lists of rows as the bytes of a workbook."""
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     book.remove(book.active)
@@ -171,11 +168,8 @@ KINDS = {
 
 
 class TestEveryKind:
-    """One table, every kind of file."""
-
     @pytest.mark.parametrize("name", KINDS)
     def test_same_table(self, write, name):
-        """The cells are the same text in the same order, blank and NA included."""
         assert rows(read_table(write(KINDS[name](), name))) == RECORDS
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.MissingMarkerWarning")
@@ -188,7 +182,6 @@ class TestEveryKind:
         pd.testing.assert_frame_equal(table.to_frame(), expected, rtol=0, atol=1e-12)
 
     def test_a_python_without_xz(self, tmp_path, monkeypatch):
-        """Some builds of Python cannot unpack xz: a file of it is a sentence, others are read."""
         monkeypatch.setitem(sys.modules, "lzma", None)
         (tmp_path / "study.csv.xz").write_bytes(lzma.compress(CSV.encode()))
         with pytest.raises(FileError, match=r"study\.csv\.xz' cannot be unpacked: .*lzma"):
@@ -199,7 +192,6 @@ class TestEveryKind:
     @pytest.mark.filterwarnings("ignore::setagree.errors.MissingMarkerWarning")
     @pytest.mark.parametrize("name", ["study.tsv", "study.parquet", "study.xlsx", "study.csv.xz"])
     def test_columns_are_found(self, write, name):
-        """The door finds the columns of a file by their usual names."""
         table = sa.agreement(write(KINDS[name](), name), blank="empty")
         assert table.to_frame().equals(sa.agreement(FRAME, blank="empty").to_frame())
 
@@ -250,7 +242,6 @@ class TestEveryKind:
             assert study.units.tolist() == [1, 2]
 
     def test_the_unit_of_a_wide_table(self, write):
-        """The column of units is found by its cells in tables that hold lists or numbers."""
         wide = [{"q": "x", "ann": ["a"], "bob": ["a", "b"]}, {"q": "y", "ann": [], "bob": ["a"]}]
         table = read_table(write(json.dumps(wide), "wide.json"))
         assert guess_wide_unit(table) == "q"
@@ -259,8 +250,6 @@ class TestEveryKind:
 
 
 class TestJson:
-    """What is no table of JSON."""
-
     @pytest.mark.parametrize(
         ("content", "name", "words"),
         [
@@ -291,13 +280,11 @@ class TestJson:
         assert words in sentence
 
     def test_one_line_of_lines(self, write):
-        """A single object in a file of lines is a table of one row."""
         assert rows(read_table(write('{"a": "x", "b": ["y"]}\n', "a.jsonl"))) == [
             {"a": "x", "b": ["y"]}
         ]
 
     def test_a_list_in_a_file_of_lines(self, write):
-        """A list of objects is read whatever the ending says."""
         assert len(read_table(write(json.dumps(RECORDS), "a.jsonl"))) == 6
 
     def test_absent_keys(self, write):
@@ -307,7 +294,6 @@ class TestJson:
         assert table.isna().to_numpy().tolist() == [[False, True], [True, False]]
 
     def test_line_ends_inside_text(self, write):
-        """Characters that end lines elsewhere do not end a line of JSON."""
         text = json.dumps({"a": "x\u2028y\x85z"}, ensure_ascii=False)
         table = read_table(write(f"{text}\n{text}\n", "a.jsonl"))
         assert table["a"].tolist() == ["x\u2028y\x85z"] * 2
@@ -320,22 +306,18 @@ class TestJson:
         assert rows(read_table(path, encoding="latin-1")) == RECORDS
 
     def test_place_behind_a_mark(self, write):
-        """The byte that is no UTF-8 is named with its place in the file, the mark counted."""
         start = b'\xef\xbb\xbf[{"unit": "u1", "rater": "ann", "labels": "caf'
         sentence = refusal(write(start + b'\xe9 x"}]', "a.json"))
         assert f"is not UTF-8: byte 0xe9 at offset {len(start)} (line 1)" in sentence
 
     def test_too_large(self, write, monkeypatch):
-        """A file beyond the limit is refused before it is held in memory."""
         monkeypatch.setattr(records, "_MOST_BYTES", 100)
         assert "is over 100 bytes of JSON" in refusal(write(LINES, "a.jsonl"))
 
     def test_a_header_that_looks_like_json(self, write):
-        """A CSV file is one by its ending, whatever its first characters are."""
         assert list(read_table(write('{"a",b\n1,2\n', "a.csv"))) == ['{"a"', "b"]
 
     def test_text_of_json_is_a_csv(self, write):
-        """A table of text with JSON in its cells is not taken for JSON."""
         frame = pd.DataFrame({"unit": ["u1"], "labels": ['["a", "b"]']})
         assert rows(read_table(write(frame.to_csv(index=False), "study"))) == frame.to_dict(
             "records"
@@ -343,10 +325,7 @@ class TestJson:
 
 
 class TestParquet:
-    """Parquet files."""
-
     def test_memory_that_runs_out(self, tmp_path, monkeypatch):
-        """A good file that Arrow finds no memory for is not called damaged."""
         pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
         parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -361,7 +340,6 @@ class TestParquet:
     @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it reads /proc")
     @pytest.mark.parametrize("more", [900, 1100, 1200, 1250, 1300, 1400])
     def test_bounded_address_space(self, write, more):
-        """Where `ulimit -v` bounds a process, a small file is read; nothing waits for ever."""
         path = write(parquet(FRAME), "a.parquet")
         done = subprocess.run(
             [sys.executable, "-c", BOUNDED, str(path), str(more)],
@@ -373,7 +351,6 @@ class TestParquet:
         assert (done.stdout, done.returncode) == ("5\n", 0), done.stderr
 
     def test_threads_that_are_not_to_be_had(self, tmp_path, monkeypatch):
-        """A good file that Arrow finds no threads for is not called damaged."""
         pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
         parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -391,18 +368,15 @@ class TestParquet:
         assert "is a damaged Parquet file" in refusal(path)
 
     def test_no_rows(self, write):
-        """A file without rows is refused."""
         assert "has columns and no rows" in refusal(write(parquet(FRAME[:0]), "a.parquet"))
 
     def test_text_stays_in_arrow(self, write):
-        """Text and lists do not become Python objects before they are needed."""
         table = read_table(write(parquet(FRAME.assign(lists=LISTS)), "a.parquet"))
         assert list(table) == ["doc", "who", "tags", "lists"]
         assert isinstance(table["who"].dtype, pd.ArrowDtype)
         assert isinstance(table["lists"].dtype, pd.ArrowDtype)
 
     def test_without_pyarrow(self, write, monkeypatch):
-        """Without pyarrow the sentence says how it is installed."""
         parquet_file = write(parquet(FRAME), "a.parquet")
         zstd_file = write(zstd(CSV.encode()), "a.csv.zst")
         monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -410,15 +384,11 @@ class TestParquet:
             assert 'pip install "setagree[files]"' in refusal(path, MissingDependencyError)
 
     def test_a_column_that_begins_like_parquet(self, write):
-        """A first column called PAR1 is a name."""
         assert list(read_table(write("PAR1,labels\n1,a\n", "a.csv"))) == ["PAR1", "labels"]
 
 
 class TestExcel:
-    """Workbooks."""
-
     def test_cells_are_the_text_of_a_csv(self, write):
-        """Numbers, flags, days and blank cells are written as a spreadsheet writes them to CSV."""
         path = write(
             workbook(
                 [
@@ -436,7 +406,6 @@ class TestExcel:
         ]
 
     def test_whole_floats(self):
-        """A whole number that is stored as a float has no point in a CSV."""
         assert [binary._as_text(x) for x in (2.0, 1e15, -0.5)] == ["2", "1000000000000000", "-0.5"]
 
     def test_several_sheets(self, write):
@@ -452,7 +421,6 @@ class TestExcel:
         assert "cell B2 is a formula whose result is not stored" in refusal(path)
 
     def test_stored_results(self, write):
-        """A formula with a stored result is that result; an error is refused by its cell."""
         content = workbook([["unit", "labels"], ["u1", '="a"&"b"']])
         for stored, kind in (("a b", "str"), ("#N/A", "e")):
             path = write(with_result(content, stored, kind), "a.xlsx")
@@ -481,7 +449,6 @@ class TestExcel:
         assert "save it as .xlsx" in refusal(write(b"\xd0\xcf\x11\xe0" + b"\0" * 99, "a.xls"))
 
     def test_without_openpyxl(self, write, monkeypatch):
-        """Without openpyxl the sentence says how it is installed."""
         path = write(excel(FRAME), "a.xlsx")
         monkeypatch.setitem(sys.modules, "openpyxl", None)
         assert 'pip install "setagree[files]"' in refusal(path, MissingDependencyError)
@@ -502,10 +469,7 @@ def with_result(content, stored, kind):
 
 
 class TestPacked:
-    """Compressed files."""
-
     def test_a_cell_far_away(self, tmp_path):
-        """A workbook with a stray cell in its last corner is read in seconds, the cell with it."""
         openpyxl = pytest.importorskip("openpyxl", reason="it writes workbooks")
         book = openpyxl.Workbook()
         for row in (["unit", "rater", "labels"], ["u1", "ann", "a"]):
@@ -519,7 +483,6 @@ class TestPacked:
         assert frame.iloc[-1].tolist() == ["", "", "", "x"]
 
     def test_a_workbook_of_blank_cells(self, tmp_path):
-        """Cells of nothing but space are no table."""
         openpyxl = pytest.importorskip("openpyxl", reason="it writes workbooks")
         book = openpyxl.Workbook()
         book.active.append([" "])
@@ -533,58 +496,47 @@ class TestPacked:
         assert refusal(write(content[: len(content) // 2], "a.csv.x"))
 
     def test_zip_of_none_or_several(self, write):
-        """An archive of none or several files is refused by their names."""
         assert "of 0 files; one alone" in refusal(write(zipped({"a/": ""}), "a.zip"))
         several = zipped({"a.csv": CSV, "b.csv": CSV})
         assert "of 2 files ('a.csv', 'b.csv'); one alone" in refusal(write(several, "a.zip"))
 
     def test_locked_zip(self, write):
-        """An archive with a password is refused."""
         content = bytearray(zipped({"a.csv": CSV}))
         content[6] |= 1  # the flag in the header of the file ...
         content[content.index(b"PK\x01\x02") + 8] |= 1  # ... and in the directory
         assert "cannot be unpacked" in refusal(write(bytes(content), "a.zip"))
 
     def test_cut_zip(self, write):
-        """An archive without its end is refused."""
         assert "damaged or cut off" in refusal(write(zipped({"a.csv": CSV})[:60], "a.zip"))
 
     def test_other_formats(self, write):
-        """Other formats are named in the refusal."""
         assert "a PDF" in refusal(write(b"%PDF-1.7\n", "a.csv"))
 
 
 class TestStandardInput:
-    """The path ``-``."""
-
     @pytest.mark.parametrize("name", ["study.csv", "study.jsonl", "study.csv.gz", "study.parquet"])
     def test_every_kind(self, monkeypatch, name):
-        """What comes through standard input is told by its first bytes, and read."""
         content = KINDS[name]()
         content = content if isinstance(content, bytes) else content.encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         assert rows(read_table("-")) == RECORDS
 
     def test_larger_than_memory(self, monkeypatch):
-        """What is large is held on disk."""
         monkeypatch.setattr(streams, "_IN_MEMORY", 10)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
         assert rows(read_table("-")) == RECORDS
 
     def test_errors_name_it(self, monkeypatch):
-        """Errors call it standard input."""
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
         assert refusal("-") == "standard input is empty."
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1\n")))
         assert refusal("-").startswith("standard input, line 2 has 1 cell")
 
     def test_a_file_of_that_name(self, write, monkeypatch):
-        """A file called "-" is read by another spelling of its path."""
         monkeypatch.chdir(write(CSV, "-").parent)
         assert rows(read_table("./-")) == RECORDS
 
     def test_a_pipe(self):
-        """The command reads from a pipe."""
         pytest.importorskip("typer")
         code = "import setagree as sa; print(len(sa.agreement('-', blank='empty').to_frame()))"
         done = subprocess.run(
@@ -598,7 +550,6 @@ class TestStandardInput:
 
 @pytest.mark.parametrize("name", ["study.csv", "study.json", "study.parquet", "study.xlsx"])
 def test_nothing_is_left_open_or_changed(write, name):
-    """Reading does not change a file; the resource warnings of open files are errors here."""
     path = write(KINDS[name](), name)
     before = path.read_bytes()
     read_table(path)
@@ -606,7 +557,6 @@ def test_nothing_is_left_open_or_changed(write, name):
 
 
 def test_labels_that_are_numbers(write):
-    """Numbers where labels are due are refused in Parquet, and are text in Excel."""
     frame = pd.DataFrame({"unit": [1, 1], "rater": ["a", "b"], "labels": [1, 2]})
     with pytest.raises(sa.SetagreeError, match="holds int64 numbers where labels are due"):
         sa.agreement(write(parquet(frame), "a.parquet"))
@@ -619,7 +569,6 @@ def test_labels_that_are_numbers(write):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", KINDS)
 def test_damage_is_told_in_a_sentence(write, name):
-    """Whatever bytes are cut off or changed, the file is read or refused in a sentence."""
     content = KINDS[name]()
     content = content if isinstance(content, bytes) else content.encode()
     rng = random.Random(name)
@@ -636,8 +585,6 @@ def test_damage_is_told_in_a_sentence(write, name):
 
 
 class TestBounds:
-    """What is unpacked has a bound, and memory that runs out is a sentence."""
-
     def test_parquet(self, write, monkeypatch):
         """A packed Parquet file is read up to a bound; one that is not packed has none."""
         pytest.importorskip("pyarrow")
@@ -652,7 +599,6 @@ class TestBounds:
     @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
     @pytest.mark.parametrize("name", ["bomb.csv.packed", "bomb.tsv"])
     def test_packed_text(self, write, monkeypatch, pack, name):
-        """Packed CSV and TSV have a limit, too; a plain file is as large as it is."""
         monkeypatch.setattr(delimited, "_MEMORY", 100)
         text = CSV + "u4,ana,joy\n" * 1000
         assert len(read_table(write(text, "plain.csv"))) == len(FRAME) + 1000
@@ -661,7 +607,6 @@ class TestBounds:
         assert "setagree.tally(path)" in sentence
 
     def test_packed_workbook(self, tmp_path, monkeypatch):
-        """A workbook is refused by the size of what it unpacks to."""
         pytest.importorskip("openpyxl", reason="it writes Excel")
         path = tmp_path / "study.xlsx"
         FRAME.to_excel(path, index=False)
@@ -670,7 +615,6 @@ class TestBounds:
         assert "unpacks to more than 100 bytes of XML" in refusal(path)
 
     def test_packed_text_in_pieces(self, write, monkeypatch):
-        """Compressed text is reduced by the size of its content, and refused if that is no way."""
         pytest.importorskip("duckdb", reason="engines need the files extra")
         rows = [f"u{k},{who},{'ab'[k % 2]}\n" for k in range(99) for who in "xy"]
         archive = io.BytesIO()
@@ -733,8 +677,6 @@ class TestBounds:
 
     @pytest.mark.parametrize("read", [sa.read, sa.agreement])
     def test_memory_of_the_study(self, write, monkeypatch, read):
-        """So does a file whose cells are read, but of which no study can be built."""
-
         def full(*_):
             raise MemoryError
 

@@ -20,7 +20,6 @@ KEYED = {
 
 @pytest.mark.parametrize("name", KEYED)
 def test_an_object_of_objects_is_a_table_of_rows(name, tmp_path):
-    """The name of each is its unit; a key that one of them lacks is a missing cell."""
     records = KEYED[name]
     path = tmp_path / "keyed.json"
     path.write_text(json.dumps(records))
@@ -32,7 +31,6 @@ def test_an_object_of_objects_is_a_table_of_rows(name, tmp_path):
 
 
 def test_objects_that_name_their_units_keep_them(tmp_path):
-    """The name of an object that has a unit, a rater and labels is that of the rating."""
     rows = {"r1": {"doc": "d1", "who": "ann", "tags": "a"}, "r2": {"doc": "d1", "who": "b"}}
     path = tmp_path / "keyed.json"
     path.write_text(json.dumps(rows))
@@ -40,7 +38,6 @@ def test_objects_that_name_their_units_keep_them(tmp_path):
 
 
 def test_objects_of_columns_stay_columns(tmp_path):
-    """What pandas writes by default, and raters by name, are read as columns."""
     path = tmp_path / "columns.json"
     frame = pd.DataFrame({"unit": ["u1", "u2"], "rater": ["ann", "b"], "labels": ["a", "b"]})
     for table in (frame, frame.set_index(frame["unit"] + "x")):
@@ -52,7 +49,6 @@ def test_objects_of_columns_stay_columns(tmp_path):
 
 
 def test_as_many_objects_as_keys_are_questionable(tmp_path):
-    """Two units by two raters could be two columns of two rows: a warning gives the names."""
     path = tmp_path / "square.json"
     path.write_text(json.dumps({"u1": {"a": "joy", "b": "joy"}, "u2": {"a": "fear", "b": "joy"}}))
     with pytest.warns(SwappedColumnsWarning, match="the names 'u1', 'u2' are read as columns"):
@@ -60,7 +56,6 @@ def test_as_many_objects_as_keys_are_questionable(tmp_path):
 
 
 def test_many_keys_are_recognised_in_linear_time(tmp_path):
-    """Rows that are keyed by their unit are not compared with one another."""
     n = 100_000
     path = tmp_path / "keyed.json"
     started = process_time()
@@ -74,7 +69,6 @@ def test_many_keys_are_recognised_in_linear_time(tmp_path):
 
 
 def test_long_cells_are_compared_once(tmp_path):
-    """To find the column of units, the cells of 400 columns are counted, not compared by pairs."""
     texts = [f"{k} " * 8000 for k in range(1600)]
     frame = pd.DataFrame({f"c{k}": texts[4 * k : 4 * k + 4] for k in range(400)})
     started = process_time()

@@ -40,7 +40,6 @@ def found(study):
 
 @pytest.fixture
 def flat(tmp_path):
-    """Return a copy of the flat dataset."""
     return Path(shutil.copytree(WRITTEN / "flat", tmp_path / "flat"))
 
 
@@ -57,10 +56,7 @@ def save(folder, table, features):
 
 
 class TestReading:
-    """What is read."""
-
     def test_an_empty_first_batch_is_no_empty_dataset(self, tmp_path):
-        """A file may begin with a batch without rows; the command looks at the first ones."""
         table = pa.table({"unit": [1, 1], "rater": ["mia", "noa"], "labels": ["crow", "gull"]})
         folder = save(tmp_path / "d", table, {})
         with (
@@ -74,7 +70,6 @@ class TestReading:
 
     @pytest.mark.parametrize("name", ["flat", "nested", "nested/train"])
     def test_what_the_library_wrote(self, name):
-        """The truth comes back by every road, from rows and from units that hold their raters."""
         path = WRITTEN / name
         assert found(sa.read(path)) == TRUTH
         triples = [(rater, unit, labels) for (unit, rater), labels in TRUTH.items()]
@@ -107,14 +102,12 @@ class TestReading:
         ],
     )
     def test_every_list_of_classes(self, tmp_path, kind, feature):
-        """Lists of whatever type are lists of names, and a null is none."""
         labels = pa.array([[0, 3], None, [1, 2]], kind)
         table = pa.table({"unit": ["a", "b", "b"], "rater": ["x", "x", "y"], "labels": labels})
         study = sa.read(save(tmp_path / "all", table, {"labels": feature}))
         assert found(study) == {("a", "x"): {NAMES[0], NAMES[3]}, ("b", "y"): {NAMES[1], NAMES[2]}}
 
     def test_objects_of_lists(self, tmp_path):
-        """A sequence of objects, which older versions store as an object of lists."""
         kind = pa.struct({"rater": pa.list_(pa.string()), "labels": pa.list_(pa.list_(pa.int64()))})
         raters = pa.array([{"rater": ["x", "y"], "labels": [[0], [1, 2]]}], kind)
         features = {
@@ -165,8 +158,6 @@ class TestReading:
 
 
 class TestRefusals:
-    """What is refused, in one sentence."""
-
     @pytest.mark.parametrize(
         ("name", "content", "sentence"),
         [
@@ -209,7 +200,6 @@ class TestRefusals:
                 read(flat)
 
     def test_cut_off(self, flat):
-        """A file of rows that is cut off is no dataset with fewer rows."""
         data = flat / "data-00001-of-00002.arrow"
         whole = data.read_bytes()
         data.write_bytes(whole.replace(b"annotator", b"annotat\xb0r"))
@@ -223,13 +213,11 @@ class TestRefusals:
             sa.read(flat)
 
     def test_without_rows(self, tmp_path):
-        """A dataset without rows has nothing to score."""
         table = pa.table({"unit": pa.array([], pa.string())})
         with pytest.raises(FileError, match="has columns and no rows"):
             sa.agreement(save(tmp_path / "none", table, {}))
 
     def test_options_of_other_files(self, flat):
-        """A query and a sheet are for other files."""
         with pytest.raises(OptionError, match="sql='SELECT 1' is for SQLite databases"):
             sa.read(flat, sql="SELECT 1")
         with pytest.raises(OptionError, match="sheet=1 is for Excel workbooks"):
@@ -237,14 +225,12 @@ class TestRefusals:
         assert "is read into memory as a whole" in refusal("score", flat, "--memory-limit", "1GB")
 
     def test_without_pyarrow(self, flat, monkeypatch):
-        """Without pyarrow the sentence says how it is installed."""
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(MissingDependencyError, match=r'pip install "setagree\[files\]"'):
             read_table(flat)
 
 
 def test_numbers_in_parquet(tmp_path):
-    """A Parquet file with numbers or lists is read by `read` as by `agreement`."""
     table = pa.table({"unit": [1, 1], "rater": ["a", "b"], "labels": [["x"], ["x", "y"]]})
     pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "a.parquet")
     study = sa.read(tmp_path / "a.parquet")

@@ -20,8 +20,6 @@ def folder(tmp_path, monkeypatch):
 
 
 class TestSeveral:
-    """A list of files is one table."""
-
     def test_order(self):
         """The rows come in the order given; a pattern and the list it stands for are one."""
         both = ["round-1.csv", "round-2.csv"]
@@ -59,11 +57,8 @@ class TestSeveral:
 
 
 class TestSheets:
-    """One sheet of a workbook."""
-
     @pytest.fixture(autouse=True)
     def book(self):
-        """Write a workbook of two rounds and a codebook."""
         pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
         with pd.ExcelWriter("rounds.xlsx") as book:
             read_table("round-1.csv").to_excel(book, sheet_name="Round 1", index=False)
@@ -94,20 +89,16 @@ class TestSheets:
             read_table("rounds.xlsx", sheet=3)
 
     def test_no_workbook(self):
-        """A file without sheets has none to name."""
         with pytest.raises(OptionError, match=r"sheet=1 is for Excel workbooks; 'round-1\.csv' is"):
             read_table("round-1.csv", sheet=1)
 
 
 class TestAddresses:
-    """Only files on this computer are read."""
-
     @pytest.mark.parametrize(
         "address",
         ["https://example.com/a.csv", "s3://bucket/a-*.parquet", "hf://datasets/x/y", "gs://b/a"],
     )
     def test_one_sentence(self, address):
-        """An address is called one, whole, even where a path has made one slash of two."""
         for path in (address, Path(address), [address]):
             with pytest.raises(FileError) as caught:
                 read_table(path)
@@ -117,7 +108,6 @@ class TestAddresses:
             expanded(address)
 
     def test_names_that_look_like_one(self):
-        """A file that is there is read whatever its name; so is a drive of one letter."""
         Path("s3:").mkdir()
         Path("s3:/a.csv").write_text("a\n1\n")
         assert matching("s3:/a.csv") == [Path("s3:/a.csv")]

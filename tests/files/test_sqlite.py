@@ -60,10 +60,7 @@ USUAL = [("doc", "unit"), ("who", "rater"), ("tags", "labels")]
 
 
 class TestReading:
-    """What is read."""
-
     def test_the_only_table(self):
-        """Without a query, all rows of the only table are read; numbers keep their type."""
         frame = read_table(database("a.db", "CREATE INDEX i ON ratings (doc)"))
         assert list(frame) == ["doc", "who", "tags", "score"]
         assert frame["doc"].tolist() == [1, 1, 2, 2, 3, 3]
@@ -79,7 +76,6 @@ class TestReading:
         assert frame["unit"].tolist() == [1, 2, 3, 1, 3]
 
     def test_several_tables(self):
-        """Several tables and views are listed, with a query that names one."""
         path = database("a.db", 'CREATE TABLE "the ""raters" (x)', "CREATE VIEW v AS SELECT 1")
         with pytest.raises(FileError) as caught:
             read_table(path)
@@ -91,11 +87,9 @@ class TestReading:
 
     @pytest.mark.parametrize("name", ["a b#.db", "50%?.sqlite", "x.csv", "é.sqlite3"])
     def test_names_of_files(self, name):
-        """The content tells what it is, and no sign of a name is one of an address."""
         assert len(read_table(database(name))) == 6
 
     def test_full_text_tables(self):
-        """Tables for full-text search are read, too."""
         try:
             path = database(
                 "a.db",
@@ -107,7 +101,6 @@ class TestReading:
         assert len(read_table(path, sql="SELECT * FROM f WHERE tags MATCH 'joy'")) == 3
 
     def test_every_road(self):
-        """The function, the command and the frame give the same numbers."""
         path = database()
         frame = pd.DataFrame([*ROWS[:3], *ROWS[4:]], columns=["unit", "rater", "labels", "score"])
         study = sa.read(path, sql=QUERY)
@@ -127,7 +120,6 @@ class TestReading:
         assert ok("score", path, *named, "-f", "csv") == score
 
     def test_with_other_options(self):
-        """Rows are dropped, and files are told apart, as in every table."""
         database("a.db")
         database("b.db", rows=[(9, "ann", "joy", 1), (9, "bob", "joy", 1)])
         with pytest.warns(sa.errors.SetagreeWarning, match="drops 5 of 7 rows"):
@@ -137,15 +129,12 @@ class TestReading:
         assert study.units.tolist() == [9]
 
     def test_what_a_tool_exported_is_seen(self):
-        """The first rows are looked at as those of a workbook are."""
         peeked = peek(usual())
         assert peeked.is_binary
         assert peeked.header == ("unit", "rater", "labels", "score")
 
 
 class TestRefusals:
-    """What is refused, in one sentence."""
-
     @pytest.mark.parametrize(
         "query",
         [
@@ -161,7 +150,6 @@ class TestRefusals:
         ],
     )
     def test_more_than_reading(self, query):
-        """Whatever would write, or open another file, is refused, and changes nothing."""
         path = database()
         before = path.read_bytes()
         with pytest.raises(OptionError, match=r"sql=.* does more than read .*: write one SELECT"):
@@ -185,13 +173,11 @@ class TestRefusals:
         ],
     )
     def test_wrong_queries(self, query, sentence):
-        """The sentence says the query, what SQLite says of it, and which tables there are."""
         with pytest.raises(OptionError, match="sql=") as caught:
             read_table(database(), sql=query)
         assert sentence in str(caught.value)
 
     def test_no_query(self):
-        """A blank query, and one that is no text, are refused where it is said."""
         for number, sql in enumerate(("", " ", 3, ["SELECT 1"])):
             with pytest.raises(OptionError, match="sql="):
                 sa.read(database(f"{number}.db"), sql=sql)
@@ -199,7 +185,6 @@ class TestRefusals:
             sa.read("0.db", sql=QUERY, tool="prodigy")
 
     def test_other_files(self):
-        """A query is for databases alone."""
         Path("a.csv").write_text("unit,rater,labels\nu1,ann,joy\n")
         pd.DataFrame(ROWS).rename(columns=str).to_parquet("a.parquet")
         for name in ("a.csv", "a.parquet"):
@@ -241,7 +226,6 @@ class TestRefusals:
             read_table(odd)
 
     def test_larger_than_memory(self, monkeypatch):
-        """An endless query, and what is to be reduced, are refused."""
         endless = "WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c) SELECT n"
         monkeypatch.setattr(checks, "MOST_BYTES", 2_000_000)
         path = database()
@@ -269,10 +253,7 @@ class TestRefusals:
 
 
 class TestNothingIsWritten:
-    """The file is never changed, and nothing is left beside it."""
-
     def test_write_ahead_log(self):
-        """A database with a write-ahead log is read with what is in the log, and gets no files."""
         path = database()
         connection = sqlite3.connect(path)
         connection.execute("PRAGMA journal_mode = wal")

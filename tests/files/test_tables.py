@@ -42,7 +42,6 @@ def write(tmp_path):
 
 
 def refusal(path, **options):
-    """Return the sentence with which a file is refused."""
     with pytest.raises(FileError) as caught:
         read_table(path, **options)
     return str(caught.value)
@@ -69,7 +68,6 @@ PIECES += ["\n", "\n", "\n\n", "\r\n", "\r", "\ufeff", "u1,ann,joy\n", 'u2,bob,"
 
 @given(text=st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_arrow_and_pandas_read_the_same(text):
-    """A file is read with the same cells, or refused with the same sentence, by both readers."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         path = Path(folder, "study.csv")
         path.write_text(f"unit,rater,labels\n{text}", encoding="utf-8", newline="")
@@ -88,10 +86,7 @@ def outcome(path):
 
 
 class TestCells:
-    """What stands in a cell."""
-
     def test_every_cell_is_the_text_that_stands_there(self, write):
-        """NA, None, nan, numbers and blanks stay text: a label called None is a label."""
         text = "a,b,c\nNA,None,nan\nnull,N/A,\n007,1.0,TRUE\n"
         frame = read_table(write(text))
         assert frame.to_numpy().tolist() == [
@@ -105,26 +100,21 @@ class TestCells:
         "cell", ["=cmd()", "<script>", "%s", "{x}", "x" * 10_000, "🙂", "\u202eabc", "a\\b", "'"]
     )
     def test_odd_labels_are_labels(self, write, cell):
-        """Formulas, markup, templates, long text, emoji and right-to-left text are only text."""
         assert read_table(write(f"unit,labels\nu1,{cell}\n"))["labels"].tolist() == [cell]
 
     def test_quoted_cells(self, write):
-        """A quoted cell may hold the delimiter, doubled quotes and line breaks."""
         text = 'unit,labels\nu1,"a, ""b"""\nu2,"joy\nfear"\nu3,"x"\n'
         assert read_table(write(text))["labels"].tolist() == ['a, "b"', "joy\nfear", "x"]
 
     def test_spaces_stay_in_cells_and_go_from_names(self, write):
-        """Column names are trimmed, so that they can be named; cells are not touched."""
         frame = read_table(write(" unit , labels\nu1, joy \n"))
         assert list(frame.columns) == ["unit", "labels"]
         assert frame["labels"].tolist() == [" joy "]
 
     def test_rows_are_numbered_from_zero(self, write):
-        """The index is that of a fresh table, whatever the header took up."""
         assert read_table(write(TABLE)).index.tolist() == [0, 1, 2, 3]
 
     def test_the_file_is_not_changed(self, write):
-        """Reading leaves the bytes and the time of the file alone."""
         path = write(TABLE)
         before = path.read_bytes(), path.stat().st_mtime_ns
         read_table(path)
@@ -132,8 +122,6 @@ class TestCells:
 
 
 class TestForms:
-    """Line ends, encodings, compression, paths."""
-
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("last", [True, False])
     def test_line_ends(self, write, end, last):
@@ -161,12 +149,10 @@ class TestForms:
         assert (list(frame.columns), frame["labels"].tolist()) == (["unit", "labels"], ["é"])
 
     def test_byte_order_mark_of_a_named_byte_order(self, write):
-        """A mark that the encoding leaves in the text is no part of the first name."""
         path = write(codecs.BOM_UTF16_LE + "unit,labels\nu1,é\n".encode("utf-16-le"))
         assert list(read_table(path, encoding="utf-16-le").columns) == ["unit", "labels"]
 
     def test_characters_across_blocks(self, write, monkeypatch):
-        """A character or a line end that two blocks of bytes share is read whole."""
         monkeypatch.setattr(delimited, "_BLOCK", 3)
         text = 'unit;labels\r\n"né";"é, 🙂"\r\nn2;\r\n'
         assert read_table(write(text)).to_numpy().tolist() == [["né", "é, 🙂"], ["n2", ""]]
@@ -177,34 +163,27 @@ class TestForms:
         assert read_table(write(gzip.compress(TABLE.encode()), name)).to_numpy().tolist() == ROWS
 
     def test_blank_lines_are_no_rows(self, write):
-        """Blank lines, of spaces or none, before, between and after rows do not count."""
         text = "\n" + TABLE.replace("u2,ann", "\n   \nu2,ann", 1) + "\n\n"
         assert read_table(write(text)).to_numpy().tolist() == ROWS
 
     def test_path_may_be_text_or_path(self, write):
-        """A path is given as text or as a path object."""
         path = write(TABLE)
         assert read_table(str(path)).equals(read_table(path))
 
     def test_home_is_expanded(self, write, monkeypatch):
-        """A tilde stands for the home folder, as in pandas."""
         monkeypatch.setenv("HOME", str(write(TABLE).parent))
         assert len(read_table("~/study.csv")) == 4
 
 
 class TestDelimiter:
-    """What stands between two columns."""
-
     @pytest.mark.parametrize("mark", files.DELIMITERS)
     def test_each_is_found(self, write, mark):
-        """Comma, semicolon, tab and bar are found from the text."""
         text = f"unit{mark}rater{mark}labels\nu1{mark}ann{mark}joy\n"
         assert read_table(write(text)).to_numpy().tolist() == [["u1", "ann", "joy"]]
 
     @pytest.mark.parametrize("mark", files.DELIMITERS)
     @pytest.mark.parametrize("label_sep", [*files.DELIMITERS, "#", " "])
     def test_the_separator_of_labels_is_not_taken_for_it(self, tmp_path, mark, label_sep):
-        """However many labels the cells hold, the header decides what splits the columns."""
         path = tmp_path / "study.csv"
         rows = [
             ["u1", "ann", label_sep.join("abcdef")],
@@ -216,17 +195,14 @@ class TestDelimiter:
         assert read_table(path).to_numpy().tolist() == rows
 
     def test_unquoted_labels_with_commas(self, write):
-        """A semicolon file need not quote its commas, not even in a name of the header."""
         frame = read_table(write("unit;ann;Smith, J.\nu1;a, b;c\nu2;a;b, c, d\n"))
         assert frame.to_numpy().tolist() == [["u1", "a, b", "c"], ["u2", "a", "b, c, d"]]
 
     def test_tsv_by_ending(self, write):
-        """The ending .tsv says that tabs split the columns, even where commas would fit better."""
         path = write("unit, id\tlabels, all\nu1, x\ta, b\n", "study.TSV")
         assert list(read_table(path).columns) == ["unit, id", "labels, all"]
 
     def test_tsv_that_is_a_csv(self, write):
-        """Where there is no tab in the header, the ending is not believed."""
         assert read_table(write(TABLE, "study.tsv")).to_numpy().tolist() == ROWS
 
     def test_it_can_be_given(self, write):
@@ -239,21 +215,16 @@ class TestDelimiter:
 
     @pytest.mark.parametrize("label_sep", ["", ", ", '"', "\n"])
     def test_it_is_one_character(self, write, label_sep):
-        """What cannot stand between columns is refused before anything is read."""
         with pytest.raises(OptionError, match="cannot stand between columns"):
             read_table(write(TABLE), delimiter=label_sep)
 
     def test_a_long_sample_is_cut_at_a_line(self, write):
-        """The lines that are looked at are whole ones."""
         text = "unit;labels\n" + "u1;a,b\n" * 20_000
         assert read_table(write(text)).shape == (20_000, 2)
 
 
 class TestHeader:
-    """The names of the columns."""
-
     def test_columns_without_a_name(self, write):
-        """A blank name, as of an index that pandas wrote, becomes the place of the column."""
         assert list(read_table(write(",ann,\n0,a,x\n1,b,\n")).columns) == [
             "column 1",
             "ann",
@@ -261,11 +232,9 @@ class TestHeader:
         ]
 
     def test_blank_columns_go(self, write):
-        """A column that is blank from its name down is what a trailing delimiter leaves."""
         assert list(read_table(write("unit,ann,\nu1,a,\nu2,b,\n")).columns) == ["unit", "ann"]
 
     def test_named_blank_columns_stay(self, write):
-        """A rater who left every cell blank is still a column."""
         assert list(read_table(write("unit,ann,bob\nu1,a,\nu2,b,\n"))) == ["unit", "ann", "bob"]
 
     @pytest.mark.parametrize("header", ["unit,labels,labels", "labels,unit,labels ", "a,a,a"])
@@ -278,8 +247,6 @@ BELOW = "id,ann,bob,cem\nu1,a,b,a\nu2,b,,b\nu3,a,a,c\n"
 
 
 class TestTitle:
-    """Rows above the header: they are named, and left out where the header's row is named."""
-
     @pytest.mark.parametrize(
         ("above", "mark", "n"),
         [
@@ -290,7 +257,6 @@ class TestTitle:
         ],
     )
     def test_seen_and_left_out(self, write, above, mark, n):
-        """The error names the row of the header; with it the table is that of a clean file."""
         path = write(above.replace(",,", mark * 2) + BELOW.replace(",", mark))
         words = rf"line 1 has text in 1 cell, 'Round 1.*, and line {n} in 4\. If line {n} has the"
         with pytest.raises(FileError, match=rf"{words} .* use header_row={n}, or delete the lines"):
@@ -301,7 +267,6 @@ class TestTitle:
         assert (study.units.tolist(), study.n_ratings) == (["u1", "u2", "u3"], 8)
 
     def test_lines_are_those_of_the_file(self, write):
-        """An error below the header counts the lines above it."""
         path = write("Round 1\n\n" + BELOW + "u4,a\n")
         assert "line 7 has 2 cells, the header 4" in refusal(path, header_row=3)
         assert "nothing else from line 9 on" in refusal(path, header_row=9)
@@ -316,16 +281,13 @@ class TestTitle:
         ],
     )
     def test_no_title(self, write, text):
-        """Named columns, numbers and a single column are tables as they are."""
         assert len(read_table(write(text))) == 2
 
     def test_the_first_row_may_be_the_header(self, write):
-        """It is, if it is named."""
         frame = read_table(write("id,,,\nx,y,z,w\nu1,a,b,c\n"), header_row=1)
         assert list(frame) == ["id", "column 2", "column 3", "column 4"]
 
     def test_in_a_workbook(self, tmp_path):
-        """Rows are those of the sheet, blank ones among them."""
         openpyxl = pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
         book = openpyxl.Workbook()
         rows = [line.split(",") for line in BELOW.splitlines()]
@@ -343,7 +305,6 @@ class TestTitle:
             sa.Reading(header_row=row)
 
     def test_other_files(self, write):
-        """What has no lines or rows above its columns refuses it."""
         path = write('[{"unit": "u1", "rater": "ann", "labels": "a"}]', "study.json")
         with pytest.raises(OptionError, match="header_row=2 is for CSV files and Excel workbooks"):
             sa.read(path, header_row=2)
@@ -352,8 +313,6 @@ class TestTitle:
 
 
 class TestNoTable:
-    """Text that is no table."""
-
     @pytest.mark.parametrize("content", ["", "\ufeff", "\n\n", "  \n"])
     def test_nothing_in_it(self, write, content):
         """A file of 0 bytes, or of a byte order mark or blank lines, is refused."""
@@ -362,7 +321,6 @@ class TestNoTable:
 
     @pytest.mark.parametrize("content", ["unit,rater,labels\n", "unit,rater,labels", "unit\n\n"])
     def test_header_only(self, write, content):
-        """A header without rows is refused."""
         assert "has a header and no rows" in refusal(write(content))
 
     @pytest.mark.parametrize(
@@ -370,26 +328,22 @@ class TestNoTable:
     )
     @pytest.mark.parametrize("before", [0, 1, 3])
     def test_more_cells_than_the_header(self, write, row, found, before):
-        """A row with too many cells, the first one too, is refused by its line number."""
         lines = ["unit,rater,labels", *["u1,ann,a"] * before, row, "u4,bob,a"]
         sentence = refusal(write("\n".join(lines) + "\n"))
         assert f"line {before + 2} has {found}, the header 3" in sentence
         assert "double quotes" in sentence
 
     def test_every_row_longer_than_the_header(self, write):
-        """Where pandas would make an index of the surplus, the row is refused."""
         assert "line 2 has 3 cells, the header 2" in refusal(write("unit,labels\n1,2,3\n4,5,6\n"))
 
     @pytest.mark.parametrize("row", ["u3,ann", "u3"])
     @pytest.mark.parametrize("after", ["", "\n", "\nu4,bob,\n"])
     def test_fewer_cells_than_the_header(self, write, row, after):
-        """A cut-off row is refused: the blank that pandas fills in could be read as an answer."""
         sentence = refusal(write(f'{TABLE}u2,cy,""\n{row}{after}'))
         assert "line 7 has" in sentence
         assert "cut off" in sentence
 
     def test_line_numbers_count_lines(self, write):
-        """Line breaks in cells and blank lines count, so that the number is that of an editor."""
         text = 'unit,labels\nu1,"a\nb\nc"\n\nu2,a\nu3,a,b\n'
         assert "line 7 has 3 cells" in refusal(write(text))
 
@@ -407,7 +361,6 @@ class TestNoTable:
         assert "line 3: a quote opens a cell" in refusal(write(text))
 
     def test_a_quote_inside_an_unquoted_cell_is_text(self, write):
-        """An inch mark is no quote."""
         frame = read_table(write('unit,labels\nu1,5" wide\nu2,a\n\n'))
         assert frame["labels"].tolist() == ['5" wide', "a"]
 
@@ -417,7 +370,6 @@ class TestNoTable:
 
     @pytest.mark.parametrize("pad", [0, 5_000_000])
     def test_not_utf8(self, write, pad):
-        """The byte, its offset and its line are named, and a way out."""
         start = b"unit,labels\n" + b"u,a\n" * (pad // 4)
         sentence = refusal(write(start + b"u1,caf\xe9\n"))
         assert f"byte 0xe9 at offset {len(start) + 6:,}" in sentence
@@ -425,14 +377,12 @@ class TestNoTable:
         assert "encoding='cp1252'" in sentence
 
     def test_offset_of_a_character_cut_by_a_block(self, write, monkeypatch):
-        """The offset is right where the bad bytes began in the block before."""
         monkeypatch.setattr(delimited, "_BLOCK", 16)
         content = b"unit,labels\nu1,\xe2\x82a\n"
         assert content.index(b"\xe2") == 15
         assert "byte 0xe2 at offset 15 (line 2)" in refusal(write(content))
 
     def test_a_character_cut_by_the_end(self, write):
-        """A file that ends inside a character is refused."""
         assert "byte 0xe2 at offset 15" in refusal(write(b"unit,labels\nu1,\xe2\x82"))
 
     def test_utf16_is_recognised(self, write):
@@ -440,7 +390,6 @@ class TestNoTable:
         assert "encoding='utf-16'" in refusal(write("unit,labels\nu1,a\n", encoding="utf-16"))
 
     def test_another_encoding_that_does_not_fit(self, write):
-        """The encoding that was asked for is the one the sentence names."""
         assert "is not ascii" in refusal(write("unit,labels\nu1,é\n"), encoding="ascii")
 
     @pytest.mark.parametrize("name", ["utf8x", "no-such", "hex", "", "rot13", "a\0b"])
@@ -450,14 +399,11 @@ class TestNoTable:
             read_table(write(TABLE), encoding=name)
 
     def test_near_encoding(self, write):
-        """A misspelt encoding gets near matches."""
         with pytest.raises(OptionError, match="Did you mean 'latin-1'"):
             read_table(write(TABLE), encoding="latin_11")
 
 
 class TestNoFile:
-    """Paths that are no file of text."""
-
     def test_missing(self, write):
         """A file that is not there is refused with near names from its folder."""
         path = write(TABLE, "ratings_2024.csv")
@@ -467,7 +413,6 @@ class TestNoFile:
 
     @pytest.mark.parametrize("name", ["gone/study.csv", "study.csv\0", "x" * 400, "study.csv/x"])
     def test_paths_that_cannot_be(self, write, name):
-        """No folder, a NUL, a name that is too long, a file for a folder: a sentence each."""
         assert refusal(write(TABLE).parent / name)
 
     def test_folder(self, tmp_path):
@@ -513,25 +458,20 @@ class TestNoFile:
         assert "a zip archive of 2 files ('one.csv', 'two.csv')" in refusal(tmp_path / "study.csv")
 
     def test_a_column_that_begins_like_a_zip(self, write):
-        """A first column called PK is a primary key, not an archive."""
         assert list(read_table(write("PK,labels\n1,a\n")).columns) == ["PK", "labels"]
 
     @pytest.mark.parametrize("keep", [12, 40])
     def test_damaged_gzip(self, write, keep):
-        """A compressed file that was cut off is refused."""
         content = gzip.compress(TABLE.encode() + os.urandom(500).hex().encode())[:keep]
         assert "damaged or cut off" in refusal(write(content, "study.csv.gz"))
 
     def test_corrupt_gzip(self, write):
-        """A compressed file with wrong bytes in the middle is refused."""
         content = bytearray(gzip.compress(TABLE.encode() * 100))
         content[20:30] = b"\xff" * 10
         assert "damaged or cut off" in refusal(write(bytes(content), "study.csv.gz"))
 
 
 class TestSeveral:
-    """Patterns that match several files."""
-
     def test_pattern(self, write):
         """The rows of matching files stand in the order of the names."""
         for number in (2, 1, 3):
@@ -541,14 +481,12 @@ class TestSeveral:
         assert frame.index.tolist() == [0, 1, 2]
 
     def test_columns_are_aligned_by_name(self, write):
-        """Another order of the columns is the same table."""
         write("unit,labels\nu1,a\n", "1.csv")
         path = write("labels;unit\nb;u2\n", "2.csv")
         frame = read_table(path.with_name("[12].csv"))
         assert frame.to_numpy().tolist() == [["u1", "a"], ["u2", "b"]]
 
     def test_different_columns(self, write):
-        """The file whose columns differ is named, and how."""
         write("unit,labels\nu1,a\n", "1.csv")
         path = write("unit,tags\nu2,b\n", "2.csv")
         sentence = refusal(path.with_name("*.csv"))
@@ -556,41 +494,32 @@ class TestSeveral:
         assert "'labels', 'tags'" in sentence
 
     def test_a_bad_one_is_named(self, write):
-        """A file of several that is no table is the one the sentence is about."""
         write(TABLE, "1.csv")
         assert "2.csv" in refusal(write("", "2.csv").with_name("*.csv"))
 
     def test_no_match(self, write):
-        """A pattern that nothing matches is refused."""
         assert "No file matches" in refusal(write(TABLE).with_name("round-*.csv"))
 
     def test_folders_do_not_match(self, write):
-        """A pattern means files: folders that it also matches are passed over."""
         path = write(TABLE)
         path.with_name("folder.csv").mkdir()
         assert len(read_table(path.with_name("*.csv"))) == 4
 
     def test_brackets_in_a_name(self, write):
-        """A file whose own name looks like a pattern is that file."""
         assert len(read_table(write(TABLE, "study[1].csv"))) == 4
 
 
 class TestSize:
-    """Lines of any length, memory of a bounded size."""
-
     def test_longest_line(self, write):
-        """A line beyond the limit is refused by its number."""
         path = write(b"unit,labels\nu1," + b"a" * (LIMIT + 2**20) + b"\n")
         assert f"line 2 is longer than {LIMIT:,} characters" in refusal(path)
 
     def test_a_long_line_is_no_problem(self, write):
-        """A cell of a million characters is only text."""
         text = f'unit,labels\nu1,"{"a" * 10**6}\n{"b" * 10**6}"\n'
         assert len(read_table(write(text))["labels"][0]) == 2 * 10**6 + 1
 
     @pytest.mark.parametrize("compressed", [False, True])
     def test_endless_line_in_bounded_memory(self, tmp_path, compressed):
-        """A line of 2 GB is refused in an address space in which it could not be held."""
         path = tmp_path / "long.csv"
         if compressed:
             with gzip.open(path, "wb", compresslevel=1) as file:
@@ -608,7 +537,6 @@ class TestSize:
         assert peak - _peak_of_refusal(small, "NUL") < 150 * 2**20
 
     def test_endless_line_of_text(self, tmp_path):
-        """The same holds for a line that is all letters."""
         path = tmp_path / "long.csv"
         with path.open("wb") as file:
             file.write(b"unit,labels\nu1,")
@@ -619,7 +547,6 @@ class TestSize:
         assert _peak_of_refusal(path, "longer than") - _peak_of_refusal(small, "NUL") < 150 * 2**20
 
     def test_the_limit_of_the_csv_module_is_restored(self, write):
-        """The check of doubtful records leaves the csv module as it was."""
         before = csv.field_size_limit()
         refusal(write("unit,labels\nu1\n"))
         assert csv.field_size_limit() == before
@@ -642,7 +569,6 @@ def _peak_of_refusal(path, word):
 
 
 def test_random_tables_come_back(tmp_path):
-    """Whatever csv writes, with any delimiter and any cells, is read back cell by cell."""
     rng = random.Random(7)
     alphabet = "ab,;|\t\"\n é🙂'#"
     for trial in range(150):
@@ -659,14 +585,12 @@ def test_random_tables_come_back(tmp_path):
 
 
 def test_every_refusal_is_a_setagree_error(tmp_path):
-    """One except clause catches whatever is wrong with a file."""
     assert issubclass(FileError, SetagreeError)
     with pytest.raises(SetagreeError):
         read_table(tmp_path / "gone.csv")
 
 
 def test_same_cells_as_pandas(write):
-    """On a plain table the result is that of pandas told to read text."""
     path = write(TABLE)
     expected = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False)
     pd.testing.assert_frame_equal(read_table(path), expected)
@@ -674,7 +598,6 @@ def test_same_cells_as_pandas(write):
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz"])
 def test_a_file_is_opened_once(tmp_path, monkeypatch, ending):
-    """However often it is looked into, a file is opened once to be read."""
     path = tmp_path / f"ratings.csv{ending}"
     table = pd.DataFrame({"unit": ["u1", "u2"], "rater": ["ann", "ann"], "labels": ["a;b", ""]})
     table.to_csv(path, index=False, sep="\t", compression="infer")
@@ -690,7 +613,6 @@ def test_a_file_is_opened_once(tmp_path, monkeypatch, ending):
 
 
 def test_header_in_the_middle(tmp_path):
-    """Two files in one repeat the header, which is no answer."""
     path = tmp_path / "both.csv"
     part = "unit,rater,labels\nu1,ann,a\nu1,bob,a\n"
     path.write_text(part + part)

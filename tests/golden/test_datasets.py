@@ -97,7 +97,6 @@ def pairable(dataset: str) -> int:
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_counts_of_a_dataset(dataset):
-    """Units, raters, ratings, distinct sets and the ratings of each unit are counted as known."""
     entry, coded = DATASETS[dataset], study(dataset)
     assert coded.n_units == entry["n_units"]
     assert coded.n_raters == entry["n_raters"]
@@ -113,7 +112,6 @@ def test_counts_of_a_dataset(dataset):
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_sets_of_a_dataset(dataset):
-    """The share of empty answers, the mean set size and the share of several labels are right."""
     entry = DATASETS[dataset]
     sizes = study(dataset).to_long()["labels"].map(len)
     assert (sizes == 0).mean() == pytest.approx(entry["share_empty"], abs=1e-12)
@@ -123,7 +121,6 @@ def test_sets_of_a_dataset(dataset):
 
 @pytest.mark.parametrize(("dataset", "distance", "coefficient"), CASES)
 def test_coefficient_of_a_dataset(dataset, distance, coefficient):
-    """Estimate, observed and expected agreement equal every peer that computed them."""
     figures = DATASETS[dataset]["coefficients"][distance][coefficient]
     agreement = result(dataset, distance, coefficient)
     for peer in [name for name in figures if name.startswith("value")]:
@@ -147,7 +144,6 @@ def test_standard_error_of_a_dataset(dataset, distance, coefficient):
 
 @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi"])
 def test_standard_error_of_alpha_on_complete_data(distance):
-    """Where every unit has all raters, the standard error of alpha is that of Fleiss' kappa."""
     figures = DATASETS["hs_brexit"]["coefficients"][distance]["fleiss_kappa"]
     alpha = result("hs_brexit", distance, "krippendorff_alpha")
     assert alpha.standard_error == pytest.approx(figures["se"], abs=CLOSE)
@@ -185,7 +181,6 @@ def test_disagreements_of_alpha(dataset, distance):
 # Many labels are rare; their alpha is what counts here, not its interval.
 @pytest.mark.parametrize(("dataset", "label"), LABELS)
 def test_binary_alpha_of_a_label(dataset, label):
-    """Nominal alpha of present against absent, and how often the label was given."""
     figures = DATASETS[dataset]["per_label_binary_alpha"][label]
     present = answers(dataset).map(lambda value: int(label in value))
     assert present.sum() == figures["count"]
@@ -196,7 +191,6 @@ def test_binary_alpha_of_a_label(dataset, label):
 
 @pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval"])
 def test_alpha_of_the_severity_in_convabuse(distance):
-    """Severity (-3 to 1), first rating of each rater: alpha on three scales."""
     frame = exported("convabuse.csv").drop_duplicates(["unit", "rater"])
     frame = frame.assign(severity=frame["severity"].astype(int))
     severity = sa.Annotations.from_long(frame, value="severity")
@@ -207,7 +201,6 @@ def test_alpha_of_the_severity_in_convabuse(distance):
 
 
 def test_alpha_of_abusive_in_convabuse():
-    """A severity below 0 means abusive: nominal alpha of that yes or no."""
     frame = exported("convabuse.csv").drop_duplicates(["unit", "rater"])
     frame = frame.assign(abusive=(frame["severity"].astype(int) < 0).astype(int))
     abusive = sa.krippendorff_alpha(sa.Annotations.from_long(frame, value="abusive"))
@@ -229,6 +222,5 @@ def test_first_of_repeated_ratings(dataset):
 
 
 def test_repeated_ratings_are_refused():
-    """A rater who rates a unit twice is an error that counts: 345 pairs, some three times."""
     with pytest.raises(sa.SetagreeError, match="345 pairs"):
         sa.Annotations.from_long(exported("convabuse.csv"), labels="labels", blank="empty")

@@ -37,8 +37,6 @@ EXAMPLES = {example["id"]: example for example in golden("published_examples.jso
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of the file: its example, its place in `expected`, what it measures."""
-
     example: str
     place: int
     quantity: str
@@ -465,7 +463,6 @@ def test_published_interval(figure):
 
 
 def test_no_figure_is_dropped():
-    """Every number of the file is checked, or listed with the reason why it is not."""
     described = {"coefficient", "distance", "weights", "quantity", "category", "a", "b"}
     described |= {"tolerance", "note", "printed_in_vignette"}
     numbers = [
@@ -511,7 +508,6 @@ def test_two_empty_sets_agree(place, name):
 
 
 def test_masi_of_two_empty_sets_is_zero():
-    """NLTK 3.10 raises ZeroDivisionError on two empty sets; an answer agrees with itself here."""
     assert EXAMPLES["nltk/set_distances"]["expected"][3]["expected"] is None
     assert sa.distances.masi(frozenset(), frozenset()) == 0
 
@@ -535,7 +531,6 @@ def test_standard_error_of_alpha_on_complete_data(figure):
 
 
 def test_counts_and_ratings_give_the_same_coefficients():
-    """cac.raw.g1g2 and cac.dist.g1g2 are one data set in two forms, so are their coefficients."""
     raw, counted = EXAMPLES["irrCAC/data/cac.raw.g1g2"], EXAMPLES["irrCAC/data/cac.dist.g1g2"]
     rated = scores([row[2:] for row in raw["data"]["rows"]])
     frame = pd.DataFrame(
@@ -564,7 +559,6 @@ percent_agreement  0.553872053872 0 0.553872053872 0.11428 0.299 0.808 0.0006746
 
 @pytest.mark.parametrize("line", PRINTED.strip().splitlines(), ids=lambda line: line.split()[0])
 def test_masi_print_out_of_irrcac(line):
-    """Label strings as people write them, MASI: all that irrCAC prints for six coefficients."""
     rows = EXAMPLES["stackexchange/407453_three_coders"]["data"]["ratings"]
     rated = sa.Annotations.from_wide(pd.DataFrame(rows, columns=["A", "B", "C"], dtype=object))
     name, *figures = line.split()

@@ -31,7 +31,6 @@ def by_unit(rows):
 
 @pytest.mark.parametrize(("study", "distance"), CASES)
 def test_alpha_on_a_scale(study, distance):
-    """Observed and expected disagreement and alpha equal the exact figures of each scale."""
     figures = STUDIES[study][distance]
     alpha = sa.krippendorff_alpha(by_unit(STUDIES[study]["rows"]), distance=distance)
     close = {"rel": 1e-12, "abs": 1e-12}
@@ -50,14 +49,12 @@ def test_alpha_on_a_scale(study, distance):
     ],
 )
 def test_alpha_by_hand_on_circular_and_bipolar_scales(distance, rows, alpha):
-    """Circular distance wraps round (0 is next to 3 of 0..3), bipolar distance has two poles."""
     assert sa.krippendorff_alpha(by_unit(rows), distance=distance).estimate == pytest.approx(
         alpha, abs=1e-12
     )
 
 
 def test_an_alias_names_the_same_scale():
-    """`quadratic`, Gwet's word, is `interval`, Krippendorff's word."""
     study = by_unit(STUDIES["krippendorff_4x12"]["rows"])
     quadratic = sa.krippendorff_alpha(study, distance="quadratic").estimate
     assert quadratic == sa.krippendorff_alpha(study, distance="interval").estimate

@@ -128,13 +128,11 @@ def result(text: str, distance: str, coefficient: str) -> sa.Agreement:
 
 @pytest.mark.parametrize(("name", "distance", "coefficient", "figure", "text"), _figures())
 def test_figure_of_the_walkthrough(name, distance, coefficient, figure, text):
-    """Each coefficient of T1, T2 and T3 equals the independent figure in every printed digit."""
     actual = FIGURE[figure](result(TEXT[name], distance, coefficient))
     assert is_printed(actual, text), (actual, text)
 
 
 def test_defaults_are_the_distances_the_papers_use():
-    """Without a distance, alpha on label sets is MASI alpha, and mv-alpha is Dice mv-alpha."""
     assert is_printed(sa.krippendorff_alpha(study(T1)).estimate, "27678/68753")
     assert is_printed(sa.mv_alpha(study(T1)).estimate, ".4674643522")
 
@@ -172,7 +170,6 @@ i  0           1/16  1/16
 
 @pytest.mark.parametrize("line", T1_LABELS.strip().splitlines(), ids=lambda line: line.split()[0])
 def test_binary_alpha_of_each_label_of_t1(line):
-    """Nominal alpha of present against absent, label by label, with its two disagreements."""
     label, alpha, observed, expected = line.split()
     binary = sa.krippendorff_alpha(presence(words(T1), label), distance="nominal")
     assert is_printed(binary.observed_disagreement, observed)
@@ -181,7 +178,6 @@ def test_binary_alpha_of_each_label_of_t1(line):
 
 
 def test_hamming_alpha_is_the_sum_over_the_labels():
-    """Hamming alpha is 1 - sum of the labels' Do / sum of their De, so the labels explain it."""
     rows = [line.split() for line in T1_LABELS.strip().splitlines()]
     observed = sum(printed(row[2])[0] for row in rows)  # 15/16, exact
     hamming = result(T1, "hamming", "krippendorff_alpha")
@@ -197,7 +193,6 @@ def test_hamming_alpha_is_the_sum_over_the_labels():
     [("rater 1", ".30082147"), ("rater 2", ".39107211"), ("rater 3", ".43624161")],
 )
 def test_alpha_of_t1_without_one_rater(rater, alpha):
-    """MASI alpha of T1 after leaving one rater out."""
     rest = sa.Annotations.from_wide(words(T1).drop(columns=rater))
     assert is_printed(sa.krippendorff_alpha(rest, distance="masi").estimate, alpha)
 
@@ -206,7 +201,6 @@ T1_UNIT_DISTANCES = ".777778 0 0 0 0.444444 0 1 0.777778 0.574074 0.666667 0.666
 
 
 def test_mean_distance_inside_each_unit_of_t1():
-    """Percent agreement of a unit is 1 - the mean MASI distance of its pairs of ratings."""
     agreement = sa.percent_agreement(study(T1), distance="masi")
     distances = 1 - agreement.influence.loc[words(T1).index]
     for distance, text in zip(distances, T1_UNIT_DISTANCES.split(), strict=True):
@@ -229,7 +223,6 @@ MULTI_VALUED = {
 
 @pytest.mark.parametrize(("text", "figures"), MULTI_VALUED.items(), ids=list(MULTI_VALUED))
 def test_multi_valued_alpha_of_the_published_tables(text, figures):
-    """mv-alpha with Dice equals the printed value for each table of the paper."""
     pairs = figures.split()
     for figure, printed_text in zip(pairs[::2], pairs[1::2], strict=True):
         actual = FIGURE[figure](result(text, "dice", "mv_alpha"))
@@ -262,7 +255,6 @@ def test_alpha_on_scales(distance, alpha):
 
 
 def test_multi_valued_alpha_of_singletons_is_nominal_alpha():
-    """Where every answer is one label, mv-alpha is nominal alpha, whatever the distance."""
     units = zip(*KRIPPENDORFF_4_X_12, strict=True)
     text = " / ".join(" ".join("." if v is None else "_abcde"[v] for v in unit) for unit in units)
     assert is_printed(result(text, "dice", "mv_alpha").estimate, SCALES["nominal"])
@@ -290,7 +282,6 @@ def _distances():
 
 @pytest.mark.parametrize(("name", "first", "second", "text"), _distances())
 def test_distance_between_two_sets(name, first, second, text):
-    """Every built-in set distance, by name and in both orders, equals the hand-made table."""
     distance, a, b = getattr(sa.distances, name), label_set(first), label_set(second)
     assert is_printed(distance(a, b), text)
     assert distance(b, a) == distance(a, b)
@@ -305,7 +296,6 @@ def test_distance_between_two_sets(name, first, second, text):
     ],
 )
 def test_credit_of_two_sets(first, second, kulczynski, augmented):
-    """Shares of both sets, and of all pairs of their labels, worked out by hand."""
     for name, credit in {"kulczynski": kulczynski, "augmented": augmented}.items():
         distance = getattr(sa.distances, name)
         assert 1 - distance(frozenset(first), frozenset(second)) == pytest.approx(credit, abs=5e-7)
@@ -313,6 +303,5 @@ def test_credit_of_two_sets(first, second, kulczynski, augmented):
 
 @pytest.mark.parametrize("name", ["any_overlap", "nominal", "hamming"])
 def test_distance_of_disjoint_sets(name):
-    """{a, b} and {c} share nothing: 1 for bounded distances, their 3 labels for hamming."""
     expected = 3 if name == "hamming" else 1
     assert getattr(sa.distances, name)(frozenset("ab"), frozenset("c")) == expected

@@ -47,7 +47,6 @@ def test_gwets_example():
 @settings(max_examples=40, deadline=None)
 @given(estimate=st.floats(-1, 1), se=st.floats(1e-3, 2))
 def test_membership_is_a_truncated_normal(scale, estimate, se):
-    """The memberships are those of a normal cut off at -1 and 1, and add up to 1."""
     levels = judged(estimate, se, scale).levels
     cut = stats.truncnorm((-1 - estimate) / se, (1 - estimate) / se, loc=estimate, scale=se)
     inside = cut.cdf(levels["to"]) - cut.cdf(levels["from"])
@@ -59,7 +58,6 @@ def test_membership_is_a_truncated_normal(scale, estimate, se):
 @settings(max_examples=40, deadline=None)
 @given(estimate=st.floats(-1, 1), se=st.floats(0, 2, exclude_min=True))
 def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
-    """No better level reaches 0.95; the verdict does."""
     result = judged(estimate, se, scale)
     at = result.levels["level"].tolist().index(result.verdict)
     assert result.levels["cumulative"].iloc[at] >= 0.95 - 1e-9
@@ -122,7 +120,6 @@ def test_far_below_the_scale():
 
 
 def test_a_small_standard_error():
-    """As the standard error falls to 0 the verdict becomes the level of the estimate itself."""
     level = {-1.0: "poor", -0.3: "poor", 0.25: "fair", 0.5: "moderate", 0.61: "good"}
     for estimate, verdict in (level | {0.99: "very good", 1.0: "very good"}).items():
         assert judged(estimate, 1e-9).verdict == verdict
@@ -130,7 +127,6 @@ def test_a_small_standard_error():
 
 @every_scale
 def test_a_standard_error_of_0(scale):
-    """It is no certainty: no verdict and no membership, and why."""
     alike = sa.krippendorff_alpha(annotations(text("a b / b a") * 4))
     result = sa.benchmark(alike, scale=scale)
     assert result.verdict == "none: All units disagree alike"
@@ -141,7 +137,6 @@ def test_a_standard_error_of_0(scale):
 
 
 def test_a_scale_of_your_own():
-    """Lower ends in any order; the lowest is -1."""
     result = judged(0.6, 1e-9, {"fine": 0.5, "no": -1, "so so": 0.1})
     assert result.scale == "your scale"
     assert result.levels[["level", "from", "to"]].to_numpy().tolist() == [
@@ -168,19 +163,16 @@ def test_a_scale_of_your_own():
     ],
 )
 def test_scales_that_are_none(scale):
-    """A scale that does not begin at -1, ends at 1, repeats an end or is no mapping is refused."""
     with pytest.raises(OptionError, match="lower end, the lowest -1, all different and below 1"):
         sa.benchmark(ALPHA, scale=scale)
 
 
 def test_unknown_scale():
-    """A misspelt scale gets its neighbour."""
     with pytest.raises(OptionError, match=r"scale='altmann' is unknown; .* Did you mean 'altman'"):
         sa.benchmark(ALPHA, scale="altmann")
 
 
 def test_no_agreement():
-    """A number is no agreement."""
     with pytest.raises(
         DataError, match="Expected an agreement, got a float; pass what krippendorff_alpha"
     ):
@@ -201,16 +193,12 @@ def test_result():
 
 
 def test_mv_alpha_has_no_verdict():
-    """mv-alpha has no analytic standard error, so nothing is said of it but that."""
     found = sa.benchmark(sa.mv_alpha(annotations(text("a a / b ab / c c"))))
     assert found.verdict == "none: mv_alpha has no standard error here"
 
 
 class TestNoVerdict:
-    """A benchmark without a verdict says why."""
-
     def test_no_standard_error(self):
-        """mv-alpha is defined and has no standard error: that is why there is no verdict."""
         mv = score(HARD, "mv_alpha", "nominal")
         found = sa.benchmark(mv)
         assert np.isfinite(mv.estimate)
@@ -224,8 +212,6 @@ class TestNoVerdict:
 
 
 class TestScoreInterval:
-    """Where there is a score interval, its low end decides."""
-
     def test_the_walk_through(self):
         """T1: the 90% interval begins at 0.1273285 (an independent plain program)."""
         found = sa.benchmark(ALPHA, scale="landis_koch")
@@ -250,7 +236,6 @@ class TestScoreInterval:
         assert by_membership.iloc[0] == "substantial"
 
     def test_memberships_stay_gwets(self):
-        """The memberships are those of a normal with the standard error, as for the others."""
         alike = replace(STRATA, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
         assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
         assert "membership is Gwet's" in flat(sa.benchmark(ALPHA))
@@ -258,7 +243,6 @@ class TestScoreInterval:
         assert "whose cumulative membership (Gwet's) reaches 95%" in flat(sa.benchmark(alike))
 
     def test_one_pairable_unit(self):
-        """Fleiss' kappa of one unit with two ratings has an estimate, and no verdict."""
         found = sa.benchmark(score(text("a b / a . / . b"), "fleiss_kappa"))
         assert np.isfinite(found.agreement.estimate)
         assert found.verdict.startswith("none: Too few rarer answers")

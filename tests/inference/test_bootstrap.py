@@ -55,11 +55,8 @@ def drawn_alike(name, over):
 
 
 class TestReplicates:
-    """The coefficients as functions of how often each unit counts."""
-
     @every_pair
     def test_multiplicities_give_the_estimate(self, name, distance):
-        """Every unit once is the study itself, for every coefficient of the catalogue."""
         agreement = score(fitting(name, HARD), name, distance)
         coefficient = COEFFICIENTS[name]
         case = agreement.case
@@ -78,7 +75,6 @@ class TestReplicates:
         ],
     )
     def test_distances_that_depend_on_the_study(self, name, distance):
-        """The same for distances that are scaled by the values in use."""
         sets = distance in {"hamming", "passonneau_2004"}
         rows = (
             HARD if sets else numbers("1 2 2 . / 5 5 4 . / 1 1 1 . / 3 4 . 2 / . 2 . . / 5 5 4 .")
@@ -93,7 +89,6 @@ class TestReplicates:
 
     @every_pair
     def test_a_resample_is_the_study_written_out(self, name, distance):
-        """Each bootstrap estimate is that of the drawn units, written down, coded and scored."""
         rows = fitting(name, HARD)
         agreement = score(rows, name, distance)
         rows = as_drawn(rows, agreement)
@@ -116,7 +111,6 @@ class TestReplicates:
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=3), seed=st.integers(0, 99))
     def test_any_resample_of_any_study(self, rows, seed):
-        """The same for any small study; what is undefined when written out is nan, and no more."""
         rows = rated_rows(rows)
         drawn = next(draw_units(len(rows), 3, np.random.default_rng(seed)))
         for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
@@ -129,7 +123,6 @@ class TestReplicates:
             assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
 
     def test_counts_without_raters(self):
-        """A tally is resampled as the annotations it counts; unit by unit in its own order."""
         frame = pd.DataFrame({"a": [2, 0, 1, 2, 2], "a, b": [1, 3, 1, 1, 0], "": [0, 0, 1, 0, 0]})
         tally = sa.Tally.from_counts(frame)
         rows = text("a a ab / ab ab ab / a ab {} / a a ab / a a .")
@@ -138,7 +131,6 @@ class TestReplicates:
         assert one.distribution.tolist() == pytest.approx(two.distribution.tolist(), nan_ok=True)
 
     def test_patterns_without_units(self):
-        """Units known only by their patterns are as many as the patterns say."""
         known = sa.krippendorff_alpha(annotations(text("a a / b b / a b / b b"))).tally
         unknown = sa.Tally(
             known.kind, known.values, known.indptr, known.indices, known.counts, known.multiplicity
@@ -147,7 +139,6 @@ class TestReplicates:
         assert (rows.tolist(), n_rows) == ([0, 1, 1, 2], 3)
 
     def test_units_by_fractions_are_refused(self):
-        """Half a unit cannot be drawn."""
         known = sa.krippendorff_alpha(annotations(text("a a / b b / a b"))).tally
         halves = sa.Tally(
             known.kind,
@@ -162,21 +153,17 @@ class TestReplicates:
 
 
 class TestDraws:
-    """How units are drawn."""
-
     @settings(max_examples=40, deadline=None)
     @given(
         drawn=st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4),
         rows=st.lists(st.integers(0, 2), min_size=5, max_size=5),
     )
     def test_row_weights_count(self, drawn, rows):
-        """How often each row was drawn, one draw after the other."""
         actual = row_weights(np.array(drawn), np.array(rows), 3)
         counted = [[sum(rows[i] == row for i in draw) for row in range(3)] for draw in drawn]
         assert actual.tolist() == counted
 
     def test_blocks_stay_below_the_limit(self, monkeypatch):
-        """No block has more entries than the limit, unless one draw alone has."""
         monkeypatch.setattr(resampling, "BLOCK_ENTRIES", 60)
         blocks = list(draw_units(10, 20, np.random.default_rng(1)))
         assert [block.shape for block in blocks] == [(6, 10)] * 3 + [(2, 10)]
@@ -194,7 +181,6 @@ class TestDraws:
         ],
     )
     def test_the_seed_alone_decides(self, monkeypatch, name, over):
-        """The same seed gives the same numbers, whatever the size of the blocks."""
         agreement = score(fitting(name, HARD), name, "overlap")
         whole = sa.bootstrap(agreement, n_resamples=40, over=over, rng=7).distribution
         monkeypatch.setattr(resampling, "BLOCK_ENTRIES", 30)
@@ -205,7 +191,6 @@ class TestDraws:
         np.testing.assert_array_equal(again.distribution, parts)
 
     def test_another_seed_gives_other_numbers(self):
-        """Without a seed, or with another, the resamples differ."""
         alpha = score(noisy_rows(1, units=30, raters=3), "krippendorff_alpha")
         found = {sa.bootstrap(alpha, n_resamples=5, rng=seed).standard_error for seed in (1, 2)}
         found |= {sa.bootstrap(alpha, n_resamples=5).standard_error for _ in range(2)}
@@ -213,8 +198,6 @@ class TestDraws:
 
 
 class TestIntervals:
-    """Intervals and standard errors of a distribution."""
-
     @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
     @every_coefficient
     def test_equal_scipys(self, name, method):
@@ -261,12 +244,10 @@ class TestIntervals:
 
     @pytest.mark.parametrize("values", [[], [0.5], [np.nan, np.nan], [0.5, np.nan]])
     def test_too_little_for_an_interval(self, values):
-        """Fewer than two defined estimates have no standard error and no interval."""
         result = made_of(np.array(values), estimate=0.5)
         assert np.isnan([result.standard_error, *result.interval()]).all()
 
     def test_bca_of_a_perfect_study(self):
-        """Resamples that are all 1 are no certainty: no interval, no probability, and a reason."""
         rows = text("a a / b b / c c / a a / b b / c c")
         result = sa.bootstrap(score(rows, "krippendorff_alpha"), n_resamples=99, rng=1)
         assert result.standard_error == 0
@@ -278,13 +259,11 @@ class TestIntervals:
         assert repr(result).endswith(" undefined. No disagreement was seen in 6 units>")
 
     def test_resamples_that_are_all_alike(self):
-        """The same where the study itself has a standard error: it says so of the resamples."""
         result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units")
         assert np.isnan(result.interval(method="percentile")).all()
         assert result.interval_reason == "All resamples came out alike"
 
     def test_bca_that_cannot_be_computed(self):
-        """All resamples on one side of the estimate: BCa is nan, as scipy has it."""
         alpha = score(T1, "krippendorff_alpha")
         for values in (
             alpha.estimate - np.array([0.1, 0.2]),
@@ -294,12 +273,10 @@ class TestIntervals:
             assert np.isnan(result.interval(method="BCa")).all()
 
     def test_bca_without_a_jackknife(self):
-        """Two perfect units leave one value each, so that there is nothing to accelerate by."""
         result = sa.bootstrap(score(text("a a / b b"), "krippendorff_alpha"), rng=1)
         assert np.isnan([*result.interval(), *result.interval(method="BCa")]).all()
 
     def test_bca_is_for_units(self):
-        """BCa has its acceleration from units, so it is refused for anything else."""
         alpha = score(T1, "krippendorff_alpha")
         raters = sa.bootstrap(alpha, n_resamples=9, over="raters", rng=1)
         with pytest.raises(OptionError, match="requires a bootstrap over units"):
@@ -320,7 +297,6 @@ class TestIntervals:
             assert sa.jackknife(agreement).standard_error == pytest.approx(se, rel=0.05)
 
     def test_mv_alpha_has_intervals_by_resampling(self):
-        """mv-alpha has no analytic standard error; its jackknife and bootstrap agree."""
         mv = score(noisy_rows(8, units=100, raters=3), "mv_alpha", "overlap")
         result = sa.bootstrap(mv, n_resamples=400, rng=1)
         assert np.isnan(mv.standard_error)
@@ -337,11 +313,8 @@ def made_of(values, *, estimate, over="units"):
 
 
 class TestUndefined:
-    """Resamples in which the coefficient does not exist."""
-
     @pytest.mark.parametrize("n_resamples", [1, 200])
     def test_counted_exactly(self, n_resamples):
-        """A resample of units {a a}, {b b} that draws one of them alone has one value: nan."""
         drawn = next(draw_units(2, n_resamples, np.random.default_rng(3)))
         alone = int((drawn[:, 0] == drawn[:, 1]).sum())
         result = sa.bootstrap(
@@ -363,7 +336,6 @@ class TestUndefined:
     )
     @pytest.mark.parametrize("over", ["units", "raters", "both"])
     def test_an_undefined_study_has_no_interval(self, rows, reason, over):
-        """Where the estimate is nan, no resample makes it a number with an interval."""
         with pytest.warns(UndefinedAgreementWarning, match=reason):
             alpha = sa.krippendorff_alpha(annotations(text(rows)))
         result = sa.bootstrap(alpha, n_resamples=20, over=over, rng=1)
@@ -373,8 +345,6 @@ class TestUndefined:
 
 
 class TestTables:
-    """A table is resampled as one."""
-
     def table(self):
         """Return a table of rows by pattern and by unit."""
         names = ["krippendorff_alpha", "conger_kappa", "fleiss_kappa"]
@@ -382,7 +352,6 @@ class TestTables:
 
     @pytest.mark.parametrize("over", ["units", "raters", "both"])
     def test_differences_are_paired(self, over):
-        """Each row has the estimates it has alone with that seed: all rows share their draws."""
         table = self.table()
         result = sa.bootstrap(table, n_resamples=60, over=over, rng=4)
         for agreement in table:
@@ -391,7 +360,6 @@ class TestTables:
             np.testing.assert_array_equal(row.distribution, alone.distribution)
 
     def test_the_distribution_of_a_difference(self):
-        """Masi minus nominal, resample by resample, is what the drawn units written out give."""
         table = self.table()
         result = sa.bootstrap(table, n_resamples=15, rng=4)
         rows = as_drawn(HARD, table["conger_kappa", "masi"])
@@ -430,7 +398,6 @@ class TestTables:
         assert f"{result.rows[0].agreement.estimate:.4f}" in lines[0]
 
     def test_rows_of_several_studies_are_refused(self):
-        """A table put together from studies with other units cannot be resampled as one."""
         one, two = (score(rows, "fleiss_kappa") for rows in (HARD, T1))
         with pytest.raises(DataError, match="rows of a table must have the same units"):
             sa.bootstrap(sa.AgreementTable((one, two), 0.95, 0), n_resamples=5)
@@ -501,8 +468,6 @@ def slow_chance(name, d, rated, pairable):
 
 
 class TestManyUnits:
-    """Many units in few patterns: how often each pattern comes up is drawn at once."""
-
     @pytest.mark.parametrize("few", [0, 5, 20, 300])
     def test_times_are_multinomial(self, monkeypatch, few):
         """The counts of 12,000 draws have the mean and the covariance of a multinomial.
@@ -528,7 +493,6 @@ class TestManyUnits:
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])
     def test_as_units_are_drawn(self, monkeypatch, name):
-        """The estimates are distributed as where every unit is drawn by itself."""
         agreement = score(noisy_rows(2, units=300, raters=2), name)
         one_by_one = sa.bootstrap(agreement, n_resamples=3000, rng=1)
         monkeypatch.setattr(bootstrap_module, "_MANY_UNITS", 0)
@@ -539,7 +503,6 @@ class TestManyUnits:
         assert found.pvalue > 1e-3
 
     def test_as_many_units_as_there_are_people(self):
-        """A hundred million units are never listed, and their spread is the analytic error."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
         times = np.array([5e7, 2e7, 3e7])
         many = replace(tally, multiplicity=times, units=None, unit_patterns=None)
@@ -556,8 +519,6 @@ class TestManyUnits:
 
 
 class TestRaters:
-    """Raters, or raters and units, drawn with replacement."""
-
     @two_warn
     @pytest.mark.parametrize(
         ("name", "distance", "over"),
@@ -569,7 +530,6 @@ class TestRaters:
         ],
     )
     def test_equal_the_slow_loop(self, monkeypatch, name, distance, over):
-        """Every estimate is that of the drawn raters and units, written out from the definition."""
         drawn = []
         counts = bootstrap_module._counts
 
@@ -597,7 +557,6 @@ class TestRaters:
         w=st.lists(st.integers(0, 3), min_size=4, max_size=4),
     )
     def test_any_weights(self, m, w):
-        """The same for any copies of units and raters."""
         for name in ("krippendorff_alpha", "conger_kappa", "fleiss_kappa"):
             loaded = TwoWay(score(HARD, name), annotations(HARD))
             actual = loaded.estimates(np.array([m], dtype=float).T, np.array([w], dtype=float).T)
@@ -606,7 +565,6 @@ class TestRaters:
 
     @every_coefficient
     def test_everybody_once_is_the_study(self, name):
-        """Without copies, drawing raters changes nothing."""
         rows = fitting(name, HARD)
         agreement = score(rows, name)
         loaded = TwoWay(agreement, annotations(rows))
@@ -622,7 +580,6 @@ class TestRaters:
         assert loaded.estimates(m, np.ones((2, 1))).tolist() == pytest.approx([by_hand], abs=1e-10)
 
     def test_copies_of_one_rater_are_never_compared(self):
-        """Two raters who always differ do so in every resample that has both of them, or none."""
         percent = sa.percent_agreement(annotations(text("a b / b c / c a")), distance="nominal")
         with pytest.warns(ResamplingWarning, match="the spread is that of the units alone"):
             result = sa.bootstrap(percent, n_resamples=100, over="both", rng=1)
@@ -631,7 +588,6 @@ class TestRaters:
         assert result.n_undefined == pytest.approx(50, abs=4 * 5)
 
     def test_raters_must_be_known(self):
-        """A tally does not know its raters."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}))
         alpha = sa.krippendorff_alpha(tally)
         for over in ("raters", "both"):
@@ -642,8 +598,6 @@ class TestRaters:
 
 
 class TestResult:
-    """What comes back."""
-
     def test_frame(self):
         """One row with the estimate, the standard error and the interval, and which one it is."""
         alpha = score(T1, "krippendorff_alpha")
@@ -677,7 +631,6 @@ class TestResult:
     )
     @pytest.mark.filterwarnings("ignore::setagree.errors.ResamplingWarning")
     def test_the_default_interval(self, options, expected):
-        """BCa where there is one, which is over units; elsewhere percentile."""
         result = sa.bootstrap(score(T1, "krippendorff_alpha"), n_resamples=50, rng=1, **options)
         assert result.default_method == expected
         assert result.interval() == result.interval(method=expected)
@@ -693,7 +646,6 @@ class TestResult:
         )
 
     def test_the_study_is_left_alone(self):
-        """Neither the estimate nor the multiplicities change."""
         alpha = score(HARD, "krippendorff_alpha")
         before = alpha.tally.multiplicity.copy()
         sa.bootstrap(alpha, n_resamples=10, rng=1)
@@ -701,8 +653,6 @@ class TestResult:
 
 
 class TestRefusals:
-    """What is asked for wrongly."""
-
     @pytest.mark.parametrize(
         ("options", "said"),
         [
@@ -720,7 +670,6 @@ class TestRefusals:
             sa.bootstrap(score(T1, "fleiss_kappa"), **options)
 
     def test_no_agreement(self):
-        """A number is no agreement; the sentence says what is. Of a study it is alpha."""
         said = "Expected an agreement, got a float; pass what krippendorff_alpha, ..."
         with pytest.raises(DataError, match=re.escape(said)):
             sa.bootstrap(0.8)
@@ -744,18 +693,14 @@ class TestRefusals:
 
 
 class TestTwoRaters:
-    """Resamples of raters where there are but two."""
-
     ROWS = noisy_rows(7, units=20, raters=2)
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "cohen_kappa"])
     def test_raters_alone_are_refused(self, name):
-        """Every defined resample would be the study: a standard error of 0 that means nothing."""
         with pytest.raises(DataError, match=r"three or more of them, and there are 2: .*'units'"):
             sa.bootstrap(score(self.ROWS, name), over="raters", rng=1)
 
     def test_both_spread_as_units_do(self):
-        """Each defined resample is one of units, both raters once; the warning says so."""
         alpha = score(self.ROWS, "krippendorff_alpha")
         drawn = []
         counts = bootstrap_module._counts
@@ -778,19 +723,15 @@ class TestTwoRaters:
         assert 0 < result.n_undefined < 40
 
     def test_undefined_stays_undefined(self):
-        """Of one value alone nothing is refused: nan, as without resampling."""
         alpha = score(text("a a / a a"), "krippendorff_alpha")
         assert sa.bootstrap(alpha, n_resamples=5, over="raters", rng=1).n_undefined == 5
 
     def test_three_raters(self):
-        """Three vary: neither refused nor warned of."""
         alpha = score(noisy_rows(7, units=20, raters=3), "krippendorff_alpha")
         assert sa.bootstrap(alpha, n_resamples=50, over="raters", rng=1).standard_error > 0
 
 
 class TestWhyThereIsNoInterval:
-    """A bootstrap without an interval says why."""
-
     def test_undefined(self):
         """What is undefined gives its own reason, a defined one gives none."""
         alpha = score(text("a a / a a"), "krippendorff_alpha")
@@ -800,6 +741,5 @@ class TestWhyThereIsNoInterval:
         assert sound.interval_reason is None
 
     def test_one_resample(self):
-        """A single resample has no spread."""
         boot = sa.bootstrap(score(HARD, "krippendorff_alpha"), n_resamples=1, rng=1)
         assert boot.interval_reason == "Fewer than two resamples are defined"

@@ -43,12 +43,9 @@ def plain(study):
 
 
 class TestStandardError:
-    """The variance over clusters."""
-
     @pytest.mark.parametrize("name", sorted(NAMES))
     @pytest.mark.parametrize("method", ["t", "score"])
     def test_one_unit_a_cluster(self, study, name, method):
-        """Clusters of one unit each are units drawn one by one, in every coefficient."""
         own = plain(study)
         one = own.sampled(cluster={unit: unit for unit in own.units})
         found, expected = (getattr(sa, name)(x) for x in (one, own))
@@ -83,7 +80,6 @@ class TestStandardError:
         assert row.degrees_of_freedom == pytest.approx(df, rel=1e-10)
 
     def test_one_cluster(self, study):
-        """Nothing can be said from one cluster: nan, with the reason."""
         with pytest.warns(FewClustersWarning, match="there is 1 cluster"):
             alpha = sa.krippendorff_alpha(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
@@ -111,8 +107,6 @@ class TestStandardError:
 
 
 class TestSayingSo:
-    """How clusters are told, and what is refused."""
-
     def test_roads(self, study):
         """A column, a mapping, a Series, a study that knows and an agreement give one result."""
         frame = study.to_long().assign(doc=lambda t: t["unit"].map(documents(study)))
@@ -130,13 +124,11 @@ class TestSayingSo:
         assert errors == {round(sa.krippendorff_alpha(study).standard_error, 12)}
 
     def test_without_a_cluster(self, study):
-        """A unit without a cluster is an error that counts them."""
         some = dict(list(documents(study).items())[2:])
         with pytest.raises(DataError, match=r"cluster: 2 units of 45 have none in 'cluster'"):
             plain(study).sampled(cluster=some)
 
     def test_with_equal_weights(self, study):
-        """Weights that are all alike change nothing; what resamples refuses weighted clusters."""
         alpha = sa.krippendorff_alpha(study)
         both = sa.krippendorff_alpha(study.sampled(sampling_weight=dict.fromkeys(study.units, 3)))
         assert both.standard_error == pytest.approx(alpha.standard_error, rel=1e-12)
@@ -145,7 +137,6 @@ class TestSayingSo:
             sa.bootstrap(both, rng=1)
 
     def test_in_strata(self, study):
-        """A cluster of several strata, and a stratum with one cluster, are named."""
         strata = {unit: k % 2 for k, unit in enumerate(study.units)}
         with pytest.raises(DataError, match="have units in several strata"):
             study.sampled(strata=strata)
@@ -155,7 +146,6 @@ class TestSayingSo:
             study.sampled(strata=dict(zip(study.units, alone, strict=True)))
 
     def test_no_such_column(self, study):
-        """A column that the study does not know is named, with how to make it known."""
         with pytest.raises(DataError, match=r"knows no column 'doc' .* unit_columns=\['doc'\]"):
             plain(study).sampled(cluster="doc")
 
@@ -170,15 +160,12 @@ class TestSayingSo:
                 ask()
 
     def test_several_clusters_of_one_unit(self, study):
-        """A column that says two things of one unit is no column of units."""
         frame = study.to_long()
         with pytest.raises(DataError, match="column 'rater' says several things of unit"):
             sa.read(frame.assign(who=frame["rater"]), rater="who", unit_columns=["rater"])
 
 
 class TestResampling:
-    """Clusters in the place of units."""
-
     def test_jackknife(self, study):
         """The estimate without each cluster is that of the study without its units."""
         found = sa.jackknife(sa.krippendorff_alpha(study))
@@ -201,7 +188,6 @@ class TestResampling:
 
     @pytest.mark.parametrize("over", ["units", "both"])
     def test_one_cluster_never_varies(self, study, over):
-        """Copies of the one cluster that there is are the study itself."""
         with pytest.warns(FewClustersWarning):
             boot = sa.bootstrap(
                 sa.krippendorff_alpha(plain(study)),
@@ -215,7 +201,6 @@ class TestResampling:
         assert np.isfinite(boot.distribution).any()
 
     def test_order_of_rows(self, study):
-        """A seed draws the same clusters whatever the order of rows and the names of clusters."""
         frame = study.to_long().assign(doc=lambda t: t["unit"].map(documents(study)))
         other = frame.sample(frac=1, random_state=1).assign(doc=lambda t: t["doc"].str[::-1])
         one, two = (
@@ -243,7 +228,6 @@ class TestResampling:
             sa.permutation_test(own, scheme="within_cluster")
 
     def test_documents_that_speak_of_one_thing(self):
-        """Where documents have a label each and raters nothing beyond, only 'over' finds more."""
         rng = np.random.default_rng(2)
         rows = [
             (
@@ -265,7 +249,6 @@ class TestResampling:
         assert within.p_value > 0.05
 
     def test_without_linearised_values(self, study):
-        """mv-alpha is resampled in clusters, too; a plan in clusters needs its spread."""
         alpha = sa.mv_alpha(study)
         boot = sa.bootstrap(alpha, n_resamples=20, rng=1)
         assert boot.drawn == "12 clusters"
@@ -275,10 +258,7 @@ class TestResampling:
 
 
 class TestComparing:
-    """Differences, groups and plans."""
-
     def test_same_units(self, study):
-        """The clustered error of a difference is that of the differences of linearised values."""
         one, two = (sa.krippendorff_alpha(study, distance=d) for d in ("masi", "nominal"))
         found = sa.compare(one, two)
         gaps = one.influence - two.influence
@@ -292,7 +272,6 @@ class TestComparing:
         assert boot.standard_error == pytest.approx(se, rel=0.3)
 
     def test_one_without(self, study):
-        """Clusters of one side alone say nothing of the difference on the same units."""
         with pytest.raises(DataError, match="some of the agreements have clusters"):
             sa.compare(study, plain(study), design="same_units")
 
@@ -305,7 +284,6 @@ class TestComparing:
         assert np.isfinite(frame["homogeneity_p_value"]).all()
 
     def test_groups_that_share_clusters(self, study):
-        """Halves of the same documents are no independent samples."""
         half = {unit: k % 2 for k, unit in enumerate(study.units)}
         frame = sa.by_group(plain(study), half, cluster=documents(study))
         assert set(frame["tested_by"]) == {"Wald"}
@@ -417,10 +395,7 @@ class TestComparing:
 
 
 class TestEverywhere:
-    """What else a clustered study meets."""
-
     def test_pairs_and_raters(self, study):
-        """Pairs of raters, raters left out and changes of labels have clustered errors."""
         own = plain(study)
         for function in (sa.by_pair, sa.by_rater):
             one, two = function(study), function(own)
@@ -447,7 +422,6 @@ class TestEverywhere:
         assert ends == pytest.approx(alpha.interval(), abs=1e-12)
 
     def test_what_takes_units_as_drawn_one_by_one(self, study):
-        """What does not respect clusters yet says so in a warning."""
         with pytest.warns(sa.SetagreeWarning, match="cluster= is ignored"):
             sa.k_rater_reliability(study, k=2, n_splits=2, rng=1)
 
@@ -484,7 +458,6 @@ TAKE_UNITS_FOR_ALIKE = {
 @pytest.mark.parametrize("how", ["cluster", "sampling_weight"])
 @pytest.mark.parametrize("name", TAKE_UNITS_FOR_ALIKE)
 def test_what_takes_units_for_alike(study, name, how):
-    """Panels and maps ignore how units were drawn, all of it, and say so."""
     bare = plain(study)
     drawn = bare.sampled(**{how: {unit: 1 + k % 15 for k, unit in enumerate(bare.units)}})
     with pytest.warns(SetagreeWarning, match=f"{name} treats the units as drawn one by one"):

@@ -63,8 +63,6 @@ def part(rows, units):
 
 
 class TestSameUnits:
-    """Coefficients of the same units."""
-
     @pytest.mark.parametrize(
         ("one", "two"),
         [
@@ -155,7 +153,6 @@ class TestSameUnits:
                 assert bool(result.reasons[0]) == math.isnan(result.p_value)
 
     def test_a_difference_without_spread(self):
-        """Where every unit differs by the same there is no interval and no p, which it says."""
         a = score(T1, "fleiss_kappa")
         result = sa.compare(a, replace(a, estimate=a.estimate - 0.25))
         assert (result.difference, result.standard_error) == (pytest.approx(0.25), 0)
@@ -179,7 +176,6 @@ class TestSameUnits:
         ],
     )
     def test_with_one_of_no_spread(self, name, why, design, method):
-        """A coefficient with a standard error of 0 is not certain, nor its difference to others."""
         sure = score(text(name) * 3, "krippendorff_alpha")
         other = score(text("a b / b b / a a / b b") * 3, "krippendorff_alpha")
         for pair in ((sure, other), (other, sure), (sure, sure)):
@@ -204,7 +200,6 @@ class TestSameUnits:
         ],
     )
     def test_different_populations_of_the_same_units(self, one, two):
-        """Units are drawn from one population: whatever the order, two of them are refused."""
         units = pd.DataFrame({"unit": [f"u{k}" for k in range(1, 41)]})
         units = units.assign(half=units.index % 2, third=units.index % 3)
         study = sa.simulate(40, 3, rng=1).with_units(units.set_index("unit"))
@@ -217,7 +212,6 @@ class TestSameUnits:
                 sa.compare(*pair)
 
     def test_the_same_thing_twice(self):
-        """Nothing differs from itself."""
         a = score(ROWS, "krippendorff_alpha")
         result = sa.compare(a, a)
         assert (result.difference, result.standard_error, result.p_value) == (0, 0, 1)
@@ -234,8 +228,6 @@ NEG = "ab ba ab bc ca ab ba cb ac aa"
 
 
 class TestIndependentStudies:
-    """MOVER: the vectors of STATISTICS 10.2, and what leaves the difference undefined."""
-
     @pytest.mark.parametrize(
         ("one", "two", "distance", "difference", "low", "high", "p"),
         [
@@ -264,7 +256,6 @@ class TestIndependentStudies:
         assert other.p_value == pytest.approx(found.p_value, abs=1e-12)
 
     def test_p_is_the_level_at_which_the_interval_reaches_0(self):
-        """The interval of the level 1 - p ends at 0."""
         found = sa.compare(
             *(sa.fleiss_kappa(annotations(rows)) for rows in (ROWS, T1)), design="independent"
         )
@@ -272,14 +263,12 @@ class TestIndependentStudies:
 
     @pytest.mark.parametrize("design", ["same_units", "independent"])
     def test_too_few_rarer_answers(self, design):
-        """A study without an interval has no difference, and the reason names the test."""
         rare = sa.krippendorff_alpha(words("aa " * 20 + "ab"))
         found = sa.compare(rare, rare, design=design)
         assert np.isnan([*found.interval(), found.p_value]).all()
         assert found.reasons[0].startswith("Too few rarer answers for an interval or a p-value")
 
     def test_all_units_disagree_alike(self):
-        """Without a p of its own a study has none in a comparison."""
         found = sa.compare(
             sa.krippendorff_alpha(words("ab ba " * 6)),
             sa.krippendorff_alpha(annotations(T1)),
@@ -289,7 +278,6 @@ class TestIndependentStudies:
         assert found.reasons == ("All units disagree alike",)
 
     def test_clusters_and_strata_have_their_own_ends(self):
-        """Intervals by t of clusters and strata take the place of the score interval."""
         studies = [sa.simulate(60, 3, rng=seed) for seed in (1, 2)]
         clusters = {unit: k // 5 for k, unit in enumerate(studies[0].units)}
         strata = {unit: k % 2 for k, unit in enumerate(studies[1].units)}
@@ -303,10 +291,7 @@ class TestIndependentStudies:
 
 
 class TestWhichUnits:
-    """Whether the units are the same."""
-
     def test_partly_the_same_must_be_said(self):
-        """Units 0-29 and 10-39: neither the same nor others, unless you say so."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
         with pytest.raises(DataError, match="of 30 and 30 units, 20 are in all; use design="):
@@ -342,7 +327,6 @@ class TestWhichUnits:
         assert found.frame["n_shared_units"].item() == 20
 
     def test_nothing_to_cut(self):
-        """Where all units are shared, the shared units are the same units."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         b = sa.fleiss_kappa(part(HOLES, range(30)))
         c = sa.fleiss_kappa(part(ROWS, range(30)), distance="nominal")
@@ -355,7 +339,6 @@ class TestWhichUnits:
         assert (frame["n_shared_units"] == 40).all()
 
     def test_no_unit_is_shared(self):
-        """Nothing to stand on is said, and with it that names differ only in case or space."""
         a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
         with pytest.raises(DataError, match=r"^no unit is in all of the studies\.$"):
             sa.compare(a, b, design="shared_units")
@@ -364,7 +347,6 @@ class TestWhichUnits:
             sa.compare(b, c, design="shared_units")
 
     def test_a_tally_cannot_be_cut(self):
-        """Counts do not say who gave what, so that they are not scored anew."""
         table = pd.DataFrame({"a": [2, 0, 1], "b": [1, 3, 2]}, index=["u0", "u1", "u2"])
         tally = sa.Tally.from_counts(table)
         a, b = sa.fleiss_kappa(tally), sa.fleiss_kappa(part(ROWS, range(1, 9)))
@@ -372,7 +354,6 @@ class TestWhichUnits:
             sa.compare(a, b, design="shared_units")
 
     def test_undefined_on_the_shared_units(self):
-        """A coefficient that one shared unit cannot show is undefined, with the usual warning."""
         a, b = (sa.fleiss_kappa(part(ROWS, units)) for units in (range(11), range(10, 20)))
         with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
             result = sa.compare(a, b, design="shared_units")
@@ -387,7 +368,6 @@ class TestWhichUnits:
         ],
     )
     def test_names_that_differ_in_case_or_space(self, one, two, example):
-        """Names that are nearly the same are not silently taken for others."""
         a, b = (sa.fleiss_kappa(renamed(ROWS, prefix)) for prefix in (one, two))
         said = f"40 units differ only in case, space, zeros or type ({example} and others)"
         with pytest.warns(SimilarLabelsWarning, match=re.escape(said)):
@@ -423,7 +403,6 @@ class TestWhichUnits:
         assert (_plain(one) == _plain(two)) is alike
 
     def test_names_that_differ_besides_shared_ones(self):
-        """Where some are shared, what is nearly shared is part of the error."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         rows = [(g, i.upper() if i == "u7" else i, x) for g, i, x in triples(ROWS[:30])]
         b = sa.fleiss_kappa(sa.Annotations.from_triples(rows))
@@ -431,7 +410,6 @@ class TestWhichUnits:
             sa.compare(a, b)
 
     def test_others_are_independent(self):
-        """No unit in common: the interval is that of both studies' own ends."""
         a, b = (sa.krippendorff_alpha(x) for x in (annotations(T1), renamed(T2, "other ")))
         result = sa.compare(a, b)
         assert result.design == "independent"
@@ -445,20 +423,17 @@ class TestWhichUnits:
         assert result.interval() == pytest.approx((d - low, d + high), abs=1e-14)
 
     def test_several_of_which_some_overlap(self):
-        """All pairs must be of one kind."""
         a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
         with pytest.raises(DataError, match="share some units and not others"):
             sa.compare(a, a, b)
 
     def test_sizes_of_many_studies(self):
-        """Of five studies the error tells the smallest and the largest, not every size."""
         a, b = sa.fleiss_kappa(annotations(ROWS)), sa.fleiss_kappa(renamed(ROWS, "x"))
         sizes = rf"of the {a.n_units} to {a.n_units} units in each of 5 studies, 0 are in all"
         with pytest.raises(DataError, match=sizes):
             sa.compare(a, a, a, a, b)
 
     def test_identifiers_of_every_kind(self):
-        """Tuples, numbers and text are identifiers; a tuple is not a pair of levels."""
         frame = pd.DataFrame(
             {"ann": list("aabbacbc"), "bob": list("abbbabca")},
             index=[("x", 1), 2, "2", ("x", 2), 3, 4, 5, 6],
@@ -470,7 +445,6 @@ class TestWhichUnits:
         assert sa.compare(a, b).p_value == 1
 
     def test_one_tally_needs_no_identifiers(self):
-        """Two coefficients of one tally stand on the same units, with or without names."""
         named = sa.Tally.from_counts(
             pd.DataFrame({"a": [2, 0, 1, 2, 2] * 3, "b": [0, 2, 1, 1, 0] * 3})
         )
@@ -490,7 +464,6 @@ class TestWhichUnits:
 
     @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
     def test_what_cannot_be_matched(self, method):
-        """Without names, or with a name twice, units of two studies cannot be matched."""
         one = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1], "b": [0, 2, 1]}))
         alpha = sa.krippendorff_alpha(one)
         nameless = sa.krippendorff_alpha(replace(one, units=None, indptr=one.indptr.copy()))
@@ -515,10 +488,7 @@ def rows_of(tally):
 
 
 class TestBootstrap:
-    """Differences over resamples."""
-
     def test_the_draws_are_common(self, monkeypatch):
-        """On the same units each resample is drawn once and scored twice, written out here."""
         drawn = []
         draw = resampling.draw_units
 
@@ -559,7 +529,6 @@ class TestBootstrap:
         assert two.interval() == pytest.approx(one.interval(), abs=0.5 * one.standard_error)
 
     def test_independent_studies_are_drawn_apart(self):
-        """The variance of the difference is the sum of both: neither has the other's draws."""
         rows = noisy_rows(1, units=60, raters=3)
         a, b = score(rows, "fleiss_kappa"), sa.fleiss_kappa(renamed(rows, "x"))
         result = sa.compare(a, b, method="bootstrap", rng=1)
@@ -569,7 +538,6 @@ class TestBootstrap:
         assert result.p_value > 0.9
 
     def test_units_of_one_study_alone(self):
-        """Where studies overlap in part, a resample draws from the units of both."""
         a = sa.fleiss_kappa(part(ROWS, range(30)))
         b = sa.fleiss_kappa(part(ROWS, range(10, 40)), distance="nominal")
         one = sa.compare(a, b, design="same_units")
@@ -577,7 +545,6 @@ class TestBootstrap:
         assert two.standard_error == pytest.approx(one.standard_error, rel=0.2)
 
     def test_mv_alpha(self):
-        """mv-alpha has no linearised values; its difference is had by resampling."""
         mv, alpha = score(ROWS, "mv_alpha"), score(ROWS, "krippendorff_alpha")
         with pytest.raises(
             OptionError, match="mv_alpha has no linearised values; use method='boot"
@@ -588,7 +555,6 @@ class TestBootstrap:
         assert low < result.difference < high
 
     def test_undefined_resamples_are_counted(self):
-        """Units {a a}, {b b}: half of the draws have one value. They are counted, not hidden."""
         a, b = (score(text("a a / b b"), name) for name in ("krippendorff_alpha", "fleiss_kappa"))
         frame = sa.compare(a, b, method="bootstrap", n_resamples=400, rng=1).to_frame()
         assert frame["n_undefined"].item() == pytest.approx(200, abs=4 * 10)
@@ -596,7 +562,6 @@ class TestBootstrap:
 
     @pytest.mark.parametrize("n_resamples", [1, 20])
     def test_too_few_defined(self, n_resamples):
-        """One value only in one of them: no interval, but every resample counted."""
         a = score(text("a a / b b / a b"), "percent_agreement")
         b = score(text("a a / a a / a a"), "krippendorff_alpha")
         row = sa.compare(a, b, method="bootstrap", n_resamples=n_resamples, rng=1).frame.iloc[0]
@@ -604,7 +569,6 @@ class TestBootstrap:
         assert row[["difference", "standard_error", "low", "high", "p_value"]].isna().all()
 
     def test_a_single_resample(self):
-        """One resample has no spread; the difference is known all the same."""
         a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
         result = sa.compare(a, b, method="bootstrap", n_resamples=1, rng=1)
         assert result.difference == a.estimate - b.estimate
@@ -634,7 +598,6 @@ class TestBootstrap:
 
     @pytest.mark.parametrize("design", ["same_units", "independent"])
     def test_the_interval_reaches_0_at_the_level_of_its_p(self, design):
-        """At 1 - p the one end of the expanded interval is next to 0, as p adds one resample."""
         a = score(ROWS, "fleiss_kappa", "nominal")
         b = score(HOLES, "fleiss_kappa", "masi")
         result = sa.compare(a, b, design=design, method="bootstrap", n_resamples=999, rng=1)
@@ -645,7 +608,6 @@ class TestBootstrap:
         assert gaps[max(place - 3, 0)] <= ends[near] <= gaps[min(place + 3, len(gaps) - 1)]
 
     def test_two_defined_of_many(self):
-        """Draws without the unit {a b} hold one value; two of four draws with it are enough."""
         a, b = (score(text("a a / a a / a b"), name) for name in ("fleiss_kappa", "gwet_ac"))
         results = [
             sa.compare(a, b, method="bootstrap", n_resamples=4, rng=seed) for seed in range(40)
@@ -662,7 +624,6 @@ class TestBootstrap:
 
     @pytest.mark.parametrize("design", ["same_units", "independent"])
     def test_the_seed_decides(self, design):
-        """The same seed gives the same numbers, another gives others."""
         a, b = score(ROWS, "fleiss_kappa"), score(ROWS, "gwet_ac")
         found = [
             sa.compare(a, b, design=design, method="bootstrap", n_resamples=50, rng=rng)
@@ -672,10 +633,7 @@ class TestBootstrap:
 
 
 class TestSeveral:
-    """All pairs of several."""
-
     def test_holm_equals_statsmodels(self):
-        """The corrected p-values are those of statsmodels.stats.multitest."""
         multitest = pytest.importorskip(
             "statsmodels.stats.multitest", reason="statsmodels, the reference, is not installed"
         )
@@ -696,7 +654,6 @@ class TestSeveral:
         assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
 
     def test_holm_counts_no_undefined_pairs(self):
-        """R's p.adjust(c(0.01, NA, 0.03), "holm") is 0.02, NA, 0.03: what is nan is not counted."""
         found = holm(np.array([0.01, np.nan, 0.03]))
         assert found == pytest.approx([0.02, np.nan, 0.03], nan_ok=True)
 
@@ -706,7 +663,6 @@ class TestSeveral:
         assert found.tolist() == pytest.approx([np.nan, 0.02, 0.02], nan_ok=True)
 
     def test_an_undefined_estimate(self):
-        """One value only: the difference is nan and so is all that follows."""
         a = score(text("a a / b b / a b"), "krippendorff_alpha")
         b = score(text("a a / a a / a a"), "krippendorff_alpha")
         for design in ("same_units", "independent"):
@@ -732,8 +688,6 @@ class TestSeveral:
 
 
 class TestResult:
-    """What comes back."""
-
     def test_repr(self):
         """One line: which difference, its interval, its p."""
         names, difference = ("one [d]", "two [d]"), Difference(0.25, 0.125)
@@ -747,13 +701,11 @@ class TestResult:
 
     @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
     def test_levels_are_not_rounded(self, level, said):
-        """An interval at 99.9% is not called one at 100%."""
         several = [score(T1, name) for name in ("fleiss_kappa", "gwet_ac", "percent_agreement")]
         assert f"({said} " in repr(sa.compare(*several[:2], level=level))
         assert f" {said} interval " in str(sa.compare(*several, level=level))
 
     def test_undefined_resamples_are_shown(self):
-        """What is left out of the interval is counted in the line, and in the table."""
         names = ("krippendorff_alpha", "fleiss_kappa", "percent_agreement")
         several = [score(text("a a / b b"), name) for name in names]
         options = {"method": "bootstrap", "n_resamples": 400, "rng": 1}
@@ -779,7 +731,6 @@ class TestResult:
         assert f"{result.p_value:.4f}" in lines[0]
 
     def test_the_first_pair(self):
-        """The properties speak of the first pair."""
         result = sa.compare(score(T1, "fleiss_kappa"), score(T1, "gwet_ac"))
         row = result.frame.iloc[0]
         assert result.difference == row["difference"]
@@ -789,8 +740,6 @@ class TestResult:
 
 
 class TestRefusals:
-    """What is asked for wrongly."""
-
     @pytest.mark.parametrize(
         ("options", "said"),
         [
@@ -807,7 +756,6 @@ class TestRefusals:
             sa.compare(score(T1, "fleiss_kappa"), score(T1, "gwet_ac"), **options)
 
     def test_too_few(self):
-        """One agreement has nothing to be compared with."""
         with pytest.raises(OptionError, match="needs two agreements or more"):
             sa.compare(score(T1, "fleiss_kappa"))
 

@@ -51,12 +51,9 @@ def every_alpha(table, distance):
 
 
 class TestBounds:
-    """The lowest and the highest alpha."""
-
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("distance", ["masi", "nominal"])
     def test_every_completion(self, seed, distance):
-        """On small studies the search finds the ends of all completions."""
         table = drawn(seed)
         found = completion_bounds(sa.read(table, status="status"), distance=distance)
         every = every_alpha(table, distance)
@@ -65,7 +62,6 @@ class TestBounds:
         assert found.n_completed == 3
 
     def test_units_that_nobody_answered(self):
-        """They are completed too: two raters who both refused agree at best."""
         table = drawn(1, n_missing=0)
         more = pd.DataFrame([(9, g, None, "refused") for g in "xy"], columns=[*table.columns])
         study = sa.read(pd.concat([table, more]), status="status")
@@ -74,7 +70,6 @@ class TestBounds:
         assert found.lowest < found.estimate < found.highest
 
     def test_nothing_to_complete(self):
-        """Without statuses, or with others than those asked for, both ends are alpha."""
         for study, asked in (
             (sa.simulate(20, 3, rng=1), ["refused"]),
             (sa.read(drawn(1), status="status"), ["abstained"]),
@@ -85,7 +80,6 @@ class TestBounds:
             assert found.n_completed == 0
 
     def test_a_larger_study(self):
-        """The ends lie around alpha, and no random completion lies outside."""
         table = drawn(3, n_units=40, n_missing=25)
         study = sa.read(table, status="status")
         found = completion_bounds(study)
@@ -101,8 +95,6 @@ class TestBounds:
 
 
 class TestWords:
-    """What it says and refuses."""
-
     def test_undefined(self):
         """Where the observed answers leave alpha undefined there is a reason."""
         table = pd.DataFrame(
@@ -115,7 +107,6 @@ class TestWords:
         assert "nan observed (there is only one rater)" in repr(found)
 
     def test_one_unit(self):
-        """As of any study in which one unit alone has two ratings, alpha is nan."""
         rows = [(1, "x", "a", ""), (1, "y", "b", ""), (1, "z", None, "refused")]
         table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
         with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
@@ -123,7 +114,6 @@ class TestWords:
         assert np.isnan([found.lowest, found.highest]).all()
 
     def test_part_of_a_study(self):
-        """Of a part of the units and raters the answers of the others are not completed."""
         rows = [(u, g, "ab"[(u + (g == "y")) % 2], "") for u in (1, 2, 3) for g in "xyz"]
         table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
         table.loc[[2, 7, 8], ["labels", "status"]] = [None, "refused"]

@@ -47,8 +47,6 @@ DESIGNS = [
 
 
 class TestWorlds:
-    """What a world says is its alpha is what the library finds in a large study of it."""
-
     @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
     def test_alpha(self, design: Intervals) -> None:
         """The estimate of a large study lies within four standard errors."""
@@ -62,7 +60,6 @@ class TestWorlds:
         )
 
     def test_the_template_changes_nothing(self) -> None:
-        """A study that is scored with all possible answers listed gives what its own table does."""
         design = Plain("masi", "skewed", 0.7, 3, 15, missing=0.3)
         for drawn, _ in design.studies(5, np.random.default_rng(2)):
             quick, own = design.scored(drawn), sa.krippendorff_alpha(drawn.with_used_values())
@@ -71,8 +68,6 @@ class TestWorlds:
 
 
 class TestFile:
-    """Results go to a file; a run goes on where it was stopped."""
-
     CELLS = (Plain("nominal", "equal", 0.4, 2, 10, 60), Null("permutation pooled", 10, 20))
 
     @pytest.fixture(autouse=True)
@@ -82,7 +77,6 @@ class TestFile:
         monkeypatch.setattr(runner, "in_doubt", lambda cells, path: [])
 
     def test_a_stopped_run_goes_on(self, tmp_path: Path) -> None:
-        """What is in the file is not run again, and the whole is what one run gives."""
         whole, stopped = tmp_path / "whole.csv", tmp_path / "stopped.csv"
         study.main(["--output", str(whole), "--processes", "1"])
         lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -101,7 +95,6 @@ class TestFile:
         assert [one.left_out for one in read(path).values()] == [3, 0]
 
     def test_doubtful_cells_are_drawn_anew(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A cell that misses what it promises gets four times as many studies, and a new seed."""
         cell = Plain("nominal", "equal", 0.4, 2, 10)
         assert not cell.misses(run(replace(cell, n_studies=60)))
         bad = replace(run(replace(cell, n_studies=60)), results={"score": (0.0, 5.0, 0.0, 1.0)})
@@ -109,10 +102,7 @@ class TestFile:
 
 
 class TestResults:
-    """The committed results, and what the guide makes of them."""
-
     def test_every_cell_was_run(self) -> None:
-        """There is a line for each cell, and for nothing else but second runs."""
         intervals, tests = [*interval_cells(), *default_cells()], [*null_cells(), *level_cells()]
         names = {cell.name for cell in [*intervals, *tests]}
         assert names == {name.removesuffix(AGAIN) for name in KNOWN}
@@ -126,12 +116,10 @@ class TestResults:
         ],
     )
     def test_the_guide_tells_them(self, page: str, names: set[str]) -> None:
-        """Each table of the guide is that of the file, and stands on its page."""
         text = (GUIDE / page).read_text(encoding="utf-8")
         assert {name for name, table in tables(KNOWN).items() if table in text} == names
 
     def test_intervals_hold_what_is_promised(self) -> None:
-        """No promise is missed by more than three Monte-Carlo errors."""
         for cell, found in results_of(KNOWN):
             for method, (low, high) in cell.promised.items():
                 share = found.coverage(method)
@@ -139,7 +127,6 @@ class TestResults:
                 assert low - slack <= share <= high + slack, (cell.name, method, share)
 
     def test_tests_keep_their_size(self) -> None:
-        """No test rejects a true hypothesis more often than it says, but those named as rough."""
         for cell, level in product(null_cells(), (0.05, 0.01)):
             found = KNOWN.get(cell.name + AGAIN, KNOWN[cell.name])
             for test in cell.promised(found):
@@ -172,7 +159,6 @@ def test_every_level_runs(what: str) -> None:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_world_runs(world: str) -> None:
-    """A study without an interval has none that is not rough, and t stands beside all others."""
     found = Default(world, 50, 5).run(np.random.default_rng(1))
     n_none = {method: found.results[method][0] for method in ("default", "not rough")}
     assert n_none["default"] <= n_none["not rough"] <= found.n

@@ -40,8 +40,6 @@ def alpha_of(rows, columns, distance):
 
 
 class TestVector:
-    """Six units, panels of three and two raters: the worked case of the definition."""
-
     def test_the_parts(self):
         """d_o = 9/22, d_e = 1/2, kappa_x = 2/11; the last unit has no answer of Y."""
         rows = numbers("1 1 . 1 1 / 1 1 1 1 0 / 0 0 . 0 1 / 0 0 0 1 0 / 0 1 . 0 0 / 0 0 0 . .")
@@ -58,8 +56,6 @@ class TestVector:
 
 
 class TestExact:
-    """Cases whose value follows from alpha."""
-
     def test_identical_panels(self):
         """Panels that are copies: kappa_x = 1 - (1 - alpha) (R - 1)/R N/(N - 1).
 
@@ -84,7 +80,6 @@ class TestExact:
         assert np.isnan(result.distribution).any()  # one unit drawn three times
 
     def test_copies_of_one_rater(self):
-        """On complete data, copies of a rater say what the rater alone says, and alpha is 1."""
         rows = random_rows(np.random.default_rng(2), sets_of("abc"), units=30, raters=3)
         copied = [[row[0], row[0], row[0], row[1], row[2]] for row in rows]
         alone = cross_replication(annotations(rows), panels={"X": ["r0"]}, n_resamples=1, rng=1)
@@ -121,12 +116,9 @@ class TestExact:
 
 
 class TestReference:
-    """Loops over pairs."""
-
     @settings(max_examples=50, deadline=None)
     @given(rows=row_lists(sets_of("ab"), units=6, raters=4).filter(lambda r: len(r[0]) == 4))
     def test_equals_the_loops(self, rows):
-        """d_o, d_e and kappa_x are those of the loops, the alphas those of krippendorff_alpha."""
         both = [
             row
             for row in rows
@@ -147,7 +139,6 @@ class TestReference:
         assert found == pytest.approx(expected, abs=1e-12)
 
     def test_alphas_are_those_of_the_shared_units(self):
-        """The alpha of a panel is taken on the units that the other panel rated too."""
         rng = np.random.default_rng(5)
         rows = random_rows(rng, sets_of("abc"), units=40, raters=5, missing=0.3)
         shared = [
@@ -162,7 +153,6 @@ class TestReference:
         assert result.alphas[1] == pytest.approx(alpha_of(shared, (3, 4), "masi"), abs=1e-13)
 
     def test_resamples_are_studies(self, monkeypatch):
-        """Each bootstrap value is that of the study of the drawn units, scored anew."""
         rng = np.random.default_rng(6)
         rows = random_rows(rng, sets_of("abc"), units=15, raters=4, missing=0.1)
         rows = [row for row in rows if None not in row[:1] + row[2:3]]
@@ -204,7 +194,6 @@ class TestReference:
         np.testing.assert_allclose(two.distribution, one.distribution, atol=1e-12)
 
     def test_ordinal_by_hand(self):
-        """The mid-ranks of the answers of both panels to shared units, in a loop."""
         rng = np.random.default_rng(12)
         rows = random_rows(rng, [1, 2, 3, 5], units=20, raters=5)
         answers = sorted(x for row in rows for x in row[:4])
@@ -216,7 +205,6 @@ class TestReference:
         assert result.estimate == pytest.approx(expected[2], abs=1e-12)
 
     def test_a_scale(self):
-        """Squared differences, by loops."""
         rows = numbers("1 2 1 2 / 3 3 2 3 / 5 4 5 5 / 2 2 1 . / 4 . 4 4")
         result = cross_replication(
             annotations(rows), panels=PANELS, distance="interval", n_resamples=5, rng=1
@@ -226,8 +214,6 @@ class TestReference:
 
 
 class TestResult:
-    """What it comes back as."""
-
     def test_frame(self):
         """One row, with the intervals of the asked level."""
         rows = random_rows(np.random.default_rng(7), sets_of("ab"), units=30, raters=4)
@@ -239,7 +225,6 @@ class TestResult:
         assert frame.loc[0, "first"] == "X"
 
     def test_the_seed_decides(self):
-        """The same seed gives the same distribution."""
         rows = random_rows(np.random.default_rng(8), sets_of("ab"), units=10, raters=4)
         one, two = (
             cross_replication(annotations(rows), panels=PANELS, n_resamples=9, rng=3)
@@ -257,7 +242,6 @@ class TestResult:
         ],
     )
     def test_resamples_that_make_an_interval(self, drawn, interval):
-        """Two defined resamples have percentiles, one has none."""
         rows = text("a a a b / a b a a / b b b b / a a ab a / ab b ab ab")
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=3, rng=1)
         again = replace(
@@ -284,7 +268,6 @@ class TestResult:
         ],
     )
     def test_panels_of_one_two_and_three(self, x, alpha):
-        """Alpha of a panel by hand; at 0 there is nothing to divide by, and it is said."""
         rows = [[*row, *other] for row, other in zip(text(x), text("a a / b b / b b"), strict=True)]
         n = len(rows[0])
         panels = {"X": [f"r{g}" for g in range(n - 2)], "Y": [f"r{n - 2}", f"r{n - 1}"]}
@@ -314,7 +297,6 @@ class TestResult:
         assert "without a normalised value" not in repr(result)
 
     def test_resamples_that_are_left_out(self):
-        """How many resamples are undefined is in the frame and in the line."""
         rows = text("a a a b / a b a a / b b b b / a a ab a / ab b ab ab")
         result = cross_replication(annotations(rows), panels=PANELS, n_resamples=400, rng=1)
         missed = np.isnan(result.normalised_distribution).sum()

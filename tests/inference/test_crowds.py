@@ -33,20 +33,17 @@ SENTENCES = {
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_a_crowd_is_a_pool(name):
-    """Nobody rated half of the units: every sentence names the pool, as the report does."""
     found = SENTENCES[name]()
     assert POOL in found
     assert "these raters" not in found
 
 
 def test_columns_keep_two_values():
-    """The column for programs has the same words for a crowd and for a panel."""
     assert '"about": "these raters"' in sa.plan(ALPHA).to_json()
     assert '"about": "these raters"' in sa.plan(PANEL).to_json()
 
 
 def test_a_sample_of_raters():
-    """If raters are drawn as well, the interval is about raters like these."""
     assert "raters like these" in flat(sa.bootstrap(ALPHA, over="both", n_resamples=50, rng=1))
 
 
@@ -59,7 +56,6 @@ def test_tallies():
 
 
 def test_several_studies():
-    """Two pools of different sizes are pools; a pool and a panel are these raters."""
     other = sa.krippendorff_alpha(sa.simulate(60, 50, missing=0.9, rng=2))
     apart = {"design": "independent"}
     assert "About these pools of raters." in flat(sa.compare(ALPHA, other, **apart))

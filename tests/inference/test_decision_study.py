@@ -53,8 +53,6 @@ def quiet():
 
 
 class TestTruths:
-    """What a design says is true is what the library finds in a large study of it."""
-
     @pytest.mark.parametrize("humans", ["alike", "expert"])
     def test_change(self, humans: str) -> None:
         """A model loses the margin in the place of the first human, whatever is missing."""
@@ -103,7 +101,6 @@ class TestTruths:
 
 @pytest.mark.parametrize("cell", SMALL, ids=lambda cell: cell.name)
 def test_every_kind_of_cell_runs(cell: Decisions) -> None:
-    """A cell counts its studies, the same ones each time; what is promised is counted."""
     found = run(cell)
     assert found == run(replace(cell))
     assert found.n_studies == cell.n_studies
@@ -113,7 +110,6 @@ def test_every_kind_of_cell_runs(cell: Decisions) -> None:
 
 
 def test_a_run_fills_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command runs each cell once, and again where it missed what it promises."""
     monkeypatch.setattr(study, "every_cell", lambda: iter(SMALL[2:3]))
     path = tmp_path / "results.csv"
     for _ in range(2):
@@ -122,19 +118,14 @@ def test_a_run_fills_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 class TestResults:
-    """The committed results, and what the guide makes of them."""
-
     def test_every_cell_was_run(self) -> None:
-        """There is a line for each cell, and for nothing else but second runs."""
         assert {cell.name for cell in CELLS} == {name.removesuffix(AGAIN) for name in KNOWN}
 
     def test_the_guide_tells_them(self) -> None:
-        """The tables of the guide are those of the file."""
         page = PAGE.read_text(encoding="utf-8")
         assert [name for name, table in tables(KNOWN).items() if table not in page] == []
 
     def test_promises_are_kept(self) -> None:
-        """No size and no coverage misses its bound by more than three Monte-Carlo errors."""
         missed = [
             (cell.name, key)
             for cell in CELLS
@@ -145,8 +136,6 @@ class TestResults:
 
 
 class TestAcceptance:
-    """Plans keep their risks exactly, and so does the upper end of the error rate."""
-
     def test_risks(self) -> None:
         """Both risks are what was promised."""
         for plan, producer, consumer in thresholds.risks():
@@ -154,7 +143,6 @@ class TestAcceptance:
             assert consumer <= plan.consumer_risk
 
     def test_the_upper_end_holds(self) -> None:
-        """The error rate is at most the upper end in 95% of the samples, whatever it is."""
         plan = sa.acceptance_plan(acceptable_rate=0.05, rejectable_rate=0.2)
         tests = [sa.acceptance_test(plan, n_errors=k, n_checked=plan.n) for k in range(plan.n + 1)]
         for rate in np.linspace(0.001, 0.6, 200):
@@ -171,7 +159,6 @@ class TestAcceptance:
 
 
 def test_components_of_a_world_without_habits() -> None:
-    """Raters who differ in skill alone have no variance of their own."""
     cell = Variances("masi", 0.0, 3, 20)
     assert cell.truth["rater"] == pytest.approx(0, abs=1e-12)
     assert components.variances(cell._world)["unit"] > 0

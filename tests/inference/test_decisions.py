@@ -14,7 +14,6 @@ from setagree.errors import DataError, OptionError
 
 
 def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
-    """At 95% one-sided the low end of T1 is that of the 0.90 score interval."""
     found = sa.at_least(walkthrough(), 0.1)
     assert found.low == pytest.approx(0.1273285, abs=5e-8)
     assert found.high == pytest.approx(0.6740731, abs=5e-8)
@@ -26,7 +25,6 @@ def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
 
 
 def test_at_least_says_below_and_undecided():
-    """A threshold above the high end is missed; one between the ends is left open."""
     assert sa.at_least(walkthrough(), 0.7).verdict.startswith("Krippendorff's alpha is below 0.7")
     undecided = sa.at_least(walkthrough(), 0.3)
     assert not undecided.passes
@@ -34,7 +32,6 @@ def test_at_least_says_below_and_undecided():
 
 
 def test_at_least_takes_tables_and_says_why_not():
-    """A table gives a row for each coefficient; an undefined interval gives the reason."""
     table = sa.at_least(sa.agreement(walkthrough()), 0.1)
     assert table.to_frame()["passes"].tolist() == [True, True]
     alike = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a")])
@@ -49,7 +46,6 @@ def test_at_least_takes_tables_and_says_why_not():
 
 @pytest.mark.parametrize(("n_odd", "has_verdict"), [(1, False), (7, False), (8, True)])
 def test_no_verdict_on_too_rare_answers(n_odd, has_verdict):
-    """STATISTICS 10.6: with n (1 - share of the commonest answer) < 4 there is only the reason."""
     rows = [(rater, k, "b" if k < n_odd and rater == "ann" else "a") for k in range(20)
             for rater in ("ann", "ben")]  # fmt: skip
     alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
@@ -62,7 +58,6 @@ def test_no_verdict_on_too_rare_answers(n_odd, has_verdict):
 
 
 def test_a_threshold_that_t_reaches_is_doubted():
-    """Strata have no score interval, and t says "at least" too often."""
     study = sa.simulate(100, 3, skill=0.95, rng=1)
     strata = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
     drawn = study.sampled(strata=strata, population_size={"a": 500, "b": 500})
@@ -75,7 +70,6 @@ def test_a_threshold_that_t_reaches_is_doubted():
 
 
 def test_the_worked_acceptance_plan():
-    """Good 0.02, bad 0.10: 65 answers and 3 errors, the smallest numbers with both risks."""
     plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     assert (plan.n, plan.c) == (65, 3)
     assert plan.accepts(0.02) == pytest.approx(stats.binom.cdf(3, 65, 0.02))
@@ -84,7 +78,6 @@ def test_the_worked_acceptance_plan():
 
 @pytest.mark.parametrize(("good", "bad"), [(0.01, 0.05), (0.02, 0.1), (0.05, 0.2), (0.2, 0.4)])
 def test_no_smaller_plan_keeps_both_risks(good, bad):
-    """Tried one by one: no smaller number of answers keeps both risks with any number of errors."""
     plan = sa.acceptance_plan(acceptable_rate=good, rejectable_rate=bad)
     for n in range(1, plan.n):
         c = np.arange(n + 1)
@@ -95,8 +88,6 @@ def test_no_smaller_plan_keeps_both_risks(good, bad):
 @pytest.mark.parametrize("lot", [1, 4, 17, 40, 100])
 @pytest.mark.parametrize(("good", "bad"), [("0.02", "0.1"), ("0.1", "0.3")])
 def test_a_plan_for_a_small_delivery_is_the_smallest(lot, good, bad):
-    """Tried one by one in fractions; the upper bound is the largest number not yet rejected."""
-
     def accepted(n, c, wrong):
         ways = sum(comb(wrong, k) * comb(lot - wrong, n - k) for k in range(c + 1) if k <= n)
         return Fraction(ways, comb(lot, n))
@@ -119,7 +110,6 @@ def test_a_plan_for_a_small_delivery_is_the_smallest(lot, good, bad):
 
 
 def test_the_worked_plan_for_a_delivery_of_100():
-    """A delivery of 100 needs 44 answers and 2 errors in place of 65 and 3."""
     plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10, lot=100)
     assert (plan.n, plan.c) == (44, 2)
     assert str(plan).startswith("Check 44 of the 100 answers, drawn at random; accept with at most")
@@ -128,7 +118,6 @@ def test_the_worked_plan_for_a_delivery_of_100():
 
 
 def test_acceptance_says_what_was_found():
-    """The verdict names errors, answers, what is allowed, and the end of Clopper and Pearson."""
     plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     passed = sa.acceptance_test(plan, n_errors=3, n_checked=65)
     end = stats.binomtest(3, 65, alternative="less").proportion_ci(0.95).high
@@ -144,7 +133,6 @@ def test_acceptance_says_what_was_found():
 
 
 def test_acceptance_refuses_other_numbers():
-    """The risks hold for the planned number alone; rates must be rates, good below bad."""
     plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
     with pytest.raises(DataError, match="the plan asks for 65 answers, and 60 were checked"):
         sa.acceptance_test(plan, n_errors=1, n_checked=60)

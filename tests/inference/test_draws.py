@@ -34,11 +34,8 @@ CALLS = {
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 class TestCost:
-    """What so many resamples cost is reckoned before the first is drawn."""
-
     @pytest.mark.parametrize("name", CALLS)
     def test_every_function_refuses(self, name):
-        """A million million resamples are refused at once, and the request that is named passes."""
         with pytest.raises(CostError, match=r"would take about .*Ask for n_\w+=\d+ or fewer") as no:
             CALLS[name](MANY)
         most = int(re.search(r"=(\d+) or fewer", str(no.value))[1])
@@ -47,7 +44,6 @@ class TestCost:
 
     @pytest.mark.parametrize("n_entries", [1, 60, 5_000, 10**7])
     def test_what_is_named_passes(self, n_entries):
-        """The number in the sentence passes, and one more does not."""
         with pytest.raises(CostError) as no:
             check_drawing(10**30, n_entries)
         most = int(re.search(r"=(\d+) or fewer", str(no.value))[1])
@@ -56,12 +52,10 @@ class TestCost:
             check_drawing(most + 1, n_entries)
 
     def test_units_beyond_every_limit(self):
-        """Where a single resample is too much, the sentence asks for fewer units."""
         with pytest.raises(CostError, match="Keep a part of the units"):
             check_drawing(1, MOST_STEPS + 1)
 
     def test_numbers_of_any_kind(self):
-        """Numbers beyond those of floats, and NumPy's, are refused in a sentence too."""
         for n in (10**400, np.int64(MANY)):
             with pytest.raises(CostError, match="resamples would take"):
                 sa.bootstrap(ALPHA, n_resamples=n)
@@ -80,7 +74,6 @@ class TestCost:
             sa.plan(alpha, raters=[20], n_resamples=MANY)
 
     def test_all_arrangements(self):
-        """A study of few arrangements is tested by all of them, whatever is asked for."""
         tiny = sa.krippendorff_alpha(sa.simulate(3, 2, rng=2))
         assert sa.permutation_test(tiny, n_resamples=MANY).exact
 
@@ -94,7 +87,6 @@ class TestCost:
     ],
 )
 def test_the_command(words, tmp_path):
-    """The command refuses in the same sentence, with its own option, and the option passes."""
     pytest.importorskip("typer", reason="the command needs the cli extra")
     from cli_support import ok, refusal
 

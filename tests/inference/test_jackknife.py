@@ -53,8 +53,6 @@ def without_rater_of(whole, rater):
 
 
 class TestUnits:
-    """One unit left out."""
-
     @every_pair
     def test_equals_the_loop(self, name, distance):
         """The closed form equals scoring the rest, to 1e-10, for every coefficient.
@@ -82,7 +80,6 @@ class TestUnits:
     @settings(max_examples=40, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))
     def test_any_study(self, rows):
-        """The same for any study of two units or more; of two, one is left and undefined."""
         if len(rows) < 2:
             return
         for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
@@ -91,7 +88,6 @@ class TestUnits:
             assert actual.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
 
     def test_mv_alpha_without_each_unit(self):
-        """Without a closed form each estimate is that of the study without the unit."""
         mv = score(HARD, "mv_alpha", "overlap")
         study = mv.study
         parts = [
@@ -118,7 +114,6 @@ class TestUnits:
         assert found.acceleration == pytest.approx(-(6 / 27) / (6 * (2 / 3) ** 1.5))
 
     def test_names_of_the_units(self):
-        """The values stand beside the units, in the order of the study."""
         frame = pd.DataFrame(
             {"ann": ["a", "b", "a"], "bob": ["a", "b", "b"]}, index=["x", ("y", 1), 3]
         )
@@ -127,7 +122,6 @@ class TestUnits:
         assert found.values.index.name == "unit"
 
     def test_units_without_names(self):
-        """A tally that has lost its units numbers them, pattern by pattern."""
         known = sa.krippendorff_alpha(annotations(text("a a / b b / a b / b b"))).tally
         unknown = sa.Tally(
             known.kind, known.values, known.indptr, known.indices, known.counts, known.multiplicity
@@ -139,11 +133,8 @@ class TestUnits:
 
 
 class TestRaters:
-    """One rater left out."""
-
     @every_pair
     def test_equals_scoring_without_the_rater(self, name, distance):
-        """Each value is that of the study written down without the rater."""
         rows = fitting(name, HARD)
         by_hand = estimates([without_rater(rows, g) for g in range(len(rows[0]))], name, distance)
         actual = sa.jackknife(score(rows, name, distance), over="raters").values
@@ -155,7 +146,6 @@ class TestRaters:
     @settings(max_examples=10, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
     def test_any_study(self, rows, distance):
-        """The sums over a rater's own units give what scoring the rest gives."""
         for name in COEFFICIENTS:
             if name in {"cohen_kappa", "scott_pi"}:
                 continue
@@ -168,7 +158,6 @@ class TestRaters:
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_the_rater_of_an_outlier(self, name):
-        """One number of 1e9 among 1 to 4: without its rater the others keep their digits."""
         rows = [[1, 2, 2, 1], [3, 3, 4, 3], [2, 2, 1e9, 2], [4, 3, 4, 4], [1, 1, 2, 2]]
         whole = score(rows, name, "interval")
         actual = sa.jackknife(whole, over="raters").values
@@ -200,7 +189,6 @@ class TestRaters:
             assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
 
     def test_raters_who_gave_the_same(self, monkeypatch):
-        """Labels are redrawn once for all raters whose absence takes the same answers away."""
         answers = [frozenset("a"), frozenset("ab"), frozenset("c")]
         pairs = [(2 * u + k, u, answers[(u + k * (u % 2)) % 3]) for u in range(300) for k in (0, 1)]
         study = sa.Annotations.from_triples([*pairs, *[("all", u, answers[0]) for u in range(300)]])
@@ -214,7 +202,6 @@ class TestRaters:
             assert found[rater] == pytest.approx(without_rater_of(whole, rater), abs=1e-12)
 
     def test_raters_beyond_all_measure(self):
-        """Where each rater costs too much, the steps and what passes are named."""
         study = annotations(text("a ab b / ab b a"))
         alpha = sa.mv_alpha(study)
         with pytest.MonkeyPatch.context() as patch:
@@ -235,12 +222,10 @@ class TestRaters:
         )
 
     def test_the_only_rater(self):
-        """Without the only rater nothing is left: nan, counted."""
         found = sa.jackknife(score(text("a / b / a"), "percent_agreement"), over="raters")
         assert (found.values.size, found.n_undefined) == (1, 1)
 
     def test_raters_must_be_known(self):
-        """A tally does not know who gave what."""
         alpha = sa.krippendorff_alpha(
             sa.Tally.from_counts(pd.DataFrame({"a": [2, 0], "b": [0, 2]}))
         )
@@ -251,8 +236,6 @@ class TestRaters:
 
 
 class TestResult:
-    """What comes back."""
-
     def test_frame(self):
         """One row per unit: the estimate without it, and the change from the estimate with it."""
         alpha = score(T1, "krippendorff_alpha")
@@ -288,19 +271,16 @@ class TestResult:
 
     @pytest.mark.parametrize("values", [[], [0.5], [0.5, np.nan]])
     def test_fewer_than_two_values(self, values):
-        """There is no spread to speak of: nan, not a division by zero."""
         alpha = score(T1, "krippendorff_alpha")
         found = Jackknife(alpha, "units", pd.Series(values, dtype=float))
         assert np.isnan([found.bias, found.standard_error, found.acceleration]).all()
         assert found.n_undefined == sum(map(np.isnan, values))
 
     def test_equal_values(self):
-        """Where every unit counts the same, there is nothing to accelerate by."""
         found = sa.jackknife(score(text("a a / b b / c c"), "krippendorff_alpha"))
         assert (found.bias, found.standard_error, found.acceleration) == (0, 0, 0)
 
     def test_undefined_study(self):
-        """One unit: nothing is left without it, for any coefficient."""
         for name in COEFFICIENTS:
             found = sa.jackknife(score(text("a b"), name))
             assert found.n_undefined == 1, name
@@ -326,12 +306,9 @@ def test_interval():
 
 
 class TestPassingRaters:
-    """Conger's kappa without a unit that holds the only rating of some raters."""
-
     @settings(max_examples=80, deadline=None)
     @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.4, 0.6, 0.75]))
     def test_equals_the_rest_scored(self, seed, missing):
-        """Each value is that of the other units written down, where those raters are unknown."""
         rows = noisy_rows(seed, units=5, raters=6, missing=missing)
         by_hand = estimates([rows[:i] + rows[i + 1 :] for i in range(5)], "conger_kappa")
         actual = sa.jackknife(score(rows, "conger_kappa")).values
@@ -347,7 +324,6 @@ class TestPassingRaters:
         assert sa.jackknife(kappa).values.iloc[0] == pytest.approx(0, abs=1e-12)
 
     def test_a_rater_of_its_own_in_each_unit(self):
-        """A thousand units with a rater each of its own, of which one unit disagrees."""
         rows = [(g, i, "abc"[i * 7 % 3]) for i in range(1000) for g in ("p", "q", f"w{i}")]
         rows[0] = ("p", 0, "b")
         kappa = sa.conger_kappa(sa.Annotations.from_triples(rows), distance="nominal")
@@ -356,7 +332,6 @@ class TestPassingRaters:
         assert (values.iloc[1:] < 1).all()
 
     def test_one_of_two_units(self):
-        """The unit that is left cannot show chance, with sampling weights or without."""
         study = annotations(text("a b a / b b a"))
         weighted = study.sampled(sampling_weight=dict(zip(study.units, (1.5, 2.0), strict=True)))
         for name in ("krippendorff_alpha", "fleiss_kappa", "gwet_ac"):
@@ -366,10 +341,7 @@ class TestPassingRaters:
 
 
 class TestRatersLeftOut:
-    """The jackknife over raters, under the distance of the whole study."""
-
     def test_the_distance_is_paid_for_once(self):
-        """A callback is asked while the study is scored, and not again without each rater."""
         asked = []
 
         def d(A, B):
@@ -413,7 +385,6 @@ class TestRatersLeftOut:
 
     @pytest.mark.parametrize("coefficient", [sa.gwet_ac, sa.brennan_prediger])
     def test_listed_categories(self, coefficient):
-        """A category that nobody gave stays in the list without each rater."""
         rows = noisy_rows(4, units=15, raters=3)
         categories = [*VALUES, frozenset("xyz")]
         found = sa.jackknife(

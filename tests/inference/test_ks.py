@@ -35,8 +35,6 @@ def scipys(study, distance):
 
 
 class TestStatistic:
-    """How far the distances inside units lie below those between."""
-
     @pytest.mark.parametrize("distance", ["masi", "jaccard"])
     def test_the_walk_through(self, distance):
         """T1 has 31 pairs inside units, 465 between: ks_2samp of scipy 1.17 gives .3591397849."""
@@ -53,7 +51,6 @@ class TestStatistic:
         distance=st.sampled_from(["masi", "jaccard", "dice", "hamming", "nominal"]),
     )
     def test_equals_scipys(self, rows, distance):
-        """On any small study, units with one rating left out."""
         study = annotations([[*row, frozenset("a")] for row in rows])
         found = ks_statistic(study, distance=distance, n_resamples=0)
         assert found.estimate == pytest.approx(scipys(study, distance), abs=1e-12, nan_ok=True)
@@ -68,7 +65,6 @@ class TestStatistic:
         assert len(found.curve) == len(set(np.concatenate(distances_of(study, "linear"))))
 
     def test_an_increasing_function_changes_nothing(self):
-        """Only the order of the distances counts: squared differences say the same."""
         study = annotations(numbers("1 2 / 3 3 / 2 2 / 4 3 / 1 1 / 9 1"))
         one, two = (
             ks_statistic(study, distance=d, n_resamples=99, rng=1) for d in ("linear", "interval")
@@ -77,7 +73,6 @@ class TestStatistic:
         assert one.p_value == two.p_value
 
     def test_many_blocks(self):
-        """More values than a block has: all pairs are met once, whatever the road."""
         study = sa.simulate(400, 2, n_labels=14, prevalence=0.4, rng=1)
         assert study.n_values > 300
         found = ks_statistic(study, n_resamples=0)
@@ -85,7 +80,6 @@ class TestStatistic:
         assert found.curve["expected"].iloc[-1] == 1
 
     def test_a_tally_says_the_same(self):
-        """Nothing asks who gave what."""
         study = annotations(HARD)
         tally = ks_statistic(sa.Tally.from_annotations(study), n_resamples=0)
         assert tally.estimate == ks_statistic(study, n_resamples=0).estimate
@@ -108,8 +102,6 @@ class TestStatistic:
 
 
 class TestReshuffles:
-    """The permutation test."""
-
     def test_exact(self):
         """Of few answers all arrangements are scored: p is the share that is as large."""
         rows = text("a a / b ab / b b")
@@ -130,7 +122,6 @@ class TestReshuffles:
         assert found.p_value == np.mean(np.array(scores) >= found.estimate - 1e-12)
 
     def test_more_than_chance(self):
-        """Raters who agree, and raters who answer by chance."""
         assert ks_statistic(sa.simulate(60, 3, rng=1), rng=1).p_value == 0.001
         rng = np.random.default_rng(3)
         guessed = [[frozenset("abcd"[k]) for k in rng.integers(4, size=3)] for _ in range(60)]
@@ -138,10 +129,7 @@ class TestReshuffles:
 
 
 class TestWords:
-    """What it says, and what it refuses."""
-
     def test_the_verdict(self):
-        """One sentence with both shares at the distance where they are furthest apart."""
         found = ks_statistic(annotations(T1), distance="jaccard", n_resamples=99, rng=1)
         row = found.curve.set_index("distance").loc[0.5]
         assert row["observed"] - row["expected"] == found.estimate
@@ -151,7 +139,6 @@ class TestWords:
         )
 
     def test_no_lead(self):
-        """Where answers to one unit are nowhere nearer, the sentence says so."""
         found = ks_statistic(annotations(text("a b / c d / e f")), n_resamples=0)
         assert found.estimate == 0
         assert found.verdict == (
@@ -168,7 +155,6 @@ class TestWords:
             ks_statistic(sa.simulate(60, 3, rng=1), n_resamples=10**9)
 
     def test_clusters_are_left_aside(self):
-        """Units of clusters are taken for units drawn one by one, with a warning."""
         study = sa.simulate(20, 3, rng=1)
         clustered = study.sampled(cluster={unit: k // 2 for k, unit in enumerate(study.units)})
         with pytest.warns(SetagreeWarning, match="ks_statistic treats the units as drawn one by"):

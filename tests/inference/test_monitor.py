@@ -27,7 +27,6 @@ def repeated(study, times):
 
 
 def batch_of(study):
-    """Return the batch of each unit of it."""
     return {unit: int(unit.split("/")[1]) for unit in study.units}
 
 
@@ -37,7 +36,6 @@ def weekly(study, per_week):
 
 
 def test_the_widths_are_those_of_robbins_mixture():
-    """The tuning and A(n) at 95% are the worked figures, to their digits."""
     assert robbins_rho(0.95) == pytest.approx(0.281711813770, abs=5e-13)
     found = [robbins_factor(n, 0.95) for n in (30, 40, 100, 400)]
     worked = [0.5841733052, 0.4939128418, 0.3035208990, 0.1563557072]
@@ -45,7 +43,6 @@ def test_the_widths_are_those_of_robbins_mixture():
 
 
 def test_the_bounds_of_planned_looks_are_pococks():
-    """Pocock (1977, table 1) has 2.413 for 5 equal looks; others were integrated on their own."""
     assert pocock_bound([1, 2, 3, 4, 5], 0.95) == pytest.approx(2.4132, abs=5e-5)
     assert pocock_bound(range(1, 21), 0.95) == pytest.approx(2.6720, abs=5e-5)
     assert pocock_bound(range(40, 401, 20), 0.95) == pytest.approx(2.6305, abs=5e-5)
@@ -53,7 +50,6 @@ def test_the_bounds_of_planned_looks_are_pococks():
 
 
 def test_the_bound_of_two_near_looks_is_little_more_than_one():
-    """Looks at 399 and 400 of 400 units are nearly one: checked by simulation of both."""
     z = np.random.default_rng(1).standard_normal((400_000, 2))
     first = z[:, 0]
     second = np.sqrt(399 / 400) * first + np.sqrt(1 / 400) * z[:, 1]
@@ -71,7 +67,6 @@ def test_the_bound_of_two_near_looks_is_little_more_than_one():
     ids=["T1 twice", "T1 five times", "SK four times"],
 )
 def test_the_worked_figures_of_an_interval(study, times, distance, worked):
-    """The vectors of STATISTICS 10.4: the score interval with A(n)² q(z) / z² in the place of k."""
     found = sa.monitor(
         repeated(study, times),
         at=batch_of(repeated(study, times)),
@@ -102,14 +97,12 @@ def test_too_early(study, distance, n_rarer):
 
 
 def test_no_look_yet():
-    """Before the first planned look the verdict names it."""
     found = sa.monitor(T1, at=dict.fromkeys(T1.units, 1), threshold=0.667, looks=[50, 100])
     assert found.frame.empty
     assert found.verdict == "Go on: no look yet. The next look is at 50 units."
 
 
 def test_one_planned_look_is_the_score_interval():
-    """Pocock's bound of one look is z, so that k is that of the score interval."""
     study = sa.simulate(120, 3, rng=3)
     found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667, looks=[120])
     alpha = sa.krippendorff_alpha(study)
@@ -117,7 +110,6 @@ def test_one_planned_look_is_the_score_interval():
 
 
 def test_each_batch_by_itself():
-    """A batch is what came since the look before it."""
     study = sa.simulate(100, 3, rng=4)
     frame = sa.monitor(study, at=weekly(study, 40), threshold=0.667).frame
     assert frame["n_units"].tolist() == [40, 80, 100]
@@ -129,7 +121,6 @@ def test_each_batch_by_itself():
 
 @pytest.mark.parametrize(("skill", "is_far"), [(0.95, False), (0.5, True)])
 def test_a_last_batch_far_below_the_others(skill, is_far):
-    """A collapse of the third batch is said, although the interval of all units is high."""
     good, last = sa.simulate(160, 3, skill=0.95, rng=1), sa.simulate(40, 3, skill=skill, rng=2)
     tables = [good.to_long(), last.to_long().assign(unit=lambda t: "x" + t["unit"])]
     study = sa.Annotations.from_long(pd.concat(tables)[["unit", "rater", "labels"]])
@@ -144,7 +135,6 @@ def test_a_last_batch_far_below_the_others(skill, is_far):
 
 
 def test_a_planned_look_to_come_is_named():
-    """Where planned looks are still to come, going on says when the next one is."""
     study = sa.simulate(240, 3, skill=0.9, rng=1)
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
     found = sa.monitor(study, at=at, threshold=0.667, looks=[60, 120, 900])
@@ -153,7 +143,6 @@ def test_a_planned_look_to_come_is_named():
 
 
 def test_units_after_the_last_planned_look():
-    """They do not count, with a warning; the verdict says that the question stays open."""
     study = sa.simulate(240, 3, skill=0.9, rng=1)
     with pytest.warns(sa.SetagreeWarning, match="looks= ends at 20 units, and there are 240 with"):
         found = sa.monitor(study, at=weekly(study, 40), threshold=0.667, looks=[10, 20])
@@ -163,7 +152,6 @@ def test_units_after_the_last_planned_look():
 
 
 def test_planned_looks_take_exactly_their_units():
-    """A planned look is at the first n pairable units in order; later ones are still to come."""
     study = sa.simulate(240, 3, skill=0.95, rng=1)
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
     found = sa.monitor(study, at=at, threshold=0.667, looks=[50, 100, 300])
@@ -175,7 +163,6 @@ def test_planned_looks_take_exactly_their_units():
 
 
 def test_planned_looks_are_narrower():
-    """Looks that were planned beforehand cost less than looks at any time."""
     study = sa.simulate(400, 3, rng=2)
     at = {unit: k // 20 for k, unit in enumerate(study.units)}
     free = sa.monitor(study, at=at, threshold=0.667).frame.iloc[-1]
@@ -185,7 +172,6 @@ def test_planned_looks_are_narrower():
 
 
 def test_batches_are_put_in_order_by_their_numbers():
-    """Text is ordered by the numbers in it, so that batch 10 comes after batch 9."""
     study = sa.simulate(400, 3, rng=2)
     at = {unit: f"batch {10 - k // 40}" for k, unit in enumerate(study.units)}
     found = sa.monitor(study, at=at, threshold=0.667)
@@ -194,7 +180,6 @@ def test_batches_are_put_in_order_by_their_numbers():
 
 @pytest.mark.parametrize("dates", [("31.01.2026", "01.02.2026"), ("12/30/2025", "2/1/2026")])
 def test_dates_with_the_year_last_are_refused(dates):
-    """By the numbers in them the first of February would stand before the end of January."""
     study = sa.simulate(80, 3, rng=1)
     at = {unit: dates[k // 40] for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match=r"'(01.02.2026|2/1/2026)' cannot be put in order"):
@@ -204,7 +189,6 @@ def test_dates_with_the_year_last_are_refused(dates):
 
 
 def test_batches_are_the_second_argument():
-    """As in by_group and over_time, the batches need no name; a forgotten threshold is named."""
     study = sa.simulate(80, 3, rng=1)
     week = {unit: k // 40 for k, unit in enumerate(study.units)}
     assert sa.monitor(study, week, threshold=0.667).frame["at"].tolist() == [0, 1]
@@ -215,7 +199,6 @@ def test_batches_are_the_second_argument():
 
 
 def test_an_ordered_categorical_is_in_its_own_order():
-    """Weekdays have the order of their dtype, in a table and in a Series of units."""
     study = sa.simulate(120, 3, rng=1)
     days = ["Mon", "Tue", "Wed"]
     of_unit = {unit: days[2 - k // 40] for k, unit in enumerate(study.units)}
@@ -233,7 +216,6 @@ def test_an_ordered_categorical_is_in_its_own_order():
 
 
 def test_a_column_of_a_table_names_the_batches():
-    """A table may hold the batch beside the answers."""
     study = sa.simulate(60, 3, rng=2)
     table = study.to_long()
     table["week"] = [int(unit[1:]) % 2 for unit in table["unit"]]
@@ -242,7 +224,6 @@ def test_a_column_of_a_table_names_the_batches():
 
 
 def test_full_agreement_has_a_low_end_and_no_certainty():
-    """Without any disagreement the interval is not a point."""
     rows = [(rater, k, "ab"[k % 2]) for k in range(60) for rater in ("ann", "ben")]
     study = sa.Annotations.from_triples(rows)
     found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667)
@@ -252,7 +233,6 @@ def test_full_agreement_has_a_low_end_and_no_certainty():
 
 
 def test_many_times_are_thinned_to_a_hundred_looks():
-    """A time for every unit gives a hundred looks, the last of them at all units."""
     study = sa.simulate(500, 3, rng=2)
     found = sa.monitor(study, at={unit: k for k, unit in enumerate(study.units)}, threshold=0.667)
     assert len(found.frame) == 100
@@ -260,7 +240,6 @@ def test_many_times_are_thinned_to_a_hundred_looks():
 
 
 def test_weights_are_not_taken_into_account_as_the_warning_says():
-    """The estimate is that of units that are all alike, as its interval is."""
     study = sa.simulate(60, 3, rng=2)
     at = dict.fromkeys(study.units, 1)
     weights = {unit: 1 + k % 5 for k, unit in enumerate(study.units)}
@@ -272,7 +251,6 @@ def test_weights_are_not_taken_into_account_as_the_warning_says():
 
 
 def test_what_is_refused():
-    """Wrong thresholds, looks that do not rise, tallies, and units without a batch."""
     study = sa.simulate(60, 3, rng=2)
     at = dict.fromkeys(study.units, 1)
     with pytest.raises(OptionError, match=r"threshold=1\.5 must be a number below 1"):
@@ -294,7 +272,6 @@ def test_what_is_refused():
 
 @pytest.mark.slow
 def test_the_intervals_hold_at_all_looks():
-    """Simulated: alpha is inside all of 18 looks in at least 94% of the studies."""
     pool = sa.simulate(200_000, 3, skill=0.9, rng=11)
     truth = sa.krippendorff_alpha(pool).estimate
     values = pool.value_codes.reshape(-1, 3)

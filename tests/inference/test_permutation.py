@@ -85,8 +85,6 @@ def spy_on_tables(monkeypatch):
 
 
 class Unheard(Model):
-    """A model of chance that nobody knows."""
-
     def linearised(self, case):
         """Return nothing of use."""
         return 0.5, None
@@ -103,8 +101,6 @@ def chance_of_two_way(agreement):
 
 
 class TestEveryReshuffle:
-    """A reshuffle is a study like any other."""
-
     @every_pair
     def test_pooled(self, name, distance):
         """Pooled: the estimate of exchanged answers is that of the study with them written down."""
@@ -159,7 +155,6 @@ class TestEveryReshuffle:
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_table_with_weights(self, monkeypatch, name):
-        """A unit keeps its sampling weight when the answers move: they are scored with it."""
         tables = spy_on_tables(monkeypatch)
         study = annotations(noisy_rows(4, units=12, raters=3, missing=0.2))
         weight = {unit: 1 + k % 4 for k, unit in enumerate(study.units)}
@@ -195,7 +190,6 @@ class TestEveryReshuffle:
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=5, raters=3).map(rated_rows), seed=st.integers(0, 99))
     def test_any_study(self, rows, seed):
-        """The same for any small study."""
         rng = np.random.default_rng(seed)
         for name in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
             agreement = score(rows, name)
@@ -208,7 +202,6 @@ class TestEveryReshuffle:
             assert actual.tolist() == pytest.approx(by_hand, abs=1e-11, nan_ok=True)
 
     def test_many_values(self, monkeypatch):
-        """Beyond some number of values distances are looked up pair by pair; nothing changes."""
         alpha = score(HARD, "krippendorff_alpha")
         table = sa.permutation_test(alpha, n_resamples=20, rng=1).distribution
         monkeypatch.setattr(shuffling, "_DENSE_VALUES", 2)
@@ -217,10 +210,7 @@ class TestEveryReshuffle:
 
 
 class TestWhatStays:
-    """What each scheme leaves alone."""
-
     def test_pooled_keeps_the_answers(self):
-        """Each reshuffle holds the same answers; for alpha those of pairable units only."""
         shuffler = shuffler_of(score(HARD, "krippendorff_alpha"), "pooled")
         assert len(shuffler.value) == 23 - 2
         V = np.tile(shuffler.value, (50, 1))
@@ -229,7 +219,6 @@ class TestWhatStays:
         assert len({tuple(row) for row in moved}) == 50
 
     def test_within_rater_keeps_each_raters_answers(self):
-        """Each rater has the same answers as before, in another order."""
         shuffler = shuffler_of(score(HARD, "conger_kappa"), "within_rater")
         V = np.tile(shuffler.value, (50, 1))
         moved = shuffler.reshuffled(50, np.random.default_rng(1))
@@ -255,15 +244,12 @@ class TestWhatStays:
         assert test.distribution.mean() == pytest.approx(0, abs=4 * error + 1e-3)
 
     def test_a_table_too_large(self, monkeypatch):
-        """A table that would not fit is refused with its size."""
         monkeypatch.setattr(permutation, "MAX_TABLE_CELLS", 32)
         with pytest.raises(DataError, match="would move 33 cells; the limit is 32"):
             sa.permutation_test(sa.krippendorff_alpha(annotations(T1)), scheme="table")
 
 
 class TestExactEnumeration:
-    """All arrangements, where there are few."""
-
     def test_pooled_equals_all_permutations(self):
         """The 6! = 720 orders of the answers a, a, ab, ab, b, c are 180 arrangements, 4 times each.
 
@@ -318,7 +304,6 @@ class TestExactEnumeration:
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES[:4], units=3, raters=3).map(rated_rows))
     def test_the_mean_of_alpha_is_zero(self, rows):
-        """For any tiny study, ratings missing or not, all arrangements of alpha have mean 0."""
         alpha = score(rows, "krippendorff_alpha")
         if alpha.reason is None:
             test = sa.permutation_test(alpha, n_resamples=400_000, scheme="pooled")
@@ -327,7 +312,6 @@ class TestExactEnumeration:
             assert test.exact_mean == 0
 
     def test_in_blocks(self, monkeypatch):
-        """The arrangements are scored block by block, with the same numbers in the same order."""
         alpha = score(TINY, "krippendorff_alpha")
         whole = sa.permutation_test(alpha).distribution
         monkeypatch.setattr(shuffling, "BLOCK_SIZE", 100)
@@ -335,7 +319,6 @@ class TestExactEnumeration:
         np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-15)
 
     def test_taken_when_there_are_no_more(self):
-        """180 arrangements: enumerated for 180 resamples, drawn for 179."""
         alpha = score(TINY, "krippendorff_alpha")
         assert shuffler_of(alpha, "pooled").n_arrangements() == 180
         assert sa.permutation_test(alpha, n_resamples=180).exact
@@ -343,20 +326,16 @@ class TestExactEnumeration:
         assert (drawn.exact, len(drawn.distribution)) == (False, 179)
 
     def test_the_table_is_always_drawn(self):
-        """Arrangements of the missing cells, too, are not enumerated."""
         assert not sa.permutation_test(
             score(TINY, "fleiss_kappa"), n_resamples=200, scheme="table", rng=1
         ).exact
 
     def test_too_many_to_count(self):
-        """A large study has more arrangements than a float can count."""
         alpha = score(noisy_rows(1, units=200, raters=3), "krippendorff_alpha")
         assert shuffler_of(alpha, "pooled").n_arrangements() == math.inf
 
 
 class TestMeans:
-    """The mean of the null distribution where a formula is known."""
-
     @pytest.mark.parametrize(
         ("name", "scheme", "complete"),
         [
@@ -409,7 +388,6 @@ class TestMeans:
 
     @pytest.mark.parametrize("door", [chance_of_shuffles, chance_of_two_way])
     def test_every_coefficient_is_named(self, door):
-        """A coefficient whose chance term is not written down is refused, not taken for Fleiss'."""
         kappa = score(T1, "fleiss_kappa")
         with pytest.raises(TypeError, match="is not a model of chance whose"):
             door(replace(kappa, definition=replace(kappa.definition, model=Unheard())))
@@ -439,8 +417,6 @@ def made_of(values, *, estimate=0.5, alternative="greater", exact=False):
 
 
 class TestPValues:
-    """p = (1 + #{as extreme as observed}) / (B + 1)."""
-
     @pytest.mark.parametrize(
         ("values", "alternative", "p"),
         [
@@ -463,7 +439,6 @@ class TestPValues:
         ],
     )
     def test_by_hand(self, values, alternative, p):
-        """The observed arrangement is one of those that could have been drawn."""
         assert made_of(values, alternative=alternative).p_value == pytest.approx(p, abs=1e-15)
 
     def test_exact(self):
@@ -472,7 +447,6 @@ class TestPValues:
         assert made_of([0.5, 0.9, 0.1, 0.2], exact=True, alternative="two-sided").p_value == 1
 
     def test_undefined_reshuffles_are_counted(self):
-        """What is nan is in neither part of the fraction, and is counted beside it."""
         test = made_of([0.9, 0.1, 0.1, np.nan])
         assert (test.n_undefined, test.p_value) == (1, 2 / 4)
         assert test.to_frame()["n_undefined"].item() == 1
@@ -489,7 +463,6 @@ class TestPValues:
         assert 0 < test.p_value <= 1
 
     def test_nothing_defined(self):
-        """No number, no p."""
         test = made_of([np.nan, np.nan])
         mean = test.to_frame()["null_mean"].item()
         assert np.isnan([test.p_value, test.quantile(0.5), mean]).all()
@@ -507,7 +480,6 @@ class TestPValues:
     @every_scheme
     @every_coefficient
     def test_finds_agreement(self, name, scheme):
-        """Every coefficient in every scheme: raters who agree are told from chance."""
         raters = 2 if COEFFICIENTS[name].raters == "two" else 3
         rows = noisy_rows(5, units=40, raters=raters, missing=0.1)
         test = sa.permutation_test(score(rows, name), n_resamples=99, scheme=scheme, rng=1)
@@ -517,11 +489,8 @@ class TestPValues:
 
 
 class TestSeeds:
-    """The same seed gives the same numbers."""
-
     @every_scheme
     def test_whatever_the_blocks(self, monkeypatch, scheme):
-        """So does another block size, and a Generator of that seed."""
         alpha = score(HARD, "krippendorff_alpha")
         whole = sa.permutation_test(alpha, n_resamples=40, scheme=scheme, rng=7).distribution
         monkeypatch.setattr(shuffling, "BLOCK_SIZE", 90)
@@ -533,7 +502,6 @@ class TestSeeds:
         np.testing.assert_array_equal(again.distribution, parts)
 
     def test_order_of_draws(self):
-        """One permutation per rater, in the order of raters, then the next reshuffle."""
         shuffler = shuffler_of(score(HARD, "conger_kappa"), "within_rater")
         found = shuffler.reshuffled(3, np.random.default_rng(7))
         rng = np.random.default_rng(7)
@@ -543,7 +511,6 @@ class TestSeeds:
 
     @every_scheme
     def test_another_seed(self, scheme):
-        """Another seed gives others, and so does none."""
         alpha = score(HARD, "krippendorff_alpha")
         tests = [
             sa.permutation_test(alpha, n_resamples=20, scheme=scheme, rng=rng)
@@ -553,8 +520,6 @@ class TestSeeds:
 
 
 class TestTallies:
-    """Counts without raters."""
-
     COUNTS = pd.DataFrame({"a": [2, 1, 0, 2], "b": [0, 1, 2, 0], "": [1, 0, 0, 1]})
     ROWS = text("a a {} / a b . / b b . / a a {}")
 
@@ -562,7 +527,6 @@ class TestTallies:
         "name", [name for name, entry in COEFFICIENTS.items() if entry.raters == "any"]
     )
     def test_as_the_annotations_they_count(self, name):
-        """All arrangements of the counts have the estimates of those of the annotations."""
         one = sa.permutation_test(score_study(annotations(self.ROWS), name), scheme="pooled")
         tally = sa.Tally.from_counts(self.COUNTS)
         options = {"distance": "masi"}
@@ -577,7 +541,6 @@ class TestTallies:
 
     @pytest.mark.parametrize("scheme", ["within_rater", "table"])
     def test_raters_must_be_known(self, scheme):
-        """A scheme that moves answers between units of one rater needs raters."""
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(self.COUNTS))
         with pytest.raises(DataError, match=f"scheme='{scheme}' requires the rater"):
             sa.permutation_test(alpha, scheme=scheme)
@@ -586,7 +549,6 @@ class TestTallies:
 
     @pytest.mark.parametrize("what", ["counts", "multiplicity"])
     def test_fractions_are_refused(self, what):
-        """Half a rating cannot go elsewhere, nor can that of half a unit."""
         tally = sa.Tally.from_counts(self.COUNTS)
         halves = replace(tally, **{what: getattr(tally, what) * 1.5})
         with pytest.raises(DataError, match="counts that are fractions cannot be reshuffled"):
@@ -606,11 +568,8 @@ def batches_by_panel(n_panels, rng, *, n_units=10):
 
 
 class TestDefaultScheme:
-    """STATISTICS 10.9: the larger p of two reshuffles if not every rater rated every unit."""
-
     @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
     def test_the_larger_of_two(self, alternative):
-        """All arrangements of both schemes; the result has the larger p, and names both."""
         alpha = sa.krippendorff_alpha(annotations(text("a a . / b ab . / . b b / . a ab")))
         options = {"alternative": alternative, "n_resamples": 100_000}
         pooled, within = (
@@ -638,14 +597,12 @@ class TestDefaultScheme:
         ],
     )
     def test_pooled_alone(self, study, reason):
-        """If every rater rated every unit, and if nothing can be reshuffled within raters."""
         found = sa.permutation_test(sa.krippendorff_alpha(study), n_resamples=99, rng=1)
         assert (found.scheme, found.other) == ("pooled", None)
         assert found.scheme_reason.startswith(reason)
         assert bool(found.scheme_reason) == bool(reason)
 
     def test_the_kept_raters_of_a_tally(self):
-        """A tally that keeps raters has both schemes."""
         frame = annotations(T1).to_long()
         alpha = sa.krippendorff_alpha(sa.tally(frame, keep_raters=True))
         assert sa.permutation_test(alpha, n_resamples=99, rng=1).other is not None
@@ -670,8 +627,6 @@ class TestDefaultScheme:
 
 
 class TestResult:
-    """What comes back, and what is asked for wrongly."""
-
     def test_frame(self):
         """One row: the estimate, p, the null distribution in numbers."""
         alpha = score(TINY, "krippendorff_alpha")
@@ -705,7 +660,6 @@ class TestResult:
 
     @every_scheme
     def test_undefined_study(self, scheme):
-        """An estimate of nan has no p, and no reshuffle is counted as defined."""
         with pytest.warns(UndefinedAgreementWarning):
             alpha = sa.krippendorff_alpha(annotations(text("a a / a a")))
         test = sa.permutation_test(alpha, n_resamples=10, scheme=scheme)
@@ -730,14 +684,11 @@ class TestResult:
             sa.permutation_test(score(TINY, "fleiss_kappa"), **options)
 
     def test_no_agreement(self):
-        """A number is no agreement."""
         with pytest.raises(DataError, match="Expected an agreement, got a float"):
             sa.permutation_test(0.8)
 
 
 class TestRareAnswers:
-    """All arrangements of many answers, most of them the same."""
-
     @settings(max_examples=60, deadline=None)
     @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=3))
     def test_arrangements(self, groups):

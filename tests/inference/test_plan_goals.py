@@ -39,8 +39,6 @@ def clustered(pilot):
 
 
 class TestAssurance:
-    """The half width that a share of the studies does not exceed."""
-
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
     @pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
     def test_by_hand(self, name, share):
@@ -55,7 +53,6 @@ class TestAssurance:
 
     @pytest.mark.parametrize("wanted", [0.2, 0.05])
     def test_the_least_that_reaches_it(self, wanted):
-        """N units reach the half width, n - 1 do not; more assurance takes more units."""
         found = [planned(PILOT, half_width=wanted, assurance=a) for a in (0.6, 0.8, 0.9)]
         units = [plan.frame["n_units"].item() for plan in found]
         assert units == sorted(set(units))
@@ -65,7 +62,6 @@ class TestAssurance:
         assert "80% of such studies" in flat(found[1])
 
     def test_a_tally(self):
-        """A tally knows patterns of units and how often each is there: the same plan."""
         tally = sa.Tally.from_annotations(PILOT.study)
         ours, theirs = (
             planned(sa.krippendorff_alpha(x), half_width=0.1, assurance=0.8).frame["n_units"].item()
@@ -109,7 +105,6 @@ class TestAssurance:
         assert row["half_width"] == pytest.approx(expected)
 
     def test_no_linearised_error(self):
-        """mv-alpha has the kurtosis of the values that leave out one unit."""
         pilot = sa.mv_alpha(sa.simulate(30, 3, rng=1))
         x = sa.jackknife(pilot).values
         K = stats.kurtosis(x, bias=False) + 3
@@ -131,7 +126,6 @@ class TestAssurance:
             assert np.mean(reached) == pytest.approx(share, abs=0.1)
 
     def test_small_pilots_keep_their_word_on_average(self):
-        """Over 60 pilots of 50 units: 72 to 88% of the studies that they plan reach it."""
         realised = variances(150, 3, range(100))
         for assurance, low, high in ((0.8, 0.72, 0.88), (None, 0.4, 0.6)):
             shares = []
@@ -144,11 +138,8 @@ class TestAssurance:
 
 
 class TestBudget:
-    """What a budget does not buy is said, in a line."""
-
     @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_clusters_that_it_does_not_buy(self):
-        """30 units in clusters of 30 are one cluster; of 4 raters 15 units of 6 are three."""
         plan = planned(
             clustered(PILOT),
             budget=60,
@@ -169,7 +160,6 @@ class TestBudget:
         assert "15 units in 15 clusters with 4 ratings each." in flat(plan)
 
     def test_raters_that_it_does_not_buy(self):
-        """One unit of 30 raters has no interval."""
         plan = planned(PILOT, budget=40, per_rating=1, raters=[2, 30], rng=1)
         assert plan.left_out == (
             "Left out, as 40 buys too few units for an interval: units with 30 ratings each."
@@ -179,11 +169,8 @@ class TestBudget:
 
 
 class TestPower:
-    """How often a test succeeds, and how many units make it succeed often enough."""
-
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "conger_kappa"])
     def test_the_least_that_reaches_it(self, name):
-        """N units have the power, n - 1 have not; the row says which power that is."""
         pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
         threshold = pilot.estimate - 0.1
         plan = planned(pilot, at_least=threshold, power=0.9)
@@ -203,14 +190,12 @@ class TestPower:
         )
 
     def test_the_bound_is_named(self):
-        """A plan for a power alone says that it tests against 0."""
         said = "is above 0 (at_least= names another bound), if"
         assert said in flat(planned(PILOT, power=0.8))
         assert "is above 0.1, if" in flat(planned(PILOT, at_least=0.1))
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "mv_alpha"])
     def test_a_pilot_of_few_units_is_doubted(self, name):
-        """Below 30 units its interval is told, and the way to leave room for that."""
         few = sa.agreement(sa.simulate(12, 3, rng=1), coefficient=name)[name]
         said = flat(planned(few, half_width=0.1))
         low, high = re.search(r"may be anywhere from (.*) to (.*) \(95%", said).groups()
@@ -224,13 +209,11 @@ class TestPower:
     @pytest.mark.parametrize("n", [15, 60, 500])
     @pytest.mark.parametrize("ahead", [0.5, 1.7, 3.0])
     def test_of_t_by_scipy(self, n, ahead):
-        """Without a score interval it is the probability that a noncentral t is that far out."""
         test = Precision(PlanGoals(at_least=0.3), 0.3 + ahead / math.sqrt(n), 1.0, "alpha")
         expected = stats.nct.sf(stats.t.ppf(0.95, n - 1), n - 1, ahead)
         assert test.power(1.0, n) == pytest.approx(expected, abs=0.01)
 
     def test_a_pilot_at_the_threshold(self):
-        """Where nothing is to be found, a test of t succeeds by chance alone, in 5%."""
         test = Precision(PlanGoals(at_least=0.3), 0.3, 1.0, "alpha")
         assert test.power(1.0, 60) == pytest.approx(0.05, abs=2e-3)
 
@@ -255,7 +238,6 @@ class TestPower:
         assert (plan.frame["power"] >= 0.8).all()
 
     def test_other_raters(self):
-        """More raters have more power with as many units."""
         options = {"units": [40], "at_least": PILOT.estimate - 0.15, "raters": [2, 4]}
         few, more = planned(PILOT, **options, rng=1).frame["power"]
         assert few < more
@@ -281,11 +263,8 @@ def uneven(n, raters, seed):
 
 
 class TestCosts:
-    """Units and ratings for a budget, or the least cost for a half width."""
-
     @pytest.mark.parametrize("costs", [(0.0, 1.0), (2.0, 0.5), (10, 1)])
     def test_for_a_budget(self, costs):
-        """The units are what the budget buys, and the best row is the narrowest interval."""
         asked = {"per_unit": costs[0], "per_rating": costs[1], "rng": 1}
         plan = planned(PILOT, budget=500.0, **asked)
         known = planned(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
@@ -299,7 +278,6 @@ class TestCosts:
 
     @pytest.mark.parametrize("goal", [{"half_width": 0.1}, {"at_least": 0.1, "power": 0.9}])
     def test_least_cost(self, goal):
-        """With a goal, the best row costs least; the units are those of a plan without costs."""
         plan = planned(PILOT, **goal, per_unit=1.0, per_rating=2.0, raters=[2, 3, 4, 6], rng=1)
         free = planned(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
         assert plan.frame["n_units"].tolist() == free["n_units"].tolist()
@@ -309,7 +287,6 @@ class TestCosts:
         assert f"The smallest cost, {cost.min():g}: " in flat(plan)
 
     def test_of_given_units(self):
-        """Numbers of units are only priced: none is called the best."""
         plan = planned(PILOT, units=[50, 100], per_rating=1)
         assert plan.frame["cost"].tolist() == [50 * 4, 100 * 4]
         assert plan.best is None
@@ -355,7 +332,6 @@ class TestCosts:
             assert abs(chosen["n_raters"] - (1 + math.sqrt(B / A * (1 + unit)))) < 1.5
 
     def test_which_raters_are_tried(self):
-        """From 2 to twice those of the pilot, all to 10, then some; of a pilot of two just two."""
         alphas = {r: sa.krippendorff_alpha(sa.simulate(20, r, rng=1)) for r in (2, 4, 8)}
         assert affordable_raters(alphas[2]) == [2]
         assert affordable_raters(alphas[4]) == list(range(2, 9))
@@ -403,11 +379,8 @@ def compared(n, seed):
 
 
 class TestDifferences:
-    """A comparison on the same units for a pilot: superiority, or not worse by a margin."""
-
     @pytest.mark.parametrize("threshold", [0.0, -0.05])
     def test_by_hand(self, threshold):
-        """N SE² is that of the pilot; the power is that of a noncentral t; n is the least."""
         pilot = compared(40, 1)
         value, error = pilot.difference, pilot.standard_error
         frame = planned(pilot, units=[20, 80], at_least=threshold).frame
@@ -436,7 +409,6 @@ class TestDifferences:
         assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.1)
 
     def test_half_width(self):
-        """The interval of the difference takes fewer units than that of either coefficient."""
         pilot = compared(60, 2)
         row = planned(pilot, half_width=0.02).frame.iloc[0]
         assert row["half_width"] <= 0.02

@@ -42,13 +42,10 @@ def half_width(pilot, n, level=0.95):
 
 
 class TestUnits:
-    """How many units."""
-
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     @pytest.mark.parametrize("wanted", [0.3, 0.1, 0.05, 0.01])
     @pytest.mark.parametrize("level", [0.95, 0.8])
     def test_the_least_that_reaches_it(self, name, wanted, level):
-        """N units reach the half width and n - 1 do not."""
         pilot = score(ROWS, name)
         row = planned(pilot, half_width=wanted, level=level).frame.iloc[0]
         n = int(row["n_units"])
@@ -60,8 +57,6 @@ class TestUnits:
     @settings(max_examples=50, deadline=None)
     @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
     def test_for_any_variance(self, variance, wanted):
-        """The same for any variance of a unit; two units are the fewest there are."""
-
         def reach(n):
             return stats.t.ppf(0.975, n - 1) * math.sqrt(variance / n)
 
@@ -70,7 +65,6 @@ class TestUnits:
         assert n == 2 or reach(n - 1) > wanted
 
     def test_units_given(self):
-        """For given numbers of units: the interval to expect, scaled from the pilot's."""
         frame = planned(PILOT, units=[20, len(PILOT.influence), 400]).frame
         assert frame["n_units"].tolist() == [20, len(PILOT.influence), 400]
         expected = [half_width(PILOT, n) for n in frame["n_units"]]
@@ -79,7 +73,6 @@ class TestUnits:
         assert frame["n_additional_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
 
     def test_the_pilots_own_interval(self):
-        """As many units as the pilot has give the interval that the pilot has."""
         row = planned(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
         low, _ = PILOT.interval()
         assert row["half_width"] == pytest.approx(PILOT.estimate - low)
@@ -89,14 +82,12 @@ class TestUnits:
         assert planned(PILOT).frame.equals(planned(PILOT, half_width=0.05).frame)
 
     def test_a_study_for_a_pilot(self):
-        """Annotations stand for their Krippendorff's alpha with the default distance."""
         study = annotations(ROWS)
         result = planned(study, half_width=0.1)
         assert result.agreement.coefficient == "krippendorff_alpha"
         assert result.frame.equals(planned(sa.krippendorff_alpha(study), half_width=0.1).frame)
 
     def test_a_tally_for_a_pilot(self):
-        """A tally does: its raters need not be known as long as their number is not asked."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
         alpha = sa.krippendorff_alpha(tally)
         row = planned(alpha, half_width=0.2).frame.iloc[0]
@@ -108,7 +99,6 @@ class TestUnits:
             planned(alpha, raters=[2])
 
     def test_a_study_twice_as_large(self):
-        """A plan keeps its word: four times the units halve the half width of a real study."""
         small, large = (sa.simulate(n, 3, rng=1) for n in (400, 1600))
         wide = planned(small, units=[1600]).frame["half_width"].item()
         low, high = sa.krippendorff_alpha(large).interval()
@@ -126,21 +116,17 @@ def brute_force(name, r, distance="masi"):
 
 
 class TestRaters:
-    """How many raters."""
-
     @pytest.mark.parametrize(
         "name",
         ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"],
     )
     def test_fewer_are_left_out(self, name):
-        """For fewer raters: the mean variance over all choices among the pilot's, scored anew."""
         frame = planned(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
         assert frame["basis"].tolist() == ["raters left out", "raters left out", "pilot"]
         for r, se in zip((2, 3), frame["standard_error"], strict=False):
             assert se == pytest.approx(math.sqrt(brute_force(name, r)[0] / 100))
 
     def test_many_choices_are_drawn(self):
-        """Where there are more choices than n_resamples, some are drawn; the seed decides which."""
         options = {"units": [100], "raters": [2], "n_resamples": 3}
         found = [
             planned(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
@@ -191,12 +177,10 @@ class TestRaters:
         assert extended([RaterVariance(6, 2), RaterVariance(2, 3)], 9) == pytest.approx(4 / 8)
 
     def test_never_growing_with_raters(self):
-        """Nor do more raters make it worse than the pilot, where fewer were better by chance."""
         assert extended([RaterVariance(1, 2), RaterVariance(2, 3), RaterVariance(3, 4)], 50) == 3
 
     @pytest.mark.parametrize("seed", [174, 0, 1])
     def test_one_rater_more_never_hurts(self, seed):
-        """More raters than the pilot has: never a wider interval than its own, and ever smaller."""
         pilot = sa.krippendorff_alpha(sa.simulate(40, 4, rng=seed))
         found = planned(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
         assert found.iloc[0] == pytest.approx(pilot.standard_error)
@@ -252,7 +236,6 @@ class TestRaters:
         assert frame["standard_error"][0] == pytest.approx(math.sqrt(expected / 50))
 
     def test_no_free_lunch(self):
-        """However many raters: some units are needed, and the fewer the raters the more."""
         for seed in range(4, 8):
             pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
             frame = planned(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
@@ -260,14 +243,12 @@ class TestRaters:
             assert (frame["standard_error"] > 0.01).all()
 
     def test_two_raters_tell_nothing_of_three(self):
-        """One number of raters is no line."""
         pilot = score([row[:2] for row in ROWS if any(row[:2])], "cohen_kappa")
         assert planned(pilot, raters=[2]).frame["basis"].item() == "pilot"
         with pytest.raises(DataError, match="two raters does not show the effect of more raters"):
             planned(pilot, raters=[3])
 
     def test_choices_without_a_standard_error(self):
-        """Where none has one, nothing follows; where some do, the mean is over those."""
         pilot = score(text("a a a / b b b / a a . / b b ."), "krippendorff_alpha")
         study = pilot.study
         none = np.zeros((2, study.n_ratings), dtype=bool)
@@ -276,7 +257,6 @@ class TestRaters:
             _mean_variance(pilot, study, none, 2, total=2)
 
     def test_degenerate_choices_are_counted(self):
-        """Raters 1 and 2 agree in all; 3 met each of them on one unit alone: 2 of 3 undefined."""
         pilot = score(text("a a . / b b . / a b a / b a ."), "krippendorff_alpha", "nominal")
         study = pilot.study
         two = [np.isin(study.rater_codes, some) for some in ((0, 1), (0, 2), (1, 2))]
@@ -289,7 +269,6 @@ class TestRaters:
         assert seen.variance == pytest.approx(one.standard_error**2 * 4)
 
     def test_perfect_choices_are_counted(self):
-        """Two of three raters agree in all: their standard error of 0 is in the mean, and said."""
         pilot = score(text("a a b / b b b / a a a / b b a / c c c"), "krippendorff_alpha")
         study = pilot.study
         with pytest.warns(
@@ -307,7 +286,6 @@ class TestRaters:
         assert frame["standard_error"].item() == pytest.approx(math.sqrt(mean / 50))
 
     def test_perfect_but_for_a_sparse_rater(self):
-        """The raters who count agree in all: nothing follows."""
         pilot = score(text("a a b / b b . / a a . / b b ."), "krippendorff_alpha")
         with (
             pytest.warns(SparseRatersWarning),
@@ -317,7 +295,6 @@ class TestRaters:
             planned(pilot, raters=[2])
 
     def test_fewer_never_need_fewer(self):
-        """What fewer raters gave by chance is raised to what more gave; the pilot stays."""
         seen = {2: RaterVariance(2.0, 2), 3: RaterVariance(5.0, 3), 4: RaterVariance(3.0, 4)}
         assert _monotone(seen, dict.fromkeys((2, 3, 4), "x"), [2, 3, 4, 5]) == {
             2: (5.0, "x"),
@@ -339,8 +316,6 @@ def crowd(seed, units=300, raters=40, each=3):
 
 
 class TestIncomplete:
-    """Raters who did little, and raters who take turns."""
-
     def sparse(self, seed=1):
         """Return 120 units by 5 raters, of whom the last rated 10, and the study of the others."""
         study = sa.simulate(120, 5, rng=seed)
@@ -352,7 +327,6 @@ class TestIncomplete:
 
     @pytest.mark.parametrize("seed", range(3))
     def test_a_sparse_rater_is_left_out(self, seed):
-        """The plan is that of the others, it says whom it leaves out, and more need fewer."""
         study, others = self.sparse(seed)
         said = "1 rater with fewer than half the .* ('r5' with 10 of 120 units).*one of 4 raters"
         with pytest.warns(SparseRatersWarning, match=said.replace("(", r"\(").replace(")", r"\)")):
@@ -369,7 +343,6 @@ class TestIncomplete:
         assert (row["n_raters"], row["basis"]) == (pytest.approx(490 / 120), "pilot")
 
     def test_many_sparse_raters(self):
-        """Three are named, the others counted."""
         study = sa.simulate(60, 9, rng=1)
         gone = np.zeros((60, 9), dtype=bool)
         gone[3:, 4:] = True
@@ -388,7 +361,6 @@ class TestIncomplete:
         pd.testing.assert_frame_equal(frame, again)
 
     def test_turns_tell_what_fewer_ratings_give(self):
-        """Two of three ratings drawn inside units predict a crowd that gave two to begin with."""
         of_three, of_two = (sa.krippendorff_alpha(crowd(2, 2000, each=n)) for n in (3, 2))
         error = planned(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
         assert error == pytest.approx(of_two.standard_error, rel=0.05)
@@ -419,7 +391,6 @@ class TestIncomplete:
         assert np.bincount(study.unit_codes, kept).tolist() == expected.tolist()
 
     def test_two_ratings_a_unit(self):
-        """Three raters, any two of whom met once: two ratings a unit are all the pilot has."""
         pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
         frame = planned(pilot, units=[50], raters=[2]).frame
         assert frame["basis"].item() == "pilot"
@@ -428,10 +399,7 @@ class TestIncomplete:
 
 
 class TestMultivalued:
-    """A coefficient without a linearised standard error."""
-
     def test_planned_by_the_jackknife(self):
-        """mv-alpha: n SE² from leaving out one unit after the other, computed here anew."""
         study = sa.simulate(40, 3, rng=1)
         pilot = sa.mv_alpha(study)
         kept = [study.take(study.unit_codes != i) for i in range(40)]
@@ -444,7 +412,6 @@ class TestMultivalued:
         assert frame["n_units"].is_monotonic_decreasing
 
     def test_near_the_bootstrap(self):
-        """The jackknife's standard error is the bootstrap's but for what chance leaves."""
         pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
         boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)
         error = planned(pilot, units=[100]).frame["standard_error"].item()
@@ -452,8 +419,6 @@ class TestMultivalued:
 
 
 class TestResult:
-    """What comes back."""
-
     def test_frame(self):
         """A row for each number of raters and units, raters first."""
         result = planned(PILOT, units=[50, 100], raters=[3, 4])
@@ -486,7 +451,6 @@ class TestResult:
         assert about == "Intervals are about these raters."
 
     def test_already_reached(self):
-        """A pilot that has what is wanted says so in a sentence; no other does."""
         half = PILOT.estimate - PILOT.interval()[0]
         met = planned(PILOT, half_width=half + 1e-9)
         assert met.pilot_half_width == pytest.approx(half)
@@ -499,8 +463,6 @@ class TestResult:
 
 
 class TestRefusals:
-    """What is asked for wrongly."""
-
     @pytest.mark.parametrize(
         ("options", "said"),
         [
@@ -530,7 +492,6 @@ class TestRefusals:
             planned(PILOT, **options)
 
     def test_numpy_numbers(self):
-        """An array of numbers is a list of numbers."""
         assert planned(PILOT, units=np.array([50, 60])).frame["n_units"].tolist() == [50, 60]
 
     @pytest.mark.parametrize(
@@ -542,7 +503,6 @@ class TestRefusals:
         ],
     )
     def test_nothing_follows_from_nothing(self, rows, name):
-        """A perfect and an undefined pilot, and one of two units, have none above 0."""
         with pytest.raises(DataError, match="no standard error above 0, so no plan follows"):
             planned(score(text(rows), name, "nominal"))
 
@@ -562,8 +522,6 @@ def test_walkthrough():
 
 
 class TestTallies:
-    """A plan of a tally counts the raters of a unit as that of the study does."""
-
     @pytest.mark.parametrize("missing", [0.0, 0.1, 0.4])
     @pytest.mark.parametrize("keep_raters", [False, True])
     def test_turns(self, missing, keep_raters):
@@ -579,7 +537,6 @@ class TestTallies:
         assert ours["n_raters"][0] == pytest.approx(per_unit, abs=1e-12)
 
     def test_a_sparse_rater(self):
-        """One who rated little makes it ratings a unit, too, where raters are kept."""
         study = sa.simulate(100, 3, rng=1)
         rows = [row for row in study.to_triples() if row[0] != "r3" or row[1] in study.units[:10]]
         study = sa.Annotations.from_triples(rows)

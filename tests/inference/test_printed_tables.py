@@ -33,7 +33,6 @@ def test_jackknife():
 
 
 def test_jackknife_of_units():
-    """The first column is the unit."""
     assert table_of(sa.jackknife(STUDY))[0][0] == "unit"
 
 
@@ -45,7 +44,6 @@ def test_at_least():
 
 
 def test_statistic_of_distances():
-    """The statistic and the numbers of pairs."""
     found = sa.ks_statistic(STUDY, n_resamples=19, rng=1)
     assert f"{found.estimate:.4f}" in table_of(found)[1]
     assert f"{found.n_expected_pairs:,}" in table_of(found)[1]
@@ -53,7 +51,6 @@ def test_statistic_of_distances():
 
 
 def test_cross_replication():
-    """Both estimates with their intervals, and the raters that these are about."""
     found = sa.cross_replication(STUDY, panels=PANELS, n_resamples=50, rng=1)
     row = table_of(found)[1]
     assert row[:4] == ["experts", "others", "masi", f"{found.estimate:.4f}"]
@@ -62,7 +59,6 @@ def test_cross_replication():
 
 
 def test_cross_replication_without_intervals():
-    """The reason takes the place of the sentence on intervals."""
     rows = annotations(text("a a a a / a a a a"))
     with pytest.warns(UndefinedAgreementWarning, match="chance leaves no disagreement"):
         found = sa.cross_replication(rows, panels={"X": ["r0", "r1"]}, n_resamples=5)
@@ -71,7 +67,6 @@ def test_cross_replication_without_intervals():
 
 
 def test_completion_bounds():
-    """The bounds, and the reason if alpha is undefined."""
     found = sa.completion_bounds(STUDY)
     assert table_of(found)[1] == ["masi", *[f"{found.estimate:.4f}"] * 3, "0"]
     with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):

@@ -25,10 +25,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 class TestEveryRow:
-    """A table gives, row by row, what each row gives alone."""
-
     def test_rows_are_the_single_results(self, call):
-        """The same type, and the same numbers."""
         results = call(TABLE)
         assert isinstance(results, ResultTable)
         assert len(results) == len([*results]) == 4
@@ -39,7 +36,6 @@ class TestEveryRow:
             pd.testing.assert_frame_equal(result.to_frame(), alone.to_frame())
 
     def test_the_frame_is_tidy(self, call):
-        """Every row says of which coefficient and distance it is."""
         results = call(TABLE)
         frame = results.to_frame()
         assert frame.columns[:2].tolist() == ["coefficient", "distance"]
@@ -54,7 +50,6 @@ class TestEveryRow:
             call(TABLE)["masi"]
 
     def test_the_frame_is_a_copy(self, call):
-        """What is done to a frame is not done to the result."""
         for result in (call(ALPHA), call(TABLE)):
             before = result.to_frame().copy()
             spoil(result.to_frame())
@@ -72,7 +67,6 @@ class TestEveryRow:
 
 
 def test_units_without_names():
-    """The jackknife of a table over counts has a row for each unit, without a name."""
     counts = pd.DataFrame({"a": [3, 0, 2], "b": [0, 3, 1]})
     tally = sa.Tally.from_counts(counts)
     frame = sa.jackknife(sa.agreement(tally, distance="nominal")).to_frame()
@@ -81,7 +75,6 @@ def test_units_without_names():
 
 
 def test_printed_tables_are_cut():
-    """Of 60 units the 20 with the largest change are printed, for each coefficient."""
     found = sa.jackknife(TABLE)
     assert " ".join(str(found).split()).count("40 more rows; to_frame() returns all.") == 1
     n_lines = [len(str(one).split("\n\n")[1].splitlines()) for one in found]
@@ -89,15 +82,11 @@ def test_printed_tables_are_cut():
 
 
 class TestCompare:
-    """Tables in comparisons."""
-
     def test_one_table(self):
-        """All its rows are compared with each other."""
         pd.testing.assert_frame_equal(sa.compare(TABLE).to_frame(), sa.compare(*TABLE).to_frame())
 
     @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
     def test_several_tables(self, method):
-        """Rows of one name are compared; p is corrected over all of them (Holm, two p-values)."""
         other = sa.agreement(sa.simulate(50, 3, skill=0.9, rng=2), distance="masi")
         options = {"method": method, "n_resamples": 60, "rng": 1, "design": "independent"}
         mine = sa.agreement(STUDY, distance="masi")
@@ -116,7 +105,6 @@ class TestCompare:
             sa.compare(TABLE, *others)
 
     def test_a_table_of_one(self):
-        """One row has nothing to be compared with."""
         table = sa.agreement(STUDY, coefficient="fleiss_kappa", distance="masi")
         with pytest.raises(OptionError, match="needs two agreements or more"):
             sa.compare(table)
@@ -124,7 +112,6 @@ class TestCompare:
     @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
     @pytest.mark.parametrize("design", ["same_units", "independent"])
     def test_interval_at_another_level(self, method, design):
-        """The interval at a level is that of a comparison asked for at that level."""
         rows = [*TABLE][:2]
         options = {"method": method, "n_resamples": 80, "rng": 2, "design": design}
         at = {level: sa.compare(*rows, level=level, **options) for level in (0.8, 0.95)}
@@ -136,7 +123,6 @@ class TestCompare:
             at[0.8].interval(95)
 
     def test_the_frame_is_a_copy(self):
-        """What is done to a frame is not done to the result."""
         result = sa.compare(TABLE)
         before = result.to_frame().copy()
         spoil(result.to_frame())

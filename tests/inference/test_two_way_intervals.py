@@ -24,7 +24,6 @@ def test_walkthrough():
 
 @pytest.mark.parametrize("name", sorted(COEFFICIENTS.keys() - {"scott_pi", "cohen_kappa"}))
 def test_from_the_jackknife(name):
-    """The variances of units and of raters are added up; mv-alpha has none of units."""
     row = getattr(sa, name)(sa.simulate(40, 5, missing=0.2, rng=2))
     values = sa.jackknife(row, over="raters").values.to_numpy()
     expected = row.standard_error**2 + 4 / 5 * ((values - values.mean()) ** 2).sum()
@@ -56,7 +55,6 @@ def test_a_tally():
 
 
 def test_an_undefined_rest():
-    """Where the rest has no coefficient, neither have raters like these an interval."""
     rows = [
         ("a", 1, "x"),
         ("b", 1, "y"),

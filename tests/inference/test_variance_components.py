@@ -24,7 +24,6 @@ def numbers(rows):
 
 
 def test_squared_distances_give_the_analysis_of_variance():
-    """Shrout and Fleiss' data: the two-way random model's components, ICC(2,1) and ICC(2,4)."""
     found = sa.variance_components(numbers(RATINGS), distance="interval")
     parts = found.components
     assert float(parts.A) == pytest.approx(6.2638888889, abs=5e-11)
@@ -39,7 +38,6 @@ def test_squared_distances_give_the_analysis_of_variance():
 
 
 def test_the_worked_figures_of_label_sets():
-    """The walk-through with MASI, one answer missing: the worked figures, to their digits."""
     found = sa.variance_components(walkthrough())
     parts = [float(x) for x in (found.components.A, found.components.B, found.components.T)]
     assert parts == pytest.approx([0.2374551971, 0.3879032258, 0.3983691756], abs=5e-11)
@@ -52,7 +50,6 @@ def test_the_worked_figures_of_label_sets():
 
 @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
 def test_leaving_out_is_the_study_without(distance):
-    """Each entry without a unit, or a rater, is what the study without it gives."""
     study = sa.simulate(25, 4, missing=0.2, rng=3)
     found = sa.variance_components(study, distance=distance)
     for codes, parts in (
@@ -77,7 +74,6 @@ def test_complete_data_tie_the_components_to_alpha():
 
 
 def test_intervals_take_enough_raters():
-    """Two raters give no interval, four none for the component of raters; it is said why."""
     two = sa.variance_components(sa.simulate(40, 2, rng=1)).frame
     assert two[["low", "high"]].isna().all(axis=None)
     four = sa.variance_components(sa.simulate(40, 4, rng=1)).frame.set_index("component")
@@ -88,7 +84,6 @@ def test_intervals_take_enough_raters():
 
 
 def test_the_interval_is_the_two_way_jackknife():
-    """SE² sums the jackknife variances over units and over raters, with t of R - 1."""
     found = sa.variance_components(sa.simulate(30, 6, rng=2))
     variance = 0.0
     for parts in (found.without_unit, found.without_rater):
@@ -99,7 +94,6 @@ def test_the_interval_is_the_two_way_jackknife():
 
 
 def test_few_raters_may_differ_more_than_they_show():
-    """With numbers the raters' upper end is that of the distribution of their mean square."""
     rng = np.random.default_rng(5)
     rows = (rng.normal(size=(30, 1)) + rng.normal(size=5) + rng.normal(size=(30, 5))).round(2)
     found = sa.variance_components(numbers(rows), distance="interval")
@@ -112,7 +106,6 @@ def test_few_raters_may_differ_more_than_they_show():
 
 
 def test_a_component_below_zero_counts_as_zero():
-    """A negative component keeps its estimate, has no share, and is told of."""
     study = sa.simulate(100, 5, rng=8)
     found = sa.variance_components(study)
     assert found.rater < 0
@@ -121,7 +114,6 @@ def test_a_component_below_zero_counts_as_zero():
 
 
 def test_units_below_zero_are_said():
-    """Where raters differ more within a unit than between units the negative estimate is said."""
     rows = [(rater, u, "abc"[(u + k) % 3]) for u in range(60) for k, rater in enumerate("xyz")]
     found = sa.variance_components(sa.Annotations.from_triples(rows))
     assert found.unit < 0
@@ -129,7 +121,6 @@ def test_units_below_zero_are_said():
 
 
 def test_raters_with_habits_show():
-    """A rater who always answers one thing moves variance to the raters."""
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 10, 80)
     shifted = [[t + s + rng.normal(0, 0.3) for s in (0, 3, -3, 6)] for t in truth]
@@ -159,7 +150,6 @@ def test_the_verdict_follows_the_intervals(noise):
 
 
 def test_each_label_has_its_components():
-    """A row a label: the components of yes and no, largest residual first."""
     study = sa.simulate(60, 3, rng=1)
     frame = sa.variance_components(study).by_label()
     assert sorted(frame["label"]) == list(study.labels)
@@ -173,14 +163,12 @@ def test_each_label_has_its_components():
 
 
 def test_reliability_by_raters_rises():
-    """More raters make the mean more dependable; upper ends are cut at 1."""
     frame = sa.variance_components(sa.simulate(60, 6, rng=1)).by_raters([1, 3, 9])
     assert frame["dependability"].is_monotonic_increasing
     assert (frame["generalizability_high"] <= 1).all()
 
 
 def test_distances_that_are_no_squared_ones_are_remarked():
-    """Overlap distances are no squared distances of points; nominal ones always are."""
     study = sa.simulate(60, 3, n_labels=6, rng=1)
     assert sa.variance_components(study, distance="nominal").remark is None
     remark = sa.variance_components(study, distance="overlap").remark
@@ -189,7 +177,6 @@ def test_distances_that_are_no_squared_ones_are_remarked():
 
 @pytest.mark.parametrize(("name", "is_squared"), [("overlap", True), ("own", False)])
 def test_a_distance_declares_whether_it_is_squared(monkeypatch, name, is_squared):
-    """Of too many values to look through, the declaration decides, not the name."""
     monkeypatch.setattr("setagree.inference.variance_components._LOOKED_THROUGH", 0)
     function = sa.distances.jaccard.function
     distance = sa.distances.OverlapDistance(function, name=name, is_squared=is_squared)
@@ -199,7 +186,6 @@ def test_a_distance_declares_whether_it_is_squared(monkeypatch, name, is_squared
 
 
 def test_studies_that_cannot_tell_are_refused():
-    """One rating each, one rater, or one unit: the kind of pair that lacks is named."""
     one_each = sa.Annotations.from_triples([("ann", 1, "a"), ("ben", 2, "b")])
     with pytest.raises(DataError, match="no two ratings are of one unit"):
         sa.variance_components(one_each)
@@ -209,13 +195,11 @@ def test_studies_that_cannot_tell_are_refused():
 
 
 def test_raters_who_do_not_differ():
-    """Where all answers to a unit are one, no source of disagreement is named."""
     found = sa.variance_components(numbers([[t] * 5 for t in range(6)]), distance="interval")
     assert found.verdict.endswith("0% in single answers: raters do not differ.")
 
 
 def test_intervals_are_described_only_if_there_are_some():
-    """No sentence on intervals stands below a table that has none."""
     rows = [(rater, unit, "ab"[unit % 2]) for rater in "AB" for unit in range(9)]
     without = sa.variance_components(sa.Annotations.from_triples(rows))
     assert without.frame["low"].isna().all()

@@ -36,12 +36,9 @@ every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])
 
 
 class TestManyRatings:
-    """Units whose pairs are too many to be listed."""
-
     @every_road
     @every_pair
     def test_reshuffles_equal_the_study_rewritten(self, monkeypatch, no_list, name, distance, road):
-        """Each estimate is that of the reshuffled answers, written down and scored anew."""
         roads(monkeypatch, road)
         rows = fitting(name, HARD)
         agreement = score(rows, name, distance)
@@ -63,7 +60,6 @@ class TestManyRatings:
     @every_road
     @pytest.mark.parametrize("scheme", ["pooled", "within_rater"])
     def test_same_reshuffles(self, monkeypatch, scheme, road):
-        """Counted or listed, the same seed gives the same reshuffles."""
         alpha = score(noisy_rows(1, units=12, raters=5, missing=0.2), "krippendorff_alpha")
         listed = sa.permutation_test(alpha, n_resamples=50, scheme=scheme, rng=3).distribution
         monkeypatch.setattr(shuffling, "PAIRS_LISTED", 0)
@@ -74,7 +70,6 @@ class TestManyRatings:
     @every_road
     @every_pair
     def test_same_draws_of_raters(self, monkeypatch, name, distance, road):
-        """Counted or listed, resamples of raters and units are the same."""
         agreement = score(fitting(name, HARD), name, distance)
         loaded = bootstrap.TwoWay(agreement, agreement.study)
         counted = bootstrap.TwoWay(agreement, agreement.study)
@@ -89,7 +84,6 @@ class TestManyRatings:
         assert not counted._lists_pairs
 
     def test_when_pairs_are_listed(self):
-        """Few pairs are; so are many where counts of very many values would take longer."""
         r = np.full(1000, 3.0)
         assert shuffling.lists_pairs(r, 2)
         assert shuffling.lists_pairs(np.full(100, 60.0), 1000)

@@ -49,8 +49,6 @@ def check_same(frame, table, **options):
 
 
 class TestParts:
-    """What a worker does with a part, done in this process."""
-
     def reduced(self, table, **options):
         """Return a table as one part: surveyed, coded, reduced."""
         survey = merge_surveys([survey_part(table)])
@@ -93,7 +91,6 @@ class TestParts:
         assert find_cell(table, "z") == ""
 
     def test_spark_batches(self):
-        """A partition of Spark gives the entries of its patterns, or one that says: repeated."""
         pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
         pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
         data = {"unit": [*"uuvv"], "rater": [*"abab"], "code": [7, 8, 8, 7]}
@@ -125,10 +122,7 @@ def cluster():
 
 
 class TestDask:
-    """Frames of Dask stay in their cluster."""
-
     def frame(self, parts):
-        """Return a frame with these partitions."""
         import dask.dataframe as dd
         from dask.delayed import delayed
 
@@ -140,7 +134,6 @@ class TestDask:
         check_same(self.frame([table[k::5] for k in range(5)]), table)
 
     def test_partitioned_by_unit(self, cluster):
-        """Partitions of whole units are reduced one by one."""
         table = generated()
         check_same(self.frame(in_whole_units(table)), table, partitioned_by_unit=True)
 
@@ -152,7 +145,6 @@ class TestDask:
         check_same(self.frame([lists[:4], lists[4:]]), lists)
 
     def test_numbered_units(self, cluster):
-        """Units may be numbers."""
         table = generated()
         table["unit"] = table["unit"].str.removeprefix("u").astype(int)
         check_same(self.frame([table[::2], table[1::2]]), table)
@@ -204,7 +196,6 @@ class TestDask:
         return dd.from_map(read, range(4), meta=table.iloc[:0]), table
 
     def test_killed_once(self, cluster, tmp_path):
-        """A worker that is killed is replaced, its work done again: the numbers are right."""
         frame, table = self.dying(1, tmp_path)
         assert patterns(sa.tally(frame, blank="empty")) == patterns(
             sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
@@ -212,7 +203,6 @@ class TestDask:
         assert len(list(tmp_path.glob("death-*"))) == 1
 
     def test_killed_again_and_again(self, cluster, tmp_path, monkeypatch):
-        """Where workers die every time there is a sentence and no number."""
         monkeypatch.setattr(cluster.cluster.scheduler, "allowed_failures", 1)
         frame, _ = self.dying(100, tmp_path)
         with pytest.raises(DataError, match="Dask stopped, and there is no result"):
@@ -220,8 +210,6 @@ class TestDask:
 
 
 class TestDaskInThisProcess:
-    """Without a cluster Dask computes in threads."""
-
     # Dask's own use of pandas, as of pandas 3.
     @pytest.mark.filterwarnings("ignore:The inplace keyword")
     @pytest.mark.filterwarnings("ignore:The copy keyword")
@@ -266,10 +254,7 @@ def spark():
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 class TestSpark:
-    """Frames of Spark stay in Spark."""
-
     def frame(self, spark, parts):
-        """Return a frame with these partitions."""
         schema = "unit string, rater string, labels string"
         if isinstance(next(iter(parts[0]["labels"])), list):
             schema = schema.removesuffix("string") + "array<string>"
@@ -287,7 +272,6 @@ class TestSpark:
         check_same(self.frame(spark, [table[k::5] for k in range(5)]), table)
 
     def test_partitioned_by_unit(self, spark):
-        """Partitions of whole units are reduced one by one."""
         table = generated()
         check_same(self.frame(spark, in_whole_units(table)), table, partitioned_by_unit=True)
 
@@ -343,7 +327,6 @@ class TestSpark:
         return spark.createDataFrame(spread, "unit string, rater string, labels string"), table
 
     def test_killed_once(self, spark, tmp_path):
-        """An executor that is killed is replaced, its work done again: the numbers are right."""
         frame, table = self.dying(spark, 1, tmp_path)
         assert patterns(sa.tally(frame, blank="empty")) == patterns(
             sa.Tally.from_annotations(sa.Annotations.from_long(table, blank="empty"))
@@ -351,7 +334,6 @@ class TestSpark:
         assert len(list(tmp_path.glob("death-*"))) == 1
 
     def test_killed_again_and_again(self, spark, tmp_path):
-        """Where executors die every time there is a sentence and no number."""
         frame, _ = self.dying(spark, 100, tmp_path)
         with pytest.raises(DataError, match="Spark stopped, and there is no result"):
             sa.tally(frame, blank="empty")

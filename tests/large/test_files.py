@@ -56,7 +56,6 @@ def test_folders_that_look_like_columns(ending):
     ],
 )
 def test_types_that_differ_are_not_rounded(one, two, words):
-    """Parquet files with several types of a column are refused, not cast to the first."""
     table([1, 1, 2, 2], one, "value").to_parquet("0.parquet")
     table([3, 3, 4, 4], two, "value").to_parquet("1.parquet")
     with pytest.raises(sa.SetagreeError, match=words):
@@ -64,7 +63,6 @@ def test_types_that_differ_are_not_rounded(one, two, words):
 
 
 def test_types_of_other_columns_may_differ():
-    """What is not asked for may have any type; text is text however it is stored."""
     one, two = table([1, 1, 2, 2], list("abaa")), table([3, 3, 4, 4], list("bbab"))
     one.assign(note=1).astype({"labels": "category"}).to_parquet("0.parquet")
     two.assign(note="x").to_parquet("1.parquet")
@@ -73,7 +71,6 @@ def test_types_of_other_columns_may_differ():
 
 
 def test_file_names_that_are_patterns():
-    """A name with a question mark is no pattern over other files."""
     for name, answers in [("which?", "abaa"), ("which1", "bbbb")]:
         frame = table([1, 1, 2, 2], list(answers))
         frame.to_csv(f"{name}.csv", index=False)
@@ -85,7 +82,6 @@ def test_file_names_that_are_patterns():
 
 @pytest.mark.parametrize("odd", [1.0, "1", True, None, [1], {"a": 1}])
 def test_identifiers_of_several_kinds_in_json(odd):
-    """1 and 1.0 are one, 1 and "1" are not, null and lists are none: as in memory."""
     rows = [(1, "a", "x"), (odd, "b", "x"), (2, "a", "y"), (2, "b", "x"), (1, "c", "y")]
     lines = [json.dumps(dict(zip(("unit", "rater", "labels"), row, strict=True))) for row in rows]
     Path("a.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -98,7 +94,6 @@ def test_identifiers_of_several_kinds_in_json(odd):
 
 
 def test_numbers_as_text_for_machines():
-    """Equal numbers are one text, and no text is that of a number."""
     texts = _as_text(pd.Series([1, 1.0, True, -0.0, 0, 1.5, "1", "\0#1"], dtype=object), "unit")
     one, same, true, minus, zero, half, text, odd = texts
     assert one == same == true
@@ -142,8 +137,6 @@ def test_options(options):
 
 
 class TestKindsInFiles:
-    """Numbers in one file of JSON lines and text in another are refused, whichever they are."""
-
     @staticmethod
     def check(folder, *files):
         """Reduce files that hold one answer each of two raters."""
@@ -153,19 +146,16 @@ class TestKindsInFiles:
         return sa.tally(folder / "*.jsonl", value="value", memory_limit="500MB")
 
     def test_later_files(self, tmp_path):
-        """The second and the third differ, the first says nothing."""
         with pytest.raises(
             FileError, match=r"the answer is text in .*1\.jsonl' and numbers in .*2\.js"
         ):
             self.check(tmp_path, [None, None], ["1", "2"], [1, 2])
 
     def test_nan_is_no_number(self, tmp_path):
-        """NaN beside text is a missing answer, so that the file is one of text."""
         with pytest.raises(FileError, match=r"text in .*0\.jsonl' and numbers in .*1\.jsonl"):
             self.check(tmp_path, ["x", float("nan")], [0, 0])
 
     def test_both_in_one(self, tmp_path):
-        """A file that holds both differs from none."""
         with (
             pytest.warns(SimilarLabelsWarning, match="look alike"),
             pytest.warns(MixedScaleWarning),
@@ -174,8 +164,6 @@ class TestKindsInFiles:
 
 
 class TestFilesThatChange:
-    """The passes over a file must see the same rows, or there is no result."""
-
     @pytest.mark.parametrize("change", ["written", "deleted"])
     def test_between_the_passes(self, change, tmp_path, monkeypatch):
         """Written anew after the search for repeats with as many of each answer, or deleted.

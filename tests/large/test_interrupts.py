@@ -35,8 +35,6 @@ pytestmark = [
 
 
 class SlowConnection:
-    """A connection whose query goes on until it is interrupted the second time."""
-
     def __init__(self):
         self.runs, self.stopped = threading.Event(), threading.Event()
         self.times = 0
@@ -55,17 +53,13 @@ class SlowConnection:
 
 
 class TestQueries:
-    """The wait for a query."""
-
     def test_results_and_errors(self):
-        """A query that ends gives its result, or its own error, in a thread or here."""
         for connection in (None, SlowConnection()):
             assert run_query(lambda: 7, connection) == 7
             with pytest.raises(RuntimeError, match="another"):
                 run_query(lambda: (_ for _ in ()).throw(RuntimeError("another")), connection)
 
     def test_a_signal_stops_it(self):
-        """What the handler of a signal raises comes out, once the query has stopped."""
         connection = SlowConnection()
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
@@ -75,7 +69,6 @@ class TestQueries:
 
     @pytest.mark.parametrize("has_begun", [True, False])
     def test_a_signal_while_the_thread_starts(self, monkeypatch, has_begun):
-        """A query that began is stopped all the same; one that did not never begins."""
         connection, started, start = SlowConnection(), [], threading.Thread.start
 
         def interrupted(thread):
@@ -95,7 +88,6 @@ class TestQueries:
         assert connection.times == (2 if has_begun else 0)
 
     def test_connections_of_others(self):
-        """DuckDB's own error for Ctrl-C is what Ctrl-C raises everywhere else."""
         with pytest.raises(KeyboardInterrupt):
             DuckDB().run(lambda: (_ for _ in ()).throw(RuntimeError("Query interrupted")))
 
@@ -133,11 +125,8 @@ def ended_by(number, command, room, *, after=0.5):
 
 
 class TestProcesses:
-    """Processes that are stopped while DuckDB works for them."""
-
     @pytest.mark.parametrize("after", [0.0, 0.7])
     def test_ctrl_c(self, ratings, tmp_path, after):
-        """KeyboardInterrupt comes out within seconds, and the folder is empty."""
         command = ["-c", SCORE, ratings, tmp_path]
         code, seconds, said = ended_by(signal.SIGINT, command, tmp_path, after=after)
         assert code == -signal.SIGINT
@@ -147,7 +136,6 @@ class TestProcesses:
 
     @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_the_command(self, ratings, tmp_path, number, code):
-        """The command ends with the code that shells know, silently, and leaves nothing either."""
         pytest.importorskip("typer")
         words = ["score", ratings, "--unit", "doc", "--rater", "who", "--labels", "tags"]
         words += ["--memory-limit", "200MB", "--temp-directory", tmp_path]
@@ -158,8 +146,6 @@ class TestProcesses:
 
 
 class TestCopies:
-    """Several files of text, copied at a time."""
-
     def files(self, folder, *broken):
         """Return the paths of three files, some of them broken in their last row."""
         for place in range(3):
@@ -170,14 +156,12 @@ class TestCopies:
         return sorted(folder.glob("*.csv"))
 
     def test_all_of_them(self, tmp_path):
-        """All rows are there; of several broken files the first is named."""
         pytest.importorskip("duckdb")
         assert sa.tally(self.files(tmp_path), memory_limit="100MB").n_ratings == 18
         with pytest.raises(sa.SetagreeError, match=r"1\.csv.* has 2 cells, the header 3"):
             sa.tally(self.files(tmp_path, 1, 2), memory_limit="100MB")
 
     def test_a_signal_stops_them(self, tmp_path, monkeypatch):
-        """Ctrl-C ends all threads at their next piece, and those that wait do not begin."""
         pytest.importorskip("duckdb")
         begun = []
 
@@ -198,7 +182,6 @@ class TestCopies:
 
 
 def test_other_errors_stay(tmp_path):
-    """A query that fails by itself is still the sentence that says that there is no result."""
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("narwhals")
     with duckdb.connect() as connection:
@@ -208,7 +191,6 @@ def test_other_errors_stay(tmp_path):
 
 
 def test_lost_in_a_parser(tmp_path, monkeypatch):
-    """Where the parser of a table swallows Ctrl-C, it is one all the same, not a broken file."""
     pytest.importorskip("duckdb")
     pytest.importorskip("narwhals")
     path = tmp_path / "study.csv"

@@ -39,10 +39,7 @@ def as_set(study):
 
 
 class TestJoined:
-    """One study of both."""
-
     def test_equals_one_file(self):
-        """Joined, they are the study that one file of all would be, on every road."""
         table = whole()
         humans, gpt = apart(table)
         one = sa.Annotations.from_long(table)
@@ -56,7 +53,6 @@ class TestJoined:
             assert alpha.estimate == pytest.approx(sa.krippendorff_alpha(one).estimate, abs=1e-13)
 
     def test_the_alt_test(self):
-        """The alternative annotator test is that of one file, from paths and frames."""
         table = whole()
         humans, gpt = apart(table)
         humans.to_csv("humans.csv", index=False)
@@ -69,7 +65,6 @@ class TestJoined:
         pd.testing.assert_frame_equal(nameless.to_frame(), expected.to_frame())
 
     def test_several_models(self):
-        """Models in files and a model that is a rater are tested together."""
         humans, gpt = apart(whole())
         gpt.to_csv("gpt.csv", index=False)
         gpt.to_csv("claude-3.5.csv", index=False)
@@ -78,7 +73,6 @@ class TestJoined:
         assert table["gpt"].winning_rate == table["claude-3.5"].winning_rate
 
     def test_a_name_wins_over_a_path(self):
-        """A rater called as a file is the rater."""
         humans, gpt = apart(whole())
         named = humans.replace({"rater": {"r4": "gpt.csv"}})
         gpt.to_csv("gpt.csv", index=False)
@@ -88,7 +82,6 @@ class TestJoined:
         assert names == ["gpt.csv"]
 
     def test_read_as_the_humans_were(self):
-        """Columns, separators, blanks, and the kind of answers are those of the humans' table."""
         humans = pd.DataFrame(
             {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "said": ["X; y", "y", "x", "n/a"]}
         )
@@ -112,7 +105,6 @@ class TestJoined:
         assert joined.to_wide()[names[0]].tolist() == [frozenset("a"), frozenset("b")]
 
     def test_units_that_no_human_has(self):
-        """They are left out, counted and said; units that the model lacks have no answer of it."""
         humans, gpt = apart(whole())
         odd = pd.concat([gpt.iloc[5:], pd.DataFrame({"unit": ["new"], "labels": ["l1"]})])
         study = sa.Annotations.from_long(humans)
@@ -155,8 +147,6 @@ KEPT = {"where": "repeat == 0"}
 
 @pytest.mark.filterwarnings("ignore:.*where='repeat == 0' drops")
 class TestTheConditionOfTheStudy:
-    """Which rows count, and what is done with repeats, holds for the table of a model too."""
-
     def test_the_verdict(self):
         """The model passes on the rows that count; with its other ones, it would fail."""
         humans, gpt = with_repeats()
@@ -173,7 +163,6 @@ class TestTheConditionOfTheStudy:
             pd.testing.assert_frame_equal(found.to_frame(), wanted.to_frame())
 
     def test_what_is_told(self):
-        """How many of the model's rows are dropped is said with its name."""
         humans, gpt = with_repeats()
         people = sa.read(humans, **KEPT)
         gpt.to_csv("gpt.csv", index=False)
@@ -187,7 +176,6 @@ class TestTheConditionOfTheStudy:
             with_models(people, "gpt.csv")
 
     def test_a_table_without_the_column(self):
-        """One sentence says that the condition was not applied to it."""
         humans, gpt = with_repeats()
         people, once = sa.read(humans, **KEPT), gpt[gpt["repeat"] == 0].drop(columns="repeat")
         said = "model: where='repeat == 0' was not applied to the model's answers, which have no "
@@ -208,7 +196,6 @@ class TestTheConditionOfTheStudy:
         assert joined.n_repeated == 5 * 200
 
     def test_several_answers_of_a_model(self):
-        """The error says in what the answers of a file differ, and how all are compared."""
         people = sa.Annotations.from_triples([(r, u, "a") for r in ("ann", "bob") for u in "xy"])
         rows = [(u, "gpt", p, run, "a") for u in "xy" for p in ("long", "plain") for run in (1, 2)]
         table = pd.DataFrame(rows, columns=["unit", "model", "prompt", "run", "labels"])
@@ -229,7 +216,6 @@ class TestTheConditionOfTheStudy:
             with_models(people, pd.concat([twice, twice]))
 
     def test_the_export_of_a_tool(self):
-        """An export that is a table is filtered if it has the column; another one has none."""
         people = sa.Annotations.from_triples([("ann", "p1", "a"), ("bob", "p1", "b")])
         people = replace(people, reading=Reading(where="_lead_time < 5"))
         head = "_unit_id,_worker_id,_lead_time,topics\n"
@@ -243,8 +229,6 @@ class TestTheConditionOfTheStudy:
 
 
 class TestRefusals:
-    """What cannot be joined is a sentence."""
-
     @pytest.mark.parametrize(
         ("model", "error", "words"),
         [
@@ -268,7 +252,6 @@ class TestRefusals:
             sa.alt_test(humans.assign(unit=humans["unit"].map(units)), model=model)
 
     def test_columns_of_no_usual_name(self):
-        """The error lists the columns that the model's table has, and says how to call them."""
         humans, _ = apart(whole(10))
         with pytest.raises(DataError) as refused:
             sa.alt_test(humans, model=pd.DataFrame({"id": ["u0"], "prediction": ["joy"]}))
@@ -279,7 +262,6 @@ class TestRefusals:
         )
 
     def test_a_model_that_writes_none(self):
-        """A word for no label is doubted in the answers of a model as in those of the humans."""
         humans, model = apart(whole(40))
         said = "1 cell with 'none' taken as a label like any other"
         model = model.assign(labels=["none", *model["labels"][1:]])
@@ -287,7 +269,6 @@ class TestRefusals:
             sa.alt_test(humans, model=model)
 
     def test_the_unit_is_known(self):
-        """Where the unit has the name that it has in the study, only the answer is asked for."""
         humans, _ = apart(whole(10))
         study = sa.Annotations.from_long(humans.rename(columns={"unit": "Nr"}), unit="Nr")
         with pytest.raises(DataError) as refused:

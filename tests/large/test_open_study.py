@@ -36,7 +36,6 @@ def two_raters(data):
 
 
 def reported(data):
-    """Return the text of a report."""
     with tempfile.TemporaryDirectory() as folder:
         return sa.report(data, Path(folder, "a.md"), title="x", **RNG).read_text(encoding="utf-8")
 
@@ -90,7 +89,6 @@ TAKES_A_STUDY = {"data", "study", "agreement", "agreements", "pilot", "result"}
 
 
 def test_every_function_that_takes_a_study_is_here():
-    """The table above is whole: it has each public function whose first argument is a study."""
     takes = {
         name
         for name in sa.__all__
@@ -120,7 +118,6 @@ def made(name, data):
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_table_and_a_path_go_for_the_study(name, path):
-    """Every function takes a table or a path with the usual names, and answers as for the study."""
     study = sa.Annotations.from_long(TABLE)
     assert made(name, TABLE) == made(name, study)
     if name not in {"cohen_kappa", "scott_pi"}:  # the file has four raters
@@ -130,7 +127,6 @@ def test_a_table_and_a_path_go_for_the_study(name, path):
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"agreement"}))
 def test_other_names_of_columns(name):
-    """Where columns have other names, every function says the same line, which builds the study."""
     table = TABLE.rename(columns={"unit": "what", "rater": "by whom"})
     with pytest.raises(DataError) as caught:
         FUNCTIONS[name](table)
@@ -146,7 +142,6 @@ def test_other_names_of_columns(name):
 
 
 def test_all_columns_that_are_missing_are_named_at_once():
-    """One sentence names every column that is not found, and those that are there."""
     table = pd.DataFrame({"what": [1], "comment": ["x"]})
     with pytest.raises(DataError) as caught:
         sa.by_label(table)
@@ -167,7 +162,6 @@ def test_all_columns_that_are_missing_are_named_at_once():
 
 
 def test_a_result_is_no_study():
-    """A result where annotations belong: the sentence says so, and what to pass."""
     table = sa.agreement(TABLE)
     for wrong, kind in ((table, "an AgreementTable"), (table[0], "an Agreement")):
         words = f"^Expected annotations, got {kind}; pass the study that it was computed from.$"
@@ -196,7 +190,6 @@ def test_what_is_nothing_to_open(name):
 
 
 def test_repeats_are_settled_where_a_study_is_built():
-    """A function without the option that settles repeats says the line that has it."""
     table = pd.concat([TABLE, TABLE.head(1)])
     with pytest.raises(DataError, match=r"duplicates='first', 'last' or 'union'; .* Build the st"):
         sa.by_label(table)
@@ -209,7 +202,6 @@ def test_repeats_are_settled_where_a_study_is_built():
 
 
 def test_two_columns_that_could_be_the_unit():
-    """Where two columns could be the unit, the error names both and the line that says which."""
     table = TABLE.rename(columns={"unit": "item"}).assign(doc=TABLE["unit"])
     with pytest.raises(DataError, match=r"^Columns 'item', 'doc' could each be the unit; say whic"):
         sa.by_label(table)
@@ -218,10 +210,7 @@ def test_two_columns_that_could_be_the_unit():
 
 
 class TestReading:
-    """What a study remembers of how it was read."""
-
     def test_columns_and_cells(self):
-        """The columns and all options are there, also in parts of the study."""
         rows = TABLE.rename(columns={"unit": "doc"}).assign(labels=TABLE["labels"] + ";")
         how = {"label_sep": ";", "blank": "empty", "case": "lower", "missing": ["NA"]}
         with pytest.warns(sa.SetagreeWarning):
@@ -231,12 +220,10 @@ class TestReading:
         assert (reading.unit, reading.duplicates, reading.answers) == ("doc", "first", "labels")
 
     def test_built_from_arrays(self):
-        """Flags and counts were not read."""
         assert sa.Annotations.from_indicators([[[1, 0]], [[1, 1]]]).reading is None
         assert sa.simulate(3, 2, rng=1).reading is None
 
     def test_methods_say_it(self):
-        """The methods paragraph says how the study was read; nothing of one that was not."""
         rows = [("ann", 1, "a"), ("bob", 1, ""), ("bob", 1, "a"), ("ann", 2, "NA"), ("bob", 2, "b")]
         rows += [("ann", 3, "b"), ("bob", 3, "b")]
         study = sa.Annotations.from_triples(
@@ -248,7 +235,6 @@ class TestReading:
         assert "repeated" not in sa.methods_text(STUDY)
 
     def test_groups_are_read_as_the_study(self):
-        """A table is read again as its study was."""
         table = TABLE.rename(columns={"unit": "what"}).assign(half=TABLE["unit"].map(HALVES))
         study = sa.Annotations.from_long(table, unit="what", blank="empty")
         found = sa.by_group(table, "half", reading=study.reading, rng=1)
@@ -267,12 +253,10 @@ class TestReading:
         ],
     )
     def test_checked_once(self, options, words):
-        """A reading that cannot be is refused when it is made."""
         with pytest.raises(OptionError, match=words):
             sa.Reading(**options)
 
     def test_of_a_study_that_is_built(self):
-        """Options that are not the defaults are named; defaults may be spelled out."""
         with pytest.raises(
             OptionError, match=r"already built; drop unit=, label_sep=, codebook=\.$"
         ):
@@ -295,10 +279,7 @@ IN_MEMORY = {
 
 
 class TestOptionsOfEngines:
-    """An option that no engine supports is refused by its name, where a table is reduced."""
-
     def test_every_option_is_here(self):
-        """An option is for engines, or refused by them; `raters` comes with `wide`."""
         names = {field.name for field in dataclasses.fields(Reading)} - {"raters"}
         assert names == OF_ENGINES | {*IN_MEMORY}
 
@@ -316,7 +297,6 @@ class TestOptionsOfEngines:
 
     @pytest.mark.parametrize("make", ["polars", "duckdb"])
     def test_read_into_memory(self, make):
-        """A lazy table on one computer is read where an option asks for it."""
         pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
         rows = {"doc": [1, 2], "ann": ["joy", "fear"], "bob": ["joy", "joy"]}
         frame = pl.DataFrame(rows)
@@ -325,8 +305,6 @@ class TestOptionsOfEngines:
 
 
 class TestTheRoad:
-    """What runs on the way from a table or a file to its numbers."""
-
     @staticmethod
     def ran(work):
         """Return the modules of which a function runs on a second identical call."""
@@ -357,7 +335,6 @@ class TestTheRoad:
         assert {name for name in ran if name.startswith("large")} == {"large.opening"}
 
     def test_a_csv(self, tmp_path):
-        """A plain CSV runs the code of no tool; it is opened once for looking, once for reading."""
         path = tmp_path / "study.csv"
         pd.DataFrame(ROWS, columns=["item", "annotator", "tags"]).to_csv(path, index=False)
         ran = self.ran(lambda: sa.agreement(path))
@@ -375,7 +352,6 @@ class TestTheRoad:
 
     @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx", "jsonl"])
     def test_a_file_is_opened_twice(self, ending, tmp_path, monkeypatch):
-        """A file is opened for its head, by which exports are recognised, and for all of it."""
         pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}.get(ending, "pandas"))
         path, opened, own = tmp_path / f"a.{ending}", [], Path.open
         if ending == "jsonl":
@@ -419,6 +395,5 @@ class TestTheRoad:
         ],
     )
     def test_options_of_one_layout(self, options, sentence):
-        """An option of another layout is refused where the reading is made."""
         with pytest.raises(OptionError, match=sentence):
             sa.Reading(**options)

@@ -49,7 +49,6 @@ def in_memory(table, **options):
 
 
 def of_files(path, *, encoding="utf-8", **options):
-    """Return what becomes of files on both roads."""
     memory = outcome(lambda: sa.tally(read_table(path, encoding=encoding), **options))
     return memory, outcome(sa.tally, path, encoding=encoding, **options, **LIMIT)
 
@@ -72,8 +71,6 @@ def write_json(name, *rows):
 
 
 class TestText:
-    """CSV and TSV files."""
-
     @pytest.mark.parametrize(
         "text",
         [
@@ -121,12 +118,10 @@ class TestText:
 
     @pytest.mark.parametrize("text", ["", "\n\n", "unit,rater,labels\n", "unit,unit,labels\n1,2,3"])
     def test_no_table(self, text):
-        """A file without rows or with two columns of one name is refused."""
         Path("a.csv").write_text(text, encoding="utf-8")
         assert "'a.csv'" in check("a.csv")
 
     def test_columns_that_differ_in_case(self):
-        """Columns are told apart by case, and each is read by its own name."""
         text = (
             "unit,Unit,rater,labels,Labels\n1,1,a,x,y\n1,1,b,y,y\n2,1,c,x,z\n2,4,b,x,z\n3,4,c,z,z\n"
         )
@@ -158,7 +153,6 @@ class TestText:
         assert "have different columns" in check("*.csv")
 
     def test_columns_without_a_name(self):
-        """A column without a name is one by its place, unless it is blank all the way down."""
         for cell in ("", "z"):
             text = f"unit,rater,\n1,a,{cell}\n1,b,{cell}\n"
             Path("a.csv").write_text(text, encoding="utf-8")
@@ -181,8 +175,6 @@ class TestText:
 
 
 class TestCopies:
-    """Copies of text in the folder for what does not fit."""
-
     def test_no_column(self):
         """A column without a name that another file does not have is missed."""
         Path("1.csv").write_text("unit,rater,\n1,a,x\n", encoding="utf-8")
@@ -190,7 +182,6 @@ class TestCopies:
         assert "'2.csv' has no column 'column 3'" in check("*.csv", labels="column 3")
 
     def test_no_room(self, monkeypatch):
-        """Where there is no room for a copy, the sentence says what to name."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
 
         def full(*_):
@@ -201,7 +192,6 @@ class TestCopies:
             sa.tally("a.csv", **LIMIT)
 
     def test_no_pyarrow(self, monkeypatch):
-        """Without pyarrow the sentence names the extra."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
         with pytest.raises(sa.SetagreeError, match=r"needs pyarrow.*setagree\[files\]"):
@@ -217,8 +207,6 @@ class TestCopies:
 
 
 class TestJson:
-    """JSON lines."""
-
     ONES = (1, 1.0, "1", "1.0", True)
     ROWS = (
         {"unit": 1, "rater": "a", "labels": ["x", "y"]},
@@ -304,7 +292,6 @@ class TestJson:
         assert "unit '1', rater 'a': 2 times" in check("a.jsonl")
 
     def test_no_lines(self):
-        """A blank file has no rows."""
         write_json("a.jsonl", "", "")
         assert "is empty" in check("a.jsonl")
 
@@ -328,7 +315,6 @@ class TestJson:
         assert "only one of them has 'note'" in check("*.jsonl")
 
     def test_keys_that_come_late(self):
-        """Columns are looked for among the keys of all objects, those of the last line, too."""
         many = [{"unit": k, "rater": "a", "tag": "x"} for k in range(3)]
         write_json("a.jsonl", *many, {"unit": 9, "rater": "a", "tag": "x", "labels": "y"})
         assert check("a.jsonl") is None
@@ -336,7 +322,6 @@ class TestJson:
         assert "without a unit" in check("a.jsonl")
 
     def test_the_first_piece_is_not_all(self, monkeypatch):
-        """So they are where the first lines lack a column, or have another that looks like it."""
         monkeypatch.setattr("setagree.files.records._PIECE", 1)
         write_json("a.jsonl", {"unit": 1, "rater": "a"}, *self.ROWS[1:])
         assert check("a.jsonl") is None
@@ -346,14 +331,10 @@ class TestJson:
 
 
 class TestParquet:
-    """Parquet files."""
-
     def write(self, path, **columns):
-        """Write columns beside two raters of two units."""
         pq.write_table(pa.table({"unit": [1, 1, 2, 2], "rater": [*"abab"], **columns}), path)
 
     def test_columns_that_differ_in_case(self):
-        """Columns that DuckDB takes as one are refused; others may be called as they like."""
         self.write("a.parquet", Unit=[1, 2, 3, 4], labels=[*"xyxx"])
         _, reduced = of_files("a.parquet", unit="unit")
         assert "which are one to DuckDB; rename all but one, or drop memory_limit=" in str(reduced)
@@ -362,13 +343,11 @@ class TestParquet:
 
     @pytest.mark.parametrize("name", ["filename", "file_row_number", "rowid", "unit.x", "*", '"'])
     def test_odd_columns(self, name):
-        """Names that mean something to DuckDB mean a column."""
         self.write("a.parquet", **{name: [*"xyxx"]})
         assert check("a.parquet", labels=name) is None
 
     @pytest.mark.parametrize("name", ["", "a\0b"])
     def test_no_names(self, name):
-        """Names that are none to DuckDB are refused."""
         self.write("a.parquet", **{name: [*"xyxx"]})
         with pytest.raises(
             FileError, match="which DuckDB does not accept as a name; rename it, or drop memory"
@@ -410,15 +389,12 @@ class TestParquet:
 
 
 class TestRelations:
-    """Relations of DuckDB."""
-
     @pytest.mark.parametrize(
         "kind",
         ["INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)", "INTERVAL", "HUGEINT"],
     )
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
     def test_types_that_are_refused(self, kind, role):
-        """What memory refuses, or reads otherwise, is refused in a sentence."""
         cell = {"INTEGER[]": "[1]", "STRUCT(a INTEGER)": "{'a': 1}", "INTERVAL": "'30 days'"}
         cell = cell.get(kind, "1" if kind == "HUGEINT" else "MAP {'a': 1}")
         cells = {"unit": "1", "rater": "'a'", "labels": "'x'", role: f"{cell}::{kind}"}
@@ -433,7 +409,6 @@ class TestRelations:
             sa.tally(relation)
 
     def test_types_that_are_text(self):
-        """UUIDs and values of enumerations are text."""
         connection = duckdb.connect()
         connection.execute("CREATE TYPE mood AS ENUM ('low', 'high')")
         relation = connection.sql(
@@ -444,8 +419,6 @@ class TestRelations:
 
 
 class TestOptions:
-    """Options of the reduction are checked."""
-
     @pytest.mark.parametrize("name", ["assume_unique", "partitioned_by_unit"])
     @pytest.mark.parametrize("given", ["no", 1, 0, None, np.True_])
     @pytest.mark.parametrize("function", [sa.tally, sa.agreement])
@@ -482,7 +455,6 @@ class TestOptions:
         "limit", ["", "2", 2, "GB", "-1GB", "1e3GB", "much", "1PB", True, "٢GB"]
     )
     def test_memory_limit(self, limit):
-        """An amount of memory is a number and a unit."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         with pytest.raises(OptionError, match="is not an amount of memory; write '2GB'"):
             sa.tally("a.csv", memory_limit=limit)
@@ -509,8 +481,6 @@ OBJECTS = {
 
 
 class TestDask:
-    """Frames of Dask, which makes text of objects unless it is told not to."""
-
     @pytest.fixture(autouse=True)
     def dask(self):
         """Compute in this process."""
@@ -546,7 +516,6 @@ class TestDask:
             assert reduced == memory
 
     def test_what_was_made_text_before(self, dask):
-        """Where something was done to that text, the objects it was are asked for."""
         import dask.dataframe as dd
 
         table = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "value": [True, None]})
@@ -578,7 +547,6 @@ def check_same(memory, reduced):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_hostile_tables(kind, seed):
-    """Tables of hostile cells, written by a random hand, are the same on every road."""
     rng = np.random.default_rng([KINDS.index(kind), seed])
     data = hostile_table(rng, kind)
     options = dict(OPTIONS[rng.integers(len(OPTIONS))])
@@ -600,7 +568,6 @@ def test_random_hostile_tables(kind, seed):
 
 
 def test_text_that_is_not_of_its_encoding(tmp_path):
-    """Bytes that are not one character of the encoding are refused on both roads, in a sentence."""
     path = tmp_path / "study.csv"
     path.write_bytes(b"unit,rater,labels\n1,a,x\n1,b,y\n")
     for options in ({}, {"memory_limit": "300MB"}):
@@ -612,7 +579,6 @@ ROUNDED = {"unit": [2.0**53, 2.0**53, 1.0, 1.0], "rater": ["a", "b"] * 2, "label
 
 
 def parquet(columns):
-    """Write a Parquet file in the current folder."""
     pq.write_table(pa.table(columns), "a.parquet")
     return "a.parquet"
 
@@ -625,8 +591,6 @@ ROADS = {
 
 
 class TestRoundedIdentifiers:
-    """2**53 and 2**53 + 1 are one as floats, so that no engine takes floats so large for names."""
-
     @pytest.mark.parametrize("role", ["unit", "rater"])
     @pytest.mark.parametrize("road", ROADS)
     @pytest.mark.parametrize("keep_raters", [False, True])
@@ -655,7 +619,6 @@ class TestRoundedIdentifiers:
 
     @pytest.mark.parametrize("road", ROADS)
     def test_just_below(self, road, tmp_path, monkeypatch):
-        """Below, no two whole numbers are one; a missing one is still said to be missing."""
         monkeypatch.chdir(tmp_path)
         options = {"memory_limit": "500MB"} if road == "files" else {}
         columns = {**ROUNDED, "unit": [2.0**53 - 1, 2.0**53 - 1, 1.0, 1.0]}
@@ -667,7 +630,6 @@ class TestRoundedIdentifiers:
 @pytest.mark.parametrize("road", [*ROADS, "dask"])
 @pytest.mark.parametrize("n_raters", [9, 10])
 def test_exchanged_columns(road, n_raters, tmp_path, monkeypatch):
-    """Ten raters of two units with a rating each are asked about in the words of memory."""
     monkeypatch.chdir(tmp_path)
     places = range(n_raters)
     columns = {
@@ -692,7 +654,6 @@ def test_exchanged_columns(road, n_raters, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("road", ROADS)
 def test_a_codebook_of_values(road, tmp_path, monkeypatch):
-    """Single values have no labels, so that a codebook of them is refused, not passed over."""
     monkeypatch.chdir(tmp_path)
     columns = {"unit": [1, 1], "rater": ["a", "b"], "value": [1, 2]}
     options = {"memory_limit": "500MB"} if road == "files" else {}

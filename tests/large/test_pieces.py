@@ -61,14 +61,12 @@ def check_as_in_memory(folder, data, **options):
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("blank", ["missing", "empty"])
 def test_hostile_text(tmp_path, n_pieces, blank):
-    """Space around names, accents, blanks and missing answers mean what they mean in memory."""
     check_as_in_memory(tmp_path, HOSTILE, blank=blank)
     assert n_pieces[0] > 2
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_missing_answers(tmp_path, n_pieces, share):
-    """Rows without an answer drop out; a piece may lose all rows of a unit."""
     table = generated()
     table.loc[table.sample(frac=share, random_state=2).index, "labels"] = None
     check_as_in_memory(tmp_path, table, blank="missing")
@@ -76,7 +74,6 @@ def test_missing_answers(tmp_path, n_pieces, share):
 
 
 def test_a_condition(tmp_path, n_pieces):
-    """The rows that a condition keeps are written, and no others."""
     table = generated()
     table["round"] = [k % 3 for k in range(len(table))]
     check_as_in_memory(tmp_path, table, blank="empty", where="round < 2")
@@ -97,7 +94,6 @@ def test_a_condition(tmp_path, n_pieces):
     ids=["whole numbers", "numbers", "two zeros", "dates", "flags", "bytes"],
 )
 def test_units_that_are_no_text(tmp_path, n_pieces, name):
-    """Units of other types keep their identity on disk: 0.0 and -0.0 are one unit."""
     study = {"unit": [], "rater": [], "labels": []}
     for k, rater in [(0, "a"), (0, "b"), (3, "a"), (3, "c"), (4, "b"), (4, "c"), (5, "d")]:
         study["unit"].append(name(k))
@@ -112,7 +108,6 @@ def test_units_that_are_no_text(tmp_path, n_pieces, name):
 @pytest.mark.parametrize("hashed", ["0", "length(unit)"])
 @pytest.mark.parametrize("keep_raters", [False, True])
 def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters):
-    """Units whose hashes are equal fall to one piece, and stay two: their names are compared."""
     table = generated()
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(table))
     how = {"blank": "empty", "keep_raters": keep_raters, **LIMIT}
@@ -154,7 +149,6 @@ def test_parts(tmp_path, n_pieces):
 
 
 def test_nothing_is_left(tmp_path, n_pieces):
-    """The pieces are removed in the end, also after an error."""
     temp_directory, table = tmp_path / "temp_directory", generated()
     temp_directory.mkdir()
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(table))
@@ -170,7 +164,6 @@ def test_nothing_is_left(tmp_path, n_pieces):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of the sizes of files")
 def test_a_full_disk(tmp_path, n_pieces):
-    """Where the pieces do not fit on the disk, the error says which option names another."""
     import resource
 
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(generated()))

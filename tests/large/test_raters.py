@@ -106,11 +106,8 @@ def check_same(frame, table, **options):
 
 
 class TestScott:
-    """Scott's pi of a tally, where it knows that there are two raters."""
-
     @every_engine
     def test_as_in_memory(self, lazy):
-        """Estimate, standard error and all, with units that one of the two rated alone."""
         table = study_table(n_raters=2)
         options = {"coefficient": "scott_pi", "distance": ["masi", "jaccard"], "blank": "empty"}
         reduced = sa.agreement(lazy(columns(table)), **options)
@@ -130,7 +127,6 @@ class TestScott:
         assert pi.estimate == pytest.approx(13 / 45, abs=1e-15)
 
     def test_more_raters(self):
-        """More than two raters are counted, and named where they are known."""
         data = columns(study_table(n_raters=3))
         with pytest.raises(DataError, match=r"these are 3\. Use fleiss_kappa for more than two"):
             sa.agreement(pl.LazyFrame(data), coefficient="scott_pi", blank="empty")
@@ -138,7 +134,6 @@ class TestScott:
             sa.scott_pi(sa.tally(pl.LazyFrame(data), blank="empty", keep_raters=True))
 
     def test_one_rater(self):
-        """One rater alone leaves it undefined, as in memory."""
         data = {"unit": [1, 2], "rater": ["ann", "ann"], "labels": ["a", "b"]}
         with pytest.warns(sa.UndefinedAgreementWarning, match="there is only one rater"):
             table = sa.agreement(pl.LazyFrame(data), coefficient="scott_pi")
@@ -151,15 +146,12 @@ class TestScott:
             sa.scott_pi(tally)
 
     def test_three_answers_of_two_raters(self):
-        """Where repeats were not looked for and one is seen, it is said."""
         data = {"unit": [1, 1, 1, 2], "rater": ["a", "b", "b", "a"], "labels": [*"xxyx"]}
         with pytest.raises(DataError, match="a unit has 3 answers: one of them gave several"):
             sa.agreement(pl.LazyFrame(data), coefficient="scott_pi", assume_unique=True)
 
 
 class TestEngines:
-    """Patterns that keep raters are those of the table in memory."""
-
     @every_engine
     @pytest.mark.parametrize("n_raters", [2, 5])
     def test_lazy(self, lazy, n_raters):
@@ -183,7 +175,6 @@ class TestEngines:
 
     @every_engine
     def test_cohen_of_five(self, lazy):
-        """Five raters are named."""
         with pytest.raises(DataError, match=r"cohen_kappa compares two raters; these are 5 \('r1"):
             sa.agreement(lazy(columns(study_table())), coefficient="cohen_kappa", blank="empty")
 
@@ -194,7 +185,6 @@ class TestEngines:
 
     @every_engine
     def test_mixed_case(self, lazy):
-        """Ann and ann are two raters, as in memory; ann twice in one unit is an error."""
         data = {
             "unit": [1, 1, 1, 2, 2, 3, 3],
             "rater": ["Ann", "ann", "bob", "ann", " bob", "Ann", "ANN"],
@@ -229,7 +219,6 @@ class TestEngines:
         assert ours.standard_error == pytest.approx(theirs.standard_error, abs=1e-12)
 
     def test_engines_agree_on_order(self):
-        """The order of patterns and raters is that of no engine."""
         data = columns(study_table())
         one, two = (
             sa.tally(lazy(data), blank="empty", keep_raters=True) for lazy in ENGINES.values()
@@ -259,7 +248,6 @@ class TestEngines:
         check_same(path, table, memory_limit="500MB", partitioned_by_unit=by_unit)
 
     def test_a_file_without_answers(self, tmp_path):
-        """A file in which every answer is missing adds nothing."""
         for k, labels in enumerate([[None, None], ["x", "y"], [None, None]]):
             part = {"unit": [f"u{k}"] * 2, "rater": ["a", "b"], "labels": labels}
             schema = pa.schema([(name, pa.string()) for name in part])
@@ -279,7 +267,6 @@ class TestEngines:
     @settings(max_examples=15, deadline=None)
     @given(row_lists(sets_of("ab")))
     def test_any_study(self, rows):
-        """Every small study keeps who gave what, in both engines."""
         study = annotations(rows)
         table = study.to_long()
         table["labels"] = [sa.format_labels(value) for value in table["labels"]]
@@ -336,12 +323,9 @@ class TestEngines:
 
 
 class TestCoefficients:
-    """A tally that keeps raters gives the numbers of its study."""
-
     @pytest.mark.parametrize("distance", ["masi", "nominal", "hamming"])
     @pytest.mark.parametrize(("n_raters", "missing"), [(2, 0.0), (2, 0.3), (5, 0.0), (5, 0.5)])
     def test_as_in_memory(self, n_raters, missing, distance):
-        """Estimate, parts, standard error, influence, jackknife and bootstrap of Conger."""
         study = sa.simulate(120, n_raters, n_labels=3, missing=missing, rng=4)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         assert tally.n_patterns < study.n_units
@@ -376,7 +360,6 @@ class TestCoefficients:
         assert kappa.estimate == pytest.approx(1 / 2, abs=1e-15)
 
     def test_influence_of_patterns(self):
-        """Without units, influence is by pattern; its weighted mean is the estimate."""
         study = sa.simulate(80, 3, n_labels=2, rng=2)
         kappa = sa.conger_kappa(nameless(sa.Tally.from_annotations(study, keep_raters=True)))
         assert len(kappa.influence) == kappa.tally.n_patterns
@@ -384,7 +367,6 @@ class TestCoefficients:
         assert mean == pytest.approx(kappa.estimate, abs=1e-12)
 
     def test_lost_digits(self):
-        """Leaving out the one unit that differs is computed anew, in patterns as in units."""
         study = annotations(text("a a / " * 30 + "a b / b b"))
         tally = nameless(sa.Tally.from_annotations(study, keep_raters=True))
         ours, whole = (sa.conger_kappa(one, distance="nominal") for one in (tally, study))
@@ -392,7 +374,6 @@ class TestCoefficients:
         np.testing.assert_allclose(*values, rtol=0, atol=1e-12)
 
     def test_one_rater_and_few_units(self):
-        """Undefined where it is undefined in memory: one rater, one unit, two units' jackknife."""
         for rows in ("a . / b .", "a b", "a a / a a"):
             study = annotations(text(rows))
             tally = sa.Tally.from_annotations(study, keep_raters=True)
@@ -462,8 +443,6 @@ class TestCoefficients:
 
 
 class TestRefused:
-    """What needs the ratings unit by unit says so, and what to do."""
-
     @pytest.mark.parametrize(
         "ask",
         [
@@ -476,7 +455,6 @@ class TestRefused:
         ],
     )
     def test_in_memory(self, ask):
-        """One sentence, which names Annotations.from_long."""
         study = sa.simulate(40, 3, n_labels=3, rng=6)
         tally = nameless(sa.Tally.from_annotations(study, keep_raters=True))
         with pytest.raises(
@@ -496,12 +474,9 @@ class TestRefused:
 
 
 class TestMerge:
-    """Tallies that keep raters merge into one that does; a stranger makes them forget."""
-
     @settings(max_examples=50, deadline=None)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_associative_and_commutative(self, studies):
-        """Any order gives the patterns of all units."""
         kept = [annotations(rows) for rows in studies]
         a, b, c = (sa.Tally.from_annotations(one, keep_raters=True) for one in kept)
         expected = by_hand(kept[0]) + by_hand(kept[1]) + by_hand(kept[2])
@@ -532,7 +507,6 @@ class TestMerge:
             assert merged.n_patterns == len(expected)
 
     def test_raters_of_one_name(self):
-        """Raters are matched by name, whatever their order; scores are those of all units."""
         one = annotations(text("a b / a a / b b"))
         rows = [("r1", "v1", "b"), ("r0", "v1", "a"), ("r1", "v2", "a"), ("r2", "v2", "b")]
         two = sa.Annotations.from_triples(rows)
@@ -562,8 +536,6 @@ class TestMerge:
 
 
 class TestDask:
-    """Frames of Dask, in threads of this process."""
-
     # Dask's own use of pandas, as of pandas 3.
     @pytest.mark.filterwarnings("ignore:The inplace keyword")
     @pytest.mark.filterwarnings("ignore:The copy keyword")
@@ -617,10 +589,7 @@ def spark():
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 class TestSpark:
-    """Frames of Spark stay in Spark."""
-
     def frame(self, spark, parts):
-        """Return a frame with these partitions."""
         rows = [list(part[["unit", "rater", "labels"]].itertuples(index=False)) for part in parts]
         rows = [[tuple(None if c is None else c for c in r) for r in part] for part in rows]
         spread = spark.sparkContext.parallelize(rows, len(rows)).flatMap(list)
@@ -628,7 +597,6 @@ class TestSpark:
 
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_as_in_memory(self, spark, by_unit):
-        """The patterns are those of memory, shuffled or partition by partition."""
         table = study_table(200)
         parts = in_whole_units(table) if by_unit else [table[k::4] for k in range(4)]
         check_same(self.frame(spark, parts), table, partitioned_by_unit=by_unit)

@@ -77,12 +77,9 @@ every_kind = pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz",
 
 
 class TestSameAsInMemory:
-    """A reduced table has the patterns that the table has in memory."""
-
     @every_engine
     @pytest.mark.parametrize("blank", ["missing", "empty"])
     def test_hostile_text(self, lazy, blank):
-        """Odd labels, blanks, spaces and accents of ids mean what they mean in memory."""
         study = quiet(sa.Annotations.from_long, pd.DataFrame(HOSTILE), blank=blank)
         tally = quiet(sa.tally, lazy(HOSTILE), blank=blank)
         assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
@@ -136,7 +133,6 @@ class TestSameAsInMemory:
     @every_engine
     @pytest.mark.parametrize("ids", [range(12), np.arange(12) / 2])
     def test_numbered_units(self, lazy, ids):
-        """Units may be numbers."""
         data = {**HOSTILE, "unit": [list(ids)[k // 3] for k in range(12)]}
         data["rater"] = ["a", "b", "c"] * 4
         study = quiet(sa.Annotations.from_long, pd.DataFrame(data), blank="empty")
@@ -150,7 +146,6 @@ class TestSameAsInMemory:
 
     @every_engine
     def test_reading_options(self, lazy):
-        """The separator, the case and the codebook are those of the call."""
         data = {
             "doc": [1, 1, 2, 2],
             "who": ["a", "b", "a", "b"],
@@ -175,7 +170,6 @@ class TestSameAsInMemory:
 
     @every_kind
     def test_hostile_files(self, tmp_path, kind):
-        """Odd text comes through every format."""
         path = write(tmp_path, kind, HOSTILE)
         study = quiet(sa.Annotations.from_long, pd.DataFrame(HOSTILE), blank="missing")
         tally = quiet(sa.tally, path, blank="missing", memory_limit="500MB")
@@ -183,7 +177,6 @@ class TestSameAsInMemory:
 
     @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
     def test_lists_in_files(self, tmp_path, kind):
-        """Lists in Parquet and JSON lines are label sets."""
         data = {**HOSTILE, "labels": LISTS}
         path = write(tmp_path, kind, data)
         study = quiet(sa.Annotations.from_long, pd.DataFrame(data))
@@ -192,7 +185,6 @@ class TestSameAsInMemory:
     @settings(max_examples=25, deadline=None)
     @given(row_lists(sets_of("abc")))
     def test_any_study(self, rows):
-        """Every small study has the same patterns in both engines and in memory."""
         study = annotations(rows)
         table = study.to_long()
         table["labels"] = [sa.format_labels(value) for value in table["labels"]]
@@ -208,7 +200,6 @@ class TestSameAsInMemory:
         assert tally.units is None
 
     def test_engines_agree_on_order(self):
-        """The order of patterns is that of no engine, so that seeds draw the same everywhere."""
         data = columns(generated())
         one, two = (sa.tally(lazy(data), blank="empty") for lazy in ENGINES.values())
         assert one.values == two.values
@@ -217,8 +208,6 @@ class TestSameAsInMemory:
 
 
 class TestAgreement:
-    """The table of coefficients is the same."""
-
     @every_engine
     def test_lazy(self, lazy):
         """Estimates and standard errors are those of memory; so is what was missing."""
@@ -240,7 +229,6 @@ class TestAgreement:
 
     @every_kind
     def test_options_reduce(self, tmp_path, kind):
-        """An option of the reduction sends files of any size to DuckDB."""
         table = generated()
         path = write(tmp_path, kind, columns(table), 2)
         reduced = sa.agreement(path, blank="empty", memory_limit="500MB")
@@ -267,7 +255,6 @@ class TestAgreement:
         assert next(iter(read)).study is not None
 
     def test_what_follows(self):
-        """A tally stands for the study where nobody asks who gave what."""
         table = generated()
         study = sa.Annotations.from_long(table, blank="empty")
         tally = sa.tally(pl.LazyFrame(columns(table)), blank="empty")
@@ -286,8 +273,6 @@ class TestAgreement:
 
 
 class TestParts:
-    """Parts that hold whole units are reduced by themselves."""
-
     @every_kind
     def test_files(self, tmp_path, kind):
         """Files reduced one by one give the patterns of all."""
@@ -305,7 +290,6 @@ class TestParts:
 
     @pytest.mark.parametrize("by_part", [False, True])
     def test_space_in_one_file(self, tmp_path, by_part):
-        """Names are tidied in all files where one has space around them, or other accents."""
         files = {"u": ["a", "\u00e9"], " v": ["a ", "e\u0301"]}
         for place, (unit, raters) in enumerate(files.items()):
             data = {"unit": [unit, unit], "rater": raters, "labels": ["x", "y"]}
@@ -314,7 +298,6 @@ class TestParts:
         assert (tally.n_units, tally.n_raters, tally.n_patterns) == (2, 2, 1)
 
     def test_split_units(self, tmp_path):
-        """A unit in two files counts twice, as the documentation says; many units are an error."""
         units = [*"abcdefghiu", *"uklmnopqrs"]
         data = {"unit": units, "rater": ["a"] * 10 + ["b"] * 10, "labels": ["x"] * 20}
         path = write(tmp_path, "csv", data, 2)
@@ -349,8 +332,6 @@ class TestParts:
 
 
 class TestErrors:
-    """What is wrong is said in a sentence, with numbers."""
-
     @every_engine
     def test_repeats(self, lazy):
         """Pairs of unit and rater that occur twice are counted and named."""
@@ -380,7 +361,6 @@ class TestErrors:
     @every_engine
     @pytest.mark.parametrize("n_raters", [40, 41, 70])
     def test_repeats_among_many_raters(self, lazy, n_raters):
-        """The last of many raters is found to repeat as the first of a few is."""
         data = {"unit": ["u"] * n_raters, "rater": [f"r{k:02}" for k in range(n_raters)]}
         data["labels"] = ["x"] * n_raters
         assert quiet(sa.tally, lazy(data)).n_ratings == n_raters
@@ -390,7 +370,6 @@ class TestErrors:
 
     @every_engine
     def test_missing_repeats(self, lazy):
-        """A repeated pair with one answer is none."""
         data = {"unit": [*"uuv"], "rater": [*"aaa"], "labels": ["x", None, "y"]}
         assert quiet(sa.tally, lazy(data)).n_ratings == 2
 
@@ -433,7 +412,6 @@ class TestErrors:
 
     @every_engine
     def test_warnings_count_rows(self, lazy):
-        """Warnings count the rows, not the distinct cells."""
         data = {"unit": [*"uvwxy"], "rater": [*"aaaaa"], "labels": ["n/a", "n/a", "", " ", "b"]}
         with (
             pytest.warns(MissingMarkerWarning, match="2 cells that may mean"),
@@ -489,7 +467,6 @@ class TestErrors:
 
     @every_engine
     def test_options_of_files(self, lazy):
-        """A memory limit is for files; the user's engine has its own."""
         with pytest.raises(OptionError, match="memory_limit= and temp_directory= is for files"):
             sa.tally(lazy(HOSTILE), memory_limit="1GB", temp_directory=".")
 
@@ -501,14 +478,11 @@ class TestErrors:
             sa.tally(generated(), partitioned_by_unit=True)
 
     def test_repeats_add_up(self):
-        """The repeats of parts are counted together; three are named."""
         one = Repeats(2, [("u", "a", 2), ("v", "a", 2)])
         assert one + one == Repeats(4, [*one.few, one.few[0]])
 
 
 class TestFiles:
-    """Files that DuckDB cannot read, and how it is limited."""
-
     def test_kinds(self, tmp_path):
         """Other files are read into memory, without the options of the reduction."""
         path = tmp_path / "study.json"
@@ -527,7 +501,6 @@ class TestFiles:
 
     @pytest.mark.parametrize("kind", ["parquet", "csv"])
     def test_different_columns(self, tmp_path, kind):
-        """Files with other columns are refused before anything is read."""
         write(tmp_path, kind, HOSTILE)
         renamed = {("who" if n == "rater" else n): c for n, c in HOSTILE.items()}
         (tmp_path / f"part-0.{kind}").rename(tmp_path / f"zz.{kind}")
@@ -544,7 +517,6 @@ class TestFiles:
             sa.tally(path, temp_directory=tmp_path / "none")
 
     def test_too_little(self, tmp_path):
-        """A limit that nothing can be done in says so, and what to do."""
         path = write(tmp_path, "parquet", columns(generated(20_000)))
         with pytest.raises(DataError, match=r"DuckDB stopped.*Raise memory_limit="):
             sa.tally(path, blank="empty", memory_limit="1MB")
@@ -583,7 +555,6 @@ class TestFiles:
             sa.tally(tmp_path / name, memory_limit="100MB")
 
     def test_header_words(self, tmp_path):
-        """A label called like its column is a label; a column without a name is left alone."""
         path = tmp_path / "study.csv"
         path.write_text(",unit,rater,labels\n0,u,a,labels\n1,u,b,labels\n")
         assert sa.tally(path).values == (frozenset({"labels"}),)
@@ -610,13 +581,11 @@ class TestFiles:
         assert set(tally.values) == {frozenset("xy"), frozenset({"x, y"}), frozenset()}
 
     def test_standard_input(self, monkeypatch):
-        """Standard input is read into memory."""
         stream = type("Input", (), {"buffer": io.BytesIO(b"unit,rater,labels\nu,a,x\nu,b,x\n")})
         monkeypatch.setattr(sys, "stdin", stream)
         assert next(iter(sa.agreement("-", coefficient="percent_agreement"))).estimate == 1
 
     def test_odd_names(self, tmp_path):
-        """Quotes in the names of columns and files do no harm."""
         folder = tmp_path / "it's"
         folder.mkdir()
         names = dict(zip(HOSTILE, ["u\"n'it", "r'", 'l"\\'], strict=True))
@@ -630,7 +599,6 @@ class TestFiles:
 
     @pytest.mark.slow
     def test_a_unit_with_very_many_ratings(self):
-        """The sums over 17 million ratings of one unit do not fit in 64 bits."""
         duckdb = pytest.importorskip("duckdb")
         rows = duckdb.sql(
             "select 'all' as unit, range % 40 as rater, 'l' || range % 3 as labels "
@@ -642,7 +610,6 @@ class TestFiles:
         assert sorted(tally.counts) == [5_666_666, 5_666_667, 5_666_667]
 
     def test_missing_packages(self, tmp_path):
-        """Without DuckDB the sentence names the extra."""
         path = write(tmp_path, "csv", HOSTILE)
         code = (
             "import sys; sys.modules['duckdb'] = None\n"
@@ -659,10 +626,7 @@ ROUNDED = {"unit": [2.0**53, 2.0**53, 1.0, 1.0], "rater": ["a", "b"] * 2, "label
 
 
 class TestSentences:
-    """What ended in an error of another library is said in a sentence."""
-
     def test_no_folder_can_be_made(self, tmp_path, monkeypatch):
-        """A folder that takes no folder is no place for what does not fit."""
         (tmp_path / "a.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n")
 
         def refuse(*_args, **_kwargs):
@@ -673,7 +637,6 @@ class TestSentences:
             sa.tally(tmp_path / "a.csv", temp_directory=tmp_path)
 
     def test_connection_without_python(self):
-        """A connection of DuckDB that reads no tables of Python."""
         connection = duckdb.connect()
         connection.execute(
             "CREATE TABLE t AS SELECT 1 AS unit, range AS rater, 'x' AS labels FROM range(2)"
@@ -686,7 +649,6 @@ class TestSentences:
 
     @pytest.mark.parametrize("gone", ["table", "connection"])
     def test_relations_that_are_gone(self, gone):
-        """A relation of DuckDB whose table was dropped, or whose connection was closed."""
         connection = duckdb.connect()
         connection.execute("CREATE TABLE t AS SELECT 1 AS unit, 2 AS rater, 'x' AS labels")
         relation = connection.table("t")
@@ -698,14 +660,12 @@ class TestSentences:
             sa.tally(relation)
 
     def test_lazy_tables_that_are_none(self):
-        """A query that cannot be planned."""
         frame = pl.LazyFrame(ROUNDED).with_columns(pl.col("gone"))
         for ask in (sa.tally, sa.agreement, sa.Annotations.from_long):
             with pytest.raises(DataError, match='cannot be computed: unable to find column "gone"'):
                 ask(frame)
 
     def test_counts_beyond_all_bounds(self):
-        """10^15 ratings are scored, but no resampling writes them out."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [1e15, 2], "b": [1e15, 3]}))
         alpha = sa.krippendorff_alpha(tally)
         with pytest.raises(

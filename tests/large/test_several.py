@@ -31,13 +31,10 @@ FIRST = pytest.mark.filterwarnings("ignore:where=")
 
 
 class TestRowsALabel:
-    """A unit and rater that stand in several rows, each with another label."""
-
     TABLE = HEAD[:-8] + "\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\nu2,ann,fear\nu2,bob,fear\n"
     SAYS = r"If each row holds one label of a set, say duplicates='union', or for a file .*row_per"
 
     def test_every_road_says_both_readings(self):
-        """Frames, files and engines say that the rows may be the labels of one set."""
         Path("rows.csv").write_text(self.TABLE)
         frame = pd.read_csv("rows.csv")
         for data in (frame, "rows.csv"):
@@ -46,7 +43,6 @@ class TestRowsALabel:
                     call(data)
 
     def test_what_it_says_works(self):
-        """Both options give the sets, and a format is refused for a frame in words."""
         Path("rows.csv").write_text(self.TABLE)
         study = sa.read("rows.csv", tool="plain_row_per_label", blank="missing")
         united = sa.read(pd.read_csv("rows.csv"), duplicates="union")
@@ -57,7 +53,6 @@ class TestRowsALabel:
             sa.read(pd.read_csv("rows.csv"), tool="plain_row_per_label")
 
     def test_not_where_it_cannot_be(self):
-        """Sets of two labels, the same row twice and single values are no rows of a label each."""
         for cells, options in (
             (["a, b", "c"], {"labels": "labels"}),
             (["a", "a"], {"labels": "labels"}),
@@ -71,10 +66,7 @@ class TestRowsALabel:
 
 @FIRST
 class TestSeveral:
-    """A list of files is one study."""
-
     def test_a_pattern_is_its_list(self):
-        """A pattern and the list of what it matches give the same numbers, in memory and not."""
         tables = [
             sa.agreement(files, where="repeat == 0", **limit).to_frame()
             for files in (BOTH, "round-?.csv", tuple(map(Path, BOTH)))
@@ -90,14 +82,12 @@ class TestSeveral:
         assert sa.read(BOTH[::-1], where="repeat == 0").units.tolist() == ["u2", "u1", "u3"]
 
     def test_a_repeat_names_both_files(self):
-        """A unit and a rater in two files is a repeat; the error names the two."""
         with pytest.raises(RepeatsError, match=r"The first pair stands in 'round-1.csv' and 'roun"):
             sa.read(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
 
     @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
     def test_an_engine_names_both_files(self, ending):
-        """So does an engine, of text and of numbers; of one file alone it names none."""
         for name, text in (("first", ONE), ("second", TWO), ("third", HEAD + "u9,ann,joy,0\n")):
             frame = pd.read_csv(io.StringIO(text.replace("u", "")))
             frame = frame.rename(columns={"nit": "unit"})
@@ -120,7 +110,6 @@ class TestSeveral:
         assert "round-1.csv" not in str(caught.value)
 
     def test_a_repeat_in_wide_files(self):
-        """So it is where each rater has a column; a blank cell is no annotation."""
         Path("wide-2.csv").write_text("id,ann,bob,cy\nt1,,joy,\nt4,joy,,\n")
         with pytest.raises(RepeatsError, match=r"'t1', rater 'bob'.*'wide.csv' and 'wide-2.csv'"):
             sa.read(["wide.csv", "wide-2.csv"], wide=True, blank="missing")
@@ -148,10 +137,7 @@ class TestSeveral:
 
 
 class TestWhere:
-    """A condition, in memory."""
-
     def test_frames_and_files(self):
-        """The count is a warning; the rows are those that match."""
         frame = pd.read_csv("round-1.csv")
         for data in (frame, "round-1.csv"):
             with pytest.warns(SetagreeWarning, match="where='repeat == 0' drops 1 of 5 rows"):
@@ -166,7 +152,6 @@ class TestWhere:
 
     @FIRST
     def test_rows_of_errors(self):
-        """An error that counts rows says that rows were dropped before."""
         Path("round-1.csv").write_text(HEAD + "u1,ann,joy,1\n,bob,fear,0\n")
         with pytest.raises(DataError, match=r"first: row 1, .* Rows are counted after where='rep"):
             sa.read("round-1.csv", where="repeat == 0")
@@ -178,14 +163,11 @@ class TestWhere:
             sa.read("a.jsonl", where="id == 1", tool="doccano_jsonl")
 
     def test_a_study_has_no_rows(self):
-        """A study that is built is not filtered."""
         with pytest.raises(OptionError, match="the study is already built; drop where="):
             sa.agreement(sa.read("wide.csv", wide=True), where="id == t1")
 
 
 class TestSheets:
-    """A sheet of a workbook."""
-
     def test_sheet(self):
         """Several sheets are asked about; named, one is read."""
         pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
@@ -199,8 +181,6 @@ class TestSheets:
 
 
 class TestWide:
-    """A table whose columns but one are raters."""
-
     def test_recognised(self):
         """It is recognised, which is said; the numbers are those of the table that is called so."""
         named = sa.agreement(sa.read("wide.csv", wide=True)).to_frame()

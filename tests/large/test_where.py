@@ -146,12 +146,9 @@ def rows_of(function, *args):
 
 
 class TestParity:
-    """Every table that can hold a column gives the same rows."""
-
     @settings(max_examples=60, deadline=None)
     @given(question=questions())
     def test_same_rows(self, question):
-        """pandas, Polars, Arrow, DuckDB and parts of Dask keep what Python keeps."""
         table, where = question
         wanted = plain_rows(table, where)
         relation = CONNECTION.from_arrow(table)
@@ -218,8 +215,6 @@ SPELLED = ["1.1", "1.10", "1", "01", "1e1", "10", "TRUE", "True"]
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 class TestSpellings:
-    """Quoted values are text and bare ones numbers or flags, whatever holds the column."""
-
     @pytest.mark.parametrize(
         ("condition", "kept"),
         [
@@ -231,7 +226,6 @@ class TestSpellings:
         ],
     )
     def test_every_holder(self, condition, kept, tmp_path):
-        """Frames in memory and lazy, files read whole and piece by piece, parts of Dask."""
         rows = [(f"u{k}", who, f"l{k}", x) for k, x in enumerate(SPELLED) for who in "ab"]
         frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "x"])
         for ending, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
@@ -276,8 +270,6 @@ class TestSpellings:
 
 
 class TestRoads:
-    """The public functions keep the same rows on every road, and count the others."""
-
     def check(self, data, **options):
         """Check the patterns, and the warning."""
         for where, told in TOLD.items():
@@ -314,7 +306,6 @@ class TestRoads:
         self.check(frame)
 
     def test_nothing_is_left(self, tmp_path):
-        """Where no row matches, every road says so."""
         frame = pl.from_arrow(table())
         relation = CONNECTION.from_arrow(table())
         for data in (frame, frame.lazy(), relation, *files(tmp_path)):
@@ -324,7 +315,6 @@ class TestRoads:
                 sa.tally(data, where="repeat > 7", **limit)
 
     def test_absent_and_odd_columns(self, tmp_path):
-        """Where the column is not there, or holds lists, every road says so."""
         lists = table().append_column("tags", pa.array([["a"]] * 8))
         frame = pl.from_arrow(lists)
         for data in (frame, frame.lazy(), CONNECTION.from_arrow(lists), *files(tmp_path)):
@@ -336,7 +326,6 @@ class TestRoads:
                     sa.tally(data, where="tags == a")
 
     def test_too_many_distinct_cells(self, monkeypatch):
-        """A column of text with too many distinct cells is refused before they are fetched."""
         monkeypatch.setattr("setagree.checks.MOST_BYTES", 500)
         with pytest.raises(CostError, match="on 3 distinct cells of column 'unit' would take"):
             sa.tally(CONNECTION.from_arrow(table()), where="unit == u1")
@@ -399,8 +388,6 @@ def local(request, monkeypatch):
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system has no time.tzset")
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 class TestZones:
-    """Times with a zone are compared in UTC, wherever the computer stands."""
-
     def check(self, data, *limits):
         """Check how many units every condition keeps, and what is said where it keeps none."""
         asked = [(sa.read, {}), *((sa.tally, limit) for limit in limits or ({},))]

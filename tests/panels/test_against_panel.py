@@ -50,8 +50,6 @@ def joined(named, answer):
 
 
 class TestScores:
-    """Against loops over units, raters and all possible answers."""
-
     @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
     @settings(max_examples=60, deadline=None)
     @given(
@@ -59,7 +57,6 @@ class TestScores:
         distance=st.sampled_from(BOUNDED),
     )
     def test_any_study(self, rows, distance):
-        """Score and ceiling of every rater, the best of all sets found whoever gave it."""
         rows = [[*row, frozenset("a")] for row in rows]
         table = score_against_panel(annotations(rows), distance=distance).table
         for name, row in table.iterrows():
@@ -80,7 +77,6 @@ class TestScores:
         ]
 
     def test_the_best_answer_has_labels_of_other_units(self):
-        """If larger sets are nearer to all others, an answer to another unit is the best one."""
         study = annotations(text("a b a / cdefghijk cdefghijk ."))
         # Of r2's unit, a and b have (0 + 1 / 2) / 2, ab has 1 / 3, the nine others have 1 / 10.
         row = score_against_panel(study, raters=["r2"], panel=["r0", "r1"], distance=ONE_OVER).table
@@ -88,7 +84,6 @@ class TestScores:
 
     @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
     def test_many_units_of_many_labels(self, distance):
-        """30,000 relabelled copies of one unit have the scores and ceilings of that unit."""
         answers = ["abc", "abd", "aef", "bg", ""]
         labels = np.argsort(np.random.default_rng(1).random((30_000, 100)), axis=1)[:, :7].T
         named = [np.char.add("l", row.astype(str)) for row in labels]
@@ -116,7 +111,6 @@ class TestScores:
             assert share == pytest.approx(own / max(others_get))
 
     def test_a_distance_of_any_kind(self):
-        """Numbers, and a function of two sets: the best of the answers in the study."""
         table = score_against_panel(
             annotations(numbers("1 3 1 / 2 2 2 / 9 1 1")), distance="linear"
         )
@@ -136,10 +130,7 @@ class TestScores:
 
 
 class TestIntervals:
-    """Over units."""
-
     def test_the_t_interval(self):
-        """The score's is that of scipy, the share's that of a ratio of means."""
         study = sa.simulate(40, 3, rng=1)
         row = score_against_panel(study, raters=["r1"], level=0.9).table.iloc[0]
         rows = [list(cells) for cells in study.to_wide()[["r1", "r2", "r3"]].to_numpy()]
@@ -160,7 +151,6 @@ class TestIntervals:
         assert row["share"] == pytest.approx(score.mean() / most.mean())
 
     def test_units_that_are_all_alike(self):
-        """No spread tells nothing of other units: the ends are nan, with a reason."""
         found = score_against_panel(annotations(text("a a / b b / c c")))
         ends = found.table[["low", "high", "share_low", "share_high"]]
         assert found.table["score"].tolist() == [1, 1]
@@ -178,8 +168,6 @@ class TestIntervals:
 
 
 class TestWords:
-    """What is refused, or undefined."""
-
     def test_refusals(self, monkeypatch):
         """A panel of oneself, a level that is none, a tally, too much."""
         study = annotations(T1)
@@ -194,7 +182,6 @@ class TestWords:
             score_against_panel(study, distance=ONE_OVER)
 
     def test_nothing_shared(self):
-        """Who shares no unit has nan, with a reason; who shares one has no interval."""
         study = annotations(text("a a . / . . b"))
         with pytest.warns(UndefinedAgreementWarning, match="by 'r2': nan"):
             found = score_against_panel(study)

@@ -29,8 +29,6 @@ def known(n_units, products, epsilon):
 
 
 class TestAgainstSimulation:
-    """What it says comes true."""
-
     @pytest.mark.parametrize(
         ("n", "power"), [(30, 0.06), (50, 0.10), (100, 0.21), (200, 0.46), (400, 0.79)]
     )
@@ -53,8 +51,6 @@ class TestAgainstSimulation:
 
 
 class TestFormula:
-    """Where the power is known without drawing."""
-
     @pytest.mark.parametrize("n", [20, 100, 400])
     def test_humans_who_are_all_alike(self, n):
         """Where all win and lose together, H equal p-values must be q / (1 + 1/2 + 1/3) or less.
@@ -73,7 +69,6 @@ class TestFormula:
         assert known(500, np.eye(3) * 200, 0.0).power() < 0.05
 
     def test_it_grows(self):
-        """With units, with epsilon, and with a model that is better than the humans."""
         test = one_test(100, 1)
         assert test.power() == test.power(100)
         powers = [test.power(n) for n in (30, 100, 300, 1000, 3000)]
@@ -84,7 +79,6 @@ class TestFormula:
 
     @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
     def test_units_that_reach_it(self, power):
-        """So many units have the power, 2% fewer have not; a lead of epsilon has no number."""
         test = one_test(100, 2)
         n = test.units_for(power)
         assert test.power(n) >= power > test.power(int(0.98 * n))
@@ -107,10 +101,7 @@ class TestFormula:
 
 
 class TestSaid:
-    """How it is said, and what is refused."""
-
     def test_beside_the_verdict(self):
-        """The table says it after each verdict, and its frame has it."""
         table = sa.alt_test(sa.simulate(100, 5, rng=1), model=["r4", "r5"])
         frame = table.to_frame()
         for (_, row), test in zip(frame.iterrows(), table, strict=True):
@@ -123,12 +114,10 @@ class TestSaid:
             assert f"about {test.units_for():,} units" in test.power_note
 
     def test_no_number_of_units(self):
-        """With epsilon 0 a model as good as the humans is not shown to be so by any number."""
         test = one_test(60, 1, epsilon=0.0)
         assert "at epsilon 0 no number of units gives a power of 0.80" in test.power_note
 
     def test_nobody_tested(self):
-        """Without a human who shares enough units there is no power."""
         with pytest.warns(UndefinedAgreementWarning):
             test = one_test(20, 1)
         assert math.isnan(test.power())

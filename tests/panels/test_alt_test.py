@@ -37,7 +37,6 @@ PUBLISHED = [
 
 
 def one_test(study, **options):
-    """Return the test of the one model."""
     (test,) = alt_test(study, **options)
     return test
 
@@ -89,12 +88,9 @@ def study_rows(seed, units=60, raters=4, missing=0.2):
 
 
 class TestPublished:
-    """The authors' own program."""
-
     @needs_data
     @pytest.mark.parametrize(("model", "distance", "epsilon", "rate", "advantage"), PUBLISHED)
     def test_hs_brexit(self, model, distance, epsilon, rate, advantage):
-        """Winning rate and average advantage are those of the authors, to the last bit but one."""
         result = one_test(brexit(), model=model, distance=distance, epsilon=epsilon)
         assert result.winning_rate == rate
         assert result.average_advantage_probability == pytest.approx(advantage, abs=1e-15)
@@ -107,11 +103,8 @@ def brexit():
 
 
 class TestReference:
-    """A loop over units and humans, in fractions."""
-
     @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi"])
     def test_equals_the_loop(self, distance):
-        """Counts, shares, t, p, correction and interval are those of the loop and of scipy."""
         rows = study_rows(1)
         result = one_test(
             annotations(rows), model="r3", distance=distance, epsilon=0.05, min_units=2
@@ -136,7 +129,6 @@ class TestReference:
     @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10_000), order=st.permutations(range(5)))
     def test_ties_do_not_depend_on_the_order(self, seed, order):
-        """Raters and units in another order give the same table."""
         rows = study_rows(seed, units=12, raters=5, missing=0.1)
         study = annotations(rows)
         frame = study.to_long().iloc[::-1]
@@ -147,7 +139,6 @@ class TestReference:
         pd.testing.assert_frame_equal(one.humans, two.humans.loc[one.humans.index])
 
     def test_numbers_and_unbounded_distances(self):
-        """On a scale the nearer answer wins: 2 is nearer to 1 and 3 than 9, and 9 never wins."""
         study = annotations(numbers(" / ".join(["1 3 2 2"] * 40 + ["1 3 2 9"] * 40)))
         result = one_test(study, model="r3", distance="interval")
         # Against r2 (2): equal in 40 units, farther in 40.
@@ -156,8 +147,6 @@ class TestReference:
 
 
 class TestNumbers:
-    """Distances without an upper bound, in fractions."""
-
     @pytest.mark.parametrize("distance", ["interval", "linear"])
     def test_numbers_of_all_sizes(self, distance):
         """Units whose numbers differ by powers of ten are judged each by its own distances.
@@ -192,14 +181,12 @@ class TestNumbers:
         assert result.humans.loc["r0", ["advantage", "human_advantage"]].tolist() == [1, 1]
 
     def test_small_differences_are_differences(self):
-        """Millionths count on a scale from 0 to 1: the nearer answer wins."""
         rows = [[0.5, 0.5, 0.5, 0.500001]] * 30 + [[0.0, 1.0, 0.5, 0.5]]
         result = one_test(annotations(rows), model="r3", distance="interval", min_units=2)
         assert result.humans["advantage"].max() <= 1 / 31
         assert not result.passes
 
     def test_strangers_have_no_say(self):
-        """Raters who are neither humans nor models change nothing, under ordinal distances too."""
         rng = np.random.default_rng(1)
         rows = random_rows(rng, [1, 2, 3, 4, 5], units=60, raters=4)
         more = [[*row, *([1, 1, 2] if k % 2 else [2, 2, 2])] for k, row in enumerate(rows)]
@@ -234,10 +221,7 @@ class TestNumbers:
 
 
 class TestDecision:
-    """What follows from the numbers."""
-
     def test_a_copy_of_the_others_wins(self):
-        """Where all answer alike every comparison is a tie: difference 0, which is below 0.1."""
         result = one_test(annotations(text(" / ".join(["a a a a", "b b b b"] * 20))), model="r3")
         assert result.humans["difference"].tolist() == [0, 0, 0]
         assert result.humans["p_value"].tolist() == [0, 0, 0]
@@ -250,7 +234,6 @@ class TestDecision:
         assert "may not replace" in at_zero.verdict
 
     def test_a_stranger_loses(self):
-        """A model that never agrees loses against humans who always do."""
         result = one_test(annotations(text(" / ".join(["a a a b", "b b b c"] * 20))), model="r3")
         assert (result.winning_rate, result.average_advantage_probability) == (0, 0)
         assert not result.passes
@@ -267,7 +250,6 @@ class TestDecision:
             assert table.loc[epsilon, "passes"] == again.passes
 
     def test_who_is_skipped(self):
-        """A human with fewer shared units is named with their number, and not tested."""
         rows = text(" / ".join(["a a a a"] * 30 + ["b b . b"] * 5 + ["a . . a", "a a a ."]))
         result = one_test(annotations(rows), model="r3", min_units=35)
         assert result.humans["n_units"].to_dict() == {"r0": 35, "r1": 35}
@@ -276,7 +258,6 @@ class TestDecision:
         assert "Fewer than three humans could be tested" in result.verdict
 
     def test_nobody_is_left(self):
-        """Where no human shares enough units there is nan, a reason and one warning."""
         with pytest.warns(UndefinedAgreementWarning, match="alt-test of 'r3': undefined"):
             result = one_test(annotations(text("a a a a / b b b b")), model="r3")
         assert np.isnan(result.winning_rate)
@@ -288,7 +269,6 @@ class TestDecision:
         assert one_line(result)
 
     def test_min_humans(self):
-        """Units with fewer humans than asked for are left out."""
         rows = text(" / ".join(["a a a a"] * 30 + ["a a . a"] * 10))
         result = one_test(annotations(rows), model="r3", min_humans=3)
         assert result.humans["n_units"].tolist() == [30, 30, 30]
@@ -311,11 +291,8 @@ def agreement(rows, h, distance):
 
 
 class TestHumans:
-    """What the humans' own agreement says of the test."""
-
     @pytest.mark.parametrize("distance", ["nominal", "jaccard", "masi", "interval", "linear"])
     def test_agreement_with_the_others(self, distance):
-        """1 - d_o / d_e of each human is that of the loops, alpha that of the humans' study."""
         rng = np.random.default_rng(7)
         values = [1, 2, 5, 9] if distance in {"interval", "linear"} else sets_of("abc")
         rows = random_rows(rng, values, units=40, raters=4, missing=0.2)
@@ -329,7 +306,6 @@ class TestHumans:
         assert result.reference_alpha == pytest.approx(alpha, abs=1e-12)
 
     def test_a_guesser_among_the_humans(self):
-        """A human who answers by lot is named in the verdict; careful ones are not."""
         rng = np.random.default_rng(8)
         rows = [[x, x, x, "ab"[rng.integers(2)], x] for x in "ab" * 200]
         triples = [(f"r{g}", i, x) for i, row in enumerate(rows) for g, x in enumerate(row)]
@@ -342,7 +318,6 @@ class TestHumans:
         assert result.verdict.endswith(note)
 
     def test_humans_who_agree_poorly(self):
-        """Humans who all guess: alpha near 0 is called poor, and all are named, five by name."""
         rng = np.random.default_rng(9)
         rows = random_rows(rng, sets_of("ab"), units=200, raters=8)
         result = one_test(annotations(rows), model="r7")
@@ -352,7 +327,6 @@ class TestHumans:
         assert note.endswith(" and 2 more; a win there is weak evidence.")
 
     def test_nothing_to_agree_on(self):
-        """One value only leaves alpha and agreement undefined, and nothing is said of them."""
         rows = text(" / ".join(["a a a a"] * 30))
         result = one_test(annotations(rows), model="r3")
         assert np.isnan(result.reference_alpha)
@@ -360,7 +334,6 @@ class TestHumans:
         assert result.reservations == ()
 
     def test_no_unit_with_two_humans(self):
-        """Without units that two humans share there is no alpha of theirs."""
         rows = text("a . . a / . a . a / . . a a")
         with pytest.warns(UndefinedAgreementWarning, match="undefined"):
             result = one_test(annotations(rows), model="r3")
@@ -368,10 +341,7 @@ class TestHumans:
 
 
 class TestSeveral:
-    """Several models at once, or one."""
-
     def test_one_is_a_table_of_one(self):
-        """What comes back has one type, whatever `model` is; it says the verdict and the power."""
         study = annotations(text(" / ".join(["a a a b", "b b b c"] * 20)))
         one, listed = alt_test(study, model="r3"), alt_test(study, model=["r3"])
         assert type(one) is type(listed) is AltTestTable
@@ -396,21 +366,18 @@ class TestSeveral:
             _ = table["r9"]
 
     def test_one_of_several_is_undefined(self):
-        """A model without shared units stands last."""
         rows = text(" / ".join(["a a a . a", "b b b . b"] * 20 + ["a a a a a"]))
         with pytest.warns(UndefinedAgreementWarning, match="'r3'"):
             table = alt_test(annotations(rows), model=["r3", "r4"])
         assert [row.model for row in table] == ["r4", "r3"]
 
     def test_humans_by_name(self):
-        """Only the named humans count."""
         study = annotations(study_rows(5, units=50, raters=6, missing=0))
         result = one_test(study, model="r5", humans=["r0", "r2", "r4"])
         assert isinstance(result, AltTest)
         assert result.to_frame().index.tolist() == ["r0", "r2", "r4"]
 
     def test_names_of_any_type(self):
-        """Raters may be numbers and tuples; 1 is not "1"."""
         triples = [(g, i, "a") for i in range(40) for g in (1, "1", ("x", 2), "m")]
         with pytest.warns(sa.SetagreeWarning, match="Raters that look alike are kept apart"):
             study = sa.Annotations.from_triples(triples)
@@ -420,8 +387,6 @@ class TestSeveral:
 
 
 class TestRefusals:
-    """What is wrong is said."""
-
     @pytest.mark.parametrize(
         ("options", "error", "words"),
         [
@@ -445,7 +410,6 @@ class TestRefusals:
             alt_test(annotations(text("a a a a / b b b b")), **options)
 
     def test_numbers_of_numpy(self):
-        """A share may be a number of numpy."""
         study = annotations(study_rows(3, units=40, missing=0))
         one = one_test(study, model="r3", epsilon=np.float32(0.25), q=np.float64(0.05))
         assert one.epsilon == 0.25

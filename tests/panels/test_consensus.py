@@ -72,10 +72,7 @@ def answers(study, **options):
 
 
 class TestDawidSkene:
-    """The EM algorithm."""
-
     def test_an_answer_that_nobody_gave(self):
-        """There is none where nobody gave the empty set; a set made of several is marked."""
         rows = text("a b c / {} b c / ab ab ab / bc bc bc / ac ac ac / {} {} {} / c c c / a a a")
         found = consensus(annotations(rows), method="dawid_skene")
         assert found.answers.tolist()[:2] == [None, frozenset()]
@@ -111,7 +108,6 @@ class TestDawidSkene:
         assert (before + 1) / 12 == exact([0.6261119737, 0.3738880263])
 
     def test_equals_the_loops(self):
-        """After as many rounds the loops are at the same place."""
         units, raters, grades = map(np.array, zip(*responses(), strict=True))
         counts, n_entries = answer_counts(units, raters, grades, (45, 5, 4)), []
         fit = dawid_skene(counts, 4, tolerance=0.0, max_iterations=7, on_iteration=n_entries.append)
@@ -121,7 +117,6 @@ class TestDawidSkene:
         np.testing.assert_allclose(fit.error_rates, rates, atol=1e-12)
 
     def test_many_raters_do_not_underflow(self):
-        """A product of 2,000 small numbers is still compared."""
         units = np.repeat([0, 1], 2000)
         raters = np.tile(np.arange(2000), 2)
         given_answers = np.concatenate([np.arange(2000) % 4 > 0, np.arange(2000) % 4 == 0]).astype(
@@ -131,7 +126,6 @@ class TestDawidSkene:
         assert fit.posterior.argmax(axis=1).tolist() == [1, 0]
 
     def test_it_learns_who_errs(self):
-        """One rater who sees well outweighs two who guess: more true answers than the majority."""
         study = sa.simulate(600, 5, n_labels=3, skill=[0.95, 0.95, 0.3, 0.2, 0.2], rng=4)
         truth = sa.simulate(600, 1, n_labels=3, skill=1.0, rng=4)
         ds = consensus(study, method="dawid_skene")
@@ -146,7 +140,6 @@ class TestDawidSkene:
         assert right["dawid_skene"] > right["label_majority"]
 
     def test_labels_one_by_one(self):
-        """Each label is fitted apart, on yes and no; the confidence is the product over labels."""
         study = annotations(noisy_rows(1, units=30, raters=4))
         found = consensus(study, method="dawid_skene")
         flags = study.to_indicators()
@@ -181,7 +174,6 @@ class TestDawidSkene:
         assert found.error_rates is None
 
     def test_stopped_early(self, monkeypatch):
-        """What still moves at the end is said, for labels and for values."""
         fits = functools.partial(dawid_skene, tolerance=0.0, max_iterations=1)
         monkeypatch.setattr(consensus_module, "dawid_skene", fits)
         monkeypatch.setattr(dawid_skene_module, "dawid_skene", fits)
@@ -207,7 +199,6 @@ class TestDawidSkene:
         ],
     )
     def test_confidence_too_high(self, rows, of):
-        """Raters who hardly agree are warned of, by label, but not for a label that is rare."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             consensus(annotations(rows), method="dawid_skene")
@@ -219,7 +210,6 @@ class TestDawidSkene:
     @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10**6))
     def test_labels_together_as_one_by_one(self, cells, seed):
-        """Many labels at once, units without a label taken together by who rated them: the same."""
         rng = np.random.default_rng(seed)
         labels = list("abcdef")
         rows = [
@@ -281,14 +271,12 @@ class TestDawidSkene:
         assert np.mean(right) > 0.8
 
     def test_labels_beyond_all_measure(self, monkeypatch):
-        """Where labels times ratings are too many, the steps and what passes are named."""
         monkeypatch.setattr(limits, "MOST_STEPS", 100)
         with pytest.raises(sa.SetagreeError, match=r"steps; .* Use method='label_majority'"):
             consensus(annotations(text("a ab b / ab b b / a a ab")), method="dawid_skene")
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
     def test_labels_that_tell_nothing(self, monkeypatch):
-        """Labels given at random take up to 1,000 iterations, whose steps are counted as made."""
         rng = np.random.default_rng(0)
         rows = [
             (rater, u, {f"l{one}" for one in rng.choice(40, 16, replace=False).tolist()})
@@ -311,7 +299,6 @@ class TestDawidSkene:
             consensus(study, method="dawid_skene")
 
     def test_entries_are_removed_a_few_times(self):
-        """The entries of converged questions are removed together, not one by one."""
         rng = np.random.default_rng(0)
         questions, units = np.repeat(np.arange(60), 30), np.arange(1800)
         rows, raters = np.repeat(units, 3), np.tile(np.arange(3), 1800)
@@ -323,7 +310,6 @@ class TestDawidSkene:
         assert 1 < len(set(n_entries)) < 25
 
     def test_too_many_values(self):
-        """Error rates between any two of many values are refused."""
         rows = [[k, k + 1] for k in range(0, 5000, 2)]
         with pytest.raises(
             OptionError, match="an error rate for each rater between any two values"
@@ -332,15 +318,12 @@ class TestDawidSkene:
 
 
 class TestLabelMajority:
-    """Label by label."""
-
     def test_counts(self):
         """A label is in from more than half of the unit's raters on; missing ones do not count."""
         study = annotations(text("ab a b / ab ab c / . b ab / {} {} a / abc ab ac / a b c"))
         assert answers(study) == ["ab", "ab", "b", "", "abc", None]
 
     def test_support_and_confidence(self):
-        """Support: who gave the whole set. Confidence: the weakest of the decisions."""
         found = consensus(annotations(text("ab ab a c / ab a a a / {} {} {} {}")))
         assert found.support.tolist() == [0.25, 0.75, 1.0]
         # a 3/4, b tied and out 1/2, c out 3/4; a 1, b out 3/4; nothing to decide.
@@ -351,7 +334,6 @@ class TestLabelMajority:
         [("empty", ["a", "a"]), ("plurality", ["ab", "a"]), ("missing", ["a", "a"])],
     )
     def test_a_tie_beside_a_majority(self, ties, expected):
-        """A label that half of the raters gave is in by plurality alone; the unit is flagged."""
         found = consensus(annotations(text("ab a / a a")), ties=ties)
         assert answers(annotations(text("ab a / a a")), ties=ties) == expected
         assert found.to_frame()["reason"].tolist() == ["tie", ""]
@@ -374,7 +356,6 @@ class TestLabelMajority:
         ],
     )
     def test_no_majority(self, row, missing, plurality, empty):
-        """Without a majority for a label or for "no label" there is no answer; it is flagged."""
         study = annotations(text(row))
         assert answers(study) == answers(study, ties="missing") == [missing]
         assert answers(study, ties="plurality") == [plurality]
@@ -385,7 +366,6 @@ class TestLabelMajority:
             assert ("no answer" in why) == (missing is None and ties == "missing")
 
     def test_no_label_reaches_the_threshold(self):
-        """Where the threshold asks for more than raters gave there is no answer, but flagged."""
         study = annotations(text("a a b / {} {} a / a a a"))
         assert answers(study, threshold=0.9) == [None, "", "a"]
         assert answers(study, threshold=0.9, ties="empty") == ["", "", "a"]
@@ -427,7 +407,6 @@ class TestLabelMajority:
         assert why == ["no majority; no answer", "one rating", "tie; low confidence", ""]
 
     def test_a_threshold_of_numpy(self):
-        """A threshold may be a number of numpy."""
         assert answers(annotations(text("abc ab a")), threshold=np.float32(0.25)) == ["abc"]
 
     def test_chosen_raters(self):
@@ -437,7 +416,6 @@ class TestLabelMajority:
         assert found.to_frame()["reason"].tolist() == ["one rating", "one rating", "no rating"]
 
     def test_only_empty_sets(self):
-        """A study without labels has empty answers, by every method."""
         study = annotations(text("{} {} / {} ."))
         for method in METHODS:
             found = consensus(study, method=method)
@@ -446,8 +424,6 @@ class TestLabelMajority:
 
 
 class TestVotes:
-    """How many raters gave each label to each unit."""
-
     @pytest.mark.parametrize("dense", [0, 4, 1000])
     @pytest.mark.parametrize("missing", [0, 0.4])
     @pytest.mark.parametrize("by_unit", [True, False])
@@ -481,8 +457,6 @@ class TestVotes:
 
 
 class TestMedoid:
-    """The nearest of the given answers."""
-
     def test_by_hand(self):
         """Of a, ab, abc the middle is nearest to all (jaccard 1/2, 1/3 against 1/2, 2/3)."""
         found = consensus(annotations(text("a ab abc")), method="medoid", distance="jaccard")
@@ -507,7 +481,6 @@ class TestMedoid:
     @settings(max_examples=40, deadline=None)
     @given(rows=row_lists(sets_of("abc")))
     def test_equals_the_loop(self, rows):
-        """No answer of the unit has a smaller sum of distances."""
         study = annotations(rows)
         found = consensus(study, method="medoid", distance="dice", ties="empty").answers
         for name, answer in found.items():
@@ -518,8 +491,6 @@ class TestMedoid:
 
 
 class TestMedoidOfNumbers:
-    """Numbers of any size are told apart."""
-
     def test_other_numbers_have_no_say(self):
         """An answer of 100,000 by a rater who is not asked, or to another unit, changes nothing.
 
@@ -543,7 +514,6 @@ class TestMedoidOfNumbers:
         distance=st.sampled_from(["interval", "linear"]),
     )
     def test_equals_whole_numbers(self, rows, distance):
-        """The answer is the smallest of those whose sum, in whole numbers, is the least."""
         power = 2 if distance == "interval" else 1
         found = consensus(annotations(rows), distance=distance, ties="empty")
         open_units = np.isin(consensus(annotations(rows), distance=distance).codes, -1)
@@ -558,7 +528,6 @@ class TestMedoidOfNumbers:
             assert tied == (len(best) > 1)
 
     def test_mid_ranks_are_those_of_the_panel(self):
-        """Under ordinal distances only the answers that count make the ranks."""
         rows = [[1, 2, 5], [2, 2, 4], [1, 3, 5], [4, 3, 3]]
         more = [[*row, 1, 1, 1, 1] for row in rows]
         asked = consensus(annotations(more), distance="ordinal", raters=["r0", "r1", "r2"])
@@ -568,8 +537,6 @@ class TestMedoidOfNumbers:
 
 
 class TestAllMethods:
-    """What holds whatever the method."""
-
     @settings(max_examples=60, deadline=None)
     @given(
         rows=row_lists(sets_of("abc")),
@@ -595,7 +562,6 @@ class TestAllMethods:
 
     @pytest.mark.parametrize("method", METHODS)
     def test_full_agreement(self, method):
-        """Where all agree the answer is theirs, with full support and confidence, unflagged."""
         found = consensus(annotations(text("ab ab ab / c c c / {} {} {} / a a a")), method=method)
         assert [set(a) for a in found.answers] == [{"a", "b"}, {"c"}, set(), {"a"}]
         np.testing.assert_allclose(found.support, 1)
@@ -613,7 +579,6 @@ class TestAllMethods:
         assert len(found) == 3
 
     def test_hostile_labels(self):
-        """Labels are any text or number; units any identifier."""
         odd = ["<script>", "x" * 10_000, "\u202eabc", "🙂", "a, b", "=1+1", 7]
         triples = [(g, ("u", k), [label]) for k, label in enumerate(odd) for g in (1, "1", 2)]
         with pytest.warns(sa.SetagreeWarning, match="Raters that look alike are kept apart"):
@@ -624,7 +589,6 @@ class TestAllMethods:
 
     @pytest.mark.parametrize("n_labels", [20, 64, 65, 100])
     def test_sets_are_told_apart(self, n_labels):
-        """Sets of 100 labels by random numbers: the same as by Python."""
         rng = np.random.default_rng(0)
         sets = [
             frozenset(rng.choice(n_labels, size=rng.integers(0, 4)).tolist()) for _ in range(500)
@@ -659,7 +623,6 @@ class TestAllMethods:
             consensus(annotations(text("a a / b a")), **options)
 
     def test_scalars_have_no_label_majority(self):
-        """Scalars are refused with what to use instead."""
         with pytest.raises(DataError, match="Use 'medoid'"):
             consensus(annotations(numbers("1 2")), method="label_majority")
         with pytest.raises(OptionError, match="threshold= does not apply"):
@@ -667,10 +630,7 @@ class TestAllMethods:
 
 
 class TestScores:
-    """Raters against the consensus of the others."""
-
     def test_equal_to_scikit_learn(self):
-        """Exact, Jaccard, micro and macro F1, precision and recall are scikit-learn's."""
         metrics = pytest.importorskip("sklearn.metrics")
         rows = random_rows(
             np.random.default_rng(2), sets_of("abcd")[1:], units=60, raters=4, missing=0.2
@@ -725,7 +685,6 @@ class TestScores:
         assert table["exact"].tolist() == [share, share]
 
     def test_the_panel_judges(self):
-        """Only the panel counts, without the rater who is in it."""
         rows = random_rows(np.random.default_rng(5), sets_of("ab"), units=20, raters=4)
         scores = score_against_consensus(
             annotations(rows), raters=["r0", "r3"], panel=["r0", "r1", "r2"]
@@ -748,7 +707,6 @@ class TestScores:
         assert row["exact"] == pytest.approx(2 / 3)
 
     def test_what_nobody_agreed_on_is_not_compared(self):
-        """Where the others agree on nothing the rater has not failed: the unit is left out."""
         study = annotations(text("a b c a / a a b a"))
         row = score_against_consensus(study, raters=["r3"]).table.loc["r3"]
         assert (row["n_units"], row["n_left_out"], row["exact"]) == (1, 1, 1.0)
@@ -756,7 +714,6 @@ class TestScores:
         assert (row["n_units"], row["n_left_out"], row["exact"]) == (2, 0, 0.5)
 
     def test_nothing_to_compare(self):
-        """A rater without shared units has nan and one warning."""
         study = annotations(text("a a . / b b . / . . a"))
         with pytest.warns(UndefinedAgreementWarning, match="'r2'"):
             table = score_against_consensus(study).table
@@ -780,7 +737,6 @@ class TestScores:
             score_against_consensus(study, panel="r0")
 
     def test_no_warning_without_cause(self):
-        """A plain study gives no warning."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             frame = score_against_consensus(annotations(text("a b / b b"))).to_frame()

@@ -108,11 +108,8 @@ def reference(rows, empty):
 
 
 class TestVectors:
-    """T1, computed with the published formulas, to six digits."""
-
     @pytest.mark.parametrize("empty", ["label", "published"])
     def test_the_walk_through(self, empty):
-        """All scores after the first sweep and the seventh, at which they stand still."""
         found = crowdtruth(annotations(T1), empty=empty)
         expected = {
             "units": (
@@ -135,12 +132,9 @@ class TestVectors:
 
 
 class TestLoops:
-    """Against the formulas written as loops."""
-
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
-        """Every score of any small study, with the empty set in both of its roles."""
         rows = [[*row, frozenset("a")] for row in rows]
         for empty in ("label", "published"):
             # A study that still moves after 100 sweeps is somewhere else for each rounding.
@@ -157,10 +151,7 @@ class TestLoops:
 
 
 class TestLabels:
-    """Which labels have a score."""
-
     def test_none_is_lost(self):
-        """A label of a unit with one rating, and one of the codebook, are there without a score."""
         table = pd.DataFrame(
             {
                 "unit": [1, 1, 2, 3, 3],
@@ -180,15 +171,12 @@ class TestLabels:
         assert theirs.units["quality"].tolist()[::2] == [1, 0]
 
     def test_single_values_are_labels(self):
-        """Numbers and categories agree where they are equal."""
         found = crowdtruth(annotations(numbers("1 1 / 2 2 / 1 2")))
         assert found.labels.index.tolist() == [1, 2]
         assert found.units["quality"].tolist() == [1, 1, 0]
 
 
 class TestUndefined:
-    """What nothing tells about."""
-
     def test_alone(self):
         """A unit with one rating, its rater and its label are nan with a reason, and do no harm."""
         rows = text("a a . / b b . / . . c")
@@ -205,7 +193,6 @@ class TestUndefined:
         ]
 
     def test_nothing_at_all(self):
-        """Without two ratings of any unit all scores are nan."""
         found = crowdtruth(annotations(text("a . / . b")))
         assert all(
             part["quality"].isna().all() for part in (found.units, found.raters, found.labels)
@@ -218,8 +205,6 @@ class TestUndefined:
 
 
 class TestRefusals:
-    """What is not computed."""
-
     def test_words(self):
         """A tally, and an unknown role of the empty set."""
         study = annotations(T1)
@@ -229,7 +214,6 @@ class TestRefusals:
             crowdtruth(study, empty="nothing")
 
     def test_no_end(self, monkeypatch):
-        """Scores that still move at the last sweep come with a warning."""
         monkeypatch.setattr(crowdtruth_module, "_MOST_SWEEPS", 2)
         with pytest.warns(ConvergenceWarning, match="not converged after 2 sweeps"):
             found = crowdtruth(annotations(T1))
@@ -238,7 +222,6 @@ class TestRefusals:
 
 
 def test_good_raters_stand_above_guessers():
-    """In a simulated crowd those who answer at random come last."""
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 4, size=80)
     rows = [

@@ -31,7 +31,6 @@ def built(n_units, seed, *, missing=0.0):
 
 
 def masi(a, b):
-    """Return the MASI distance of two sets."""
     if a == b:
         return 0.0
     m = 2 / 3 if a <= b or b <= a else 1 / 3 if a & b else 0.0
@@ -69,7 +68,6 @@ def by_loop(table, distance=masi):
 
 @pytest.mark.parametrize(("seed", "missing"), [(1, 0.0), (2, 0.35)])
 def test_each_kind_is_a_plain_double_loop(seed, missing):
-    """Agreement and the number of pairs are those of a loop over all pairs of ratings."""
     table = built(14, seed, missing=missing)
     frame = sa.facet_agreement(table, facets=FACETS).frame.set_index(["pairs", "who"])
     expected = by_loop(table)
@@ -82,7 +80,6 @@ def test_each_kind_is_a_plain_double_loop(seed, missing):
 
 
 def test_standard_errors_are_the_jackknife_over_units():
-    """The standard error is that of the loop without each unit; the interval is t for log D/De."""
     from scipy.stats import t
 
     table = built(5, 3)
@@ -119,7 +116,6 @@ def test_the_hand_built_study():
 
 
 def test_all_kinds_together_are_alpha():
-    """On complete data the kinds, weighted by their pairs, are alpha of the joint panel."""
     table = built(12, 4)
     frame = sa.facet_agreement(table, facets=FACETS).frame.query("who == 'all'")
     mean = (frame["estimate"] * frame["n_pairs"]).sum() / frame["n_pairs"].sum()
@@ -145,7 +141,6 @@ def test_the_limit_holds_for_repeated_draws():
 
 
 def test_stability_stands_before_validity():
-    """The table and the verdict begin with the model's own repeats and end with people."""
     found = sa.facet_agreement(built(60, 6), facets=FACETS)
     pairs = found.frame["pairs"].drop_duplicates().tolist()
     assert pairs == [
@@ -159,7 +154,6 @@ def test_stability_stands_before_validity():
 
 
 def test_what_stability_leaves_room_for_is_a_plain_loop():
-    """Of each pair the mean of what both sides agree with themselves, by a loop over pairs."""
     table = built(15, 7, missing=0.2)
     frame = sa.facet_agreement(table, facets=FACETS).frame.set_index(["pairs", "who"])
     own = {key[1]: v for key, (v, _) in by_loop(table).items() if key[1] != "all"
@@ -181,7 +175,6 @@ def test_what_stability_leaves_room_for_is_a_plain_loop():
 
 
 def test_what_is_called_lost_follows_from_its_interval():
-    """Agreement is called less than stability leaves room for where the interval is above 0."""
     for seed in (7, 8, 9):
         found = sa.facet_agreement(built(150, seed), facets=FACETS)
         rows = found.frame.query("who == 'all'").set_index("pairs")
@@ -199,7 +192,6 @@ def test_what_is_called_lost_follows_from_its_interval():
 
 
 def test_models_below_people_are_said_to_agree_less():
-    """The amount and its interval are those of the difference, without a sign."""
     study = sa.simulate(300, 5, skill=[0.5, 0.5, 0.9, 0.9, 0.9], rng=3)
     found = sa.facet_agreement(
         study.with_raters({"model": {"r1": "m", "r2": "m"}}), facets=["model"]
@@ -211,7 +203,6 @@ def test_models_below_people_are_said_to_agree_less():
 
 
 def test_a_systematic_difference_is_lost():
-    """Two steady models that always answer otherwise lose all; a noisy copy loses nothing."""
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 4, 400)
     rows = []
@@ -235,7 +226,6 @@ def test_a_systematic_difference_is_lost():
 
 
 def test_one_run_says_that_stability_is_not_known():
-    """Where every model answered once nothing is known of stability, and it is said."""
     table = built(20, 8).query("run == 1 or run != run")
     found = sa.facet_agreement(table, facets=FACETS)
     assert "How stable models are is not known" in found.verdict
@@ -245,7 +235,6 @@ def test_one_run_says_that_stability_is_not_known():
 
 
 def test_kinds_that_some_models_lack_name_the_others():
-    """Only a model with several prompts tells what another one costs, and the verdict says so."""
     said = sa.facet_agreement(built(60, 6), facets=FACETS).verdict
     start = "With the same model but another prompt, it is"
     (prompts,) = [one for one in said.split(". ") if one.startswith(start)]
@@ -259,7 +248,6 @@ def test_kinds_that_some_models_lack_name_the_others():
 
 
 def test_who_is_a_model():
-    """Raters with facets are models; people may be named, and nobody is both."""
     table = built(10, 9)
     named = table.assign(model=table["model"].fillna("human"))
     with pytest.raises(DataError, match=r"rater 'h\d' has no 'prompt'.*humans="):
@@ -273,7 +261,6 @@ def test_who_is_a_model():
 
 
 def test_a_model_that_nobody_named_is_no_human():
-    """Of named models the humans are those without facets; where all have facets, the others."""
     table = built(10, 9)
     runs = ["gpt-x-1", "gpt-x-2"]
     found = sa.facet_agreement(table, facets=FACETS, model=runs)
@@ -286,7 +273,6 @@ def test_a_model_that_nobody_named_is_no_human():
 
 
 def test_answers_of_models_elsewhere():
-    """A table of runs without a column of raters is joined, its raters named by the facets."""
     table = built(10, 10)
     people = table[table["model"].isna()][["unit", "rater", "labels"]]
     runs = table.dropna(subset="model")[["unit", *FACETS, "labels"]]
@@ -297,14 +283,12 @@ def test_answers_of_models_elsewhere():
 
 
 def test_runs_that_are_numbers_keep_their_names():
-    """A run 1 that a file with people makes 1.0 is called 1."""
     table = built(10, 13).query("model != 'llama'").astype({"run": float})
     who = sa.facet_agreement(table, facets=["model", "run"]).frame["who"].tolist()
     assert {"gpt / 1", "gpt / 2"} <= {*who}
 
 
 def test_what_is_refused():
-    """An unknown facet, no facet, and a study that knows none of them are told apart."""
     table = built(6, 11)
     study = sa.read(table, rater_columns=FACETS)
     with pytest.raises(DataError, match=r"no column 'promt' of its raters.*Did you mean 'prompt'"):
@@ -319,7 +303,6 @@ def test_what_is_refused():
 
 
 def test_agreement_without_spread_has_no_interval():
-    """Runs that answer all alike have agreement 1, no interval, and a reason."""
     rows = [(rater, u, "ab"[u % 2]) for rater in ("m1", "m2") for u in range(8)]
     rows += [("h", u, "ab"[(u + u // 4) % 2]) for u in range(8)]
     study = sa.Annotations.from_triples(rows).with_raters({"model": {"m1": "m", "m2": "m"}})
@@ -330,7 +313,6 @@ def test_agreement_without_spread_has_no_interval():
 
 
 def test_answers_that_are_all_alike_have_no_verdict():
-    """Where nobody ever differs there is no chance to beat, and no comparison is made."""
     rows = [(rater, u, "a") for u in range(9) for rater in ("m1", "m2", "h1", "h2")]
     study = sa.Annotations.from_triples(rows).with_raters({"model": {"m1": "m", "m2": "m"}})
     found = sa.facet_agreement(study, facets=["model"])
@@ -339,7 +321,6 @@ def test_answers_that_are_all_alike_have_no_verdict():
 
 
 def test_clusters_are_not_taken_into_account():
-    """A study with clusters is warned about, as the other tests of models do."""
     study = sa.read(built(12, 12), rater_columns=FACETS)
     study = study.sampled(cluster={unit: unit // 3 for unit in study.units})
     with pytest.warns(

@@ -23,8 +23,6 @@ def majority(answers):
 
 
 class TestExact:
-    """Cases that need no draws to be known."""
-
     def test_one_of_two_raters(self):
         """With k = 1 and two raters every split is the study itself: alpha."""
         rows = random_rows(np.random.default_rng(1), sets_of("abc"), units=30, raters=2)
@@ -35,7 +33,6 @@ class TestExact:
         assert result.single == result.spearman_brown == pytest.approx(alpha, abs=1e-14)
 
     def test_full_agreement(self):
-        """Raters who agree have agreed answers that agree; that is no certainty: no interval."""
         result = k_rater_reliability(
             annotations(text("a a a a / b b b b / {} {} {} {}")), k=2, rng=1
         )
@@ -65,7 +62,6 @@ class TestExact:
         assert abs(result.estimate - np.mean(every)) < 4 * error
 
     def test_more_raters_more_reliable(self):
-        """Raters who see the truth dimly agree more by five than by one."""
         study = sa.simulate(200, 10, skill=0.5, rng=3)
         found = [k_rater_reliability(study, k=k, n_splits=20, rng=1).estimate for k in (1, 3, 5)]
         assert found == sorted(found)
@@ -81,7 +77,6 @@ class TestExact:
         assert result.single == pytest.approx(expected, abs=1e-14)
 
     def test_scalars_by_medoid(self):
-        """Numbers agree on their medoid; the distance of both is the named one."""
         rows = numbers("1 1 9 1 / 5 5 5 9 / 9 9 9 1 / 3 3 3 3")
         result = k_rater_reliability(annotations(rows), k=2, distance="linear", rng=1, n_splits=30)
         assert (result.method, result.distance) == ("medoid", "linear")
@@ -116,13 +111,10 @@ class TestExact:
 
 
 class TestSplits:
-    """Splits that are computed together are studies like any other."""
-
     @pytest.mark.parametrize("ties", ["empty", "plurality", "missing"])
     @pytest.mark.parametrize("method", ["label_majority", "medoid"])
     @pytest.mark.parametrize("distance", ["masi", "nominal", "hamming"])
     def test_as_written_out(self, ties, method, distance):
-        """The alpha of a split is that of the consensus of its panels; again with units redrawn."""
         rows = random_rows(np.random.default_rng(2), sets_of("abc"), units=12, raters=6)
         rows = [[*row[:5], None] if k % 3 else row for k, row in enumerate(rows)]
         study, found = annotations(rows), get_distance(distance)
@@ -173,8 +165,6 @@ class TestSplits:
 
 
 class TestResult:
-    """What it comes back as."""
-
     def test_frame(self):
         """One row; the interval is that of the redrawn units."""
         study = sa.simulate(40, 4, rng=1)
@@ -185,7 +175,6 @@ class TestResult:
         assert one_line(result)
 
     def test_the_seed_decides(self):
-        """The same seed gives the same splits."""
         study = sa.simulate(20, 4, rng=1)
         one, two = (k_rater_reliability(study, k=2, n_splits=5, rng=7) for _ in range(2))
         np.testing.assert_array_equal(one.distribution, two.distribution)
@@ -200,7 +189,6 @@ class TestResult:
         assert "(25% of the units left out a split)" in repr(result)
 
     def test_all_units_are_compared(self):
-        """By default a unit that a panel agrees on nothing about still counts."""
         result = k_rater_reliability(annotations(text("a b c d / a a a a")), k=2, n_splits=9, rng=1)
         assert result.share_left_out == 0
 
@@ -224,7 +212,6 @@ class TestResult:
         assert one_line(result)
 
     def test_all_splits_are_defined(self):
-        """Where none is undefined nothing is said."""
         result = k_rater_reliability(sa.simulate(40, 4, rng=1), k=2, n_splits=5, rng=1)
         assert result.n_undefined == 0
         assert "undefined" not in repr(result)
@@ -261,13 +248,11 @@ class TestResult:
             k_rater_reliability(annotations(text("a a b b / b b a a")), **options)
 
     def test_no_method_of_means(self):
-        """A mean has no other method."""
         with pytest.raises(OptionError, match="method= is for a consensus"):
             k_rater_reliability(annotations(numbers("1 2")), k=1, aggregate="mean", method="medoid")
 
 
 def test_no_interval_says_why():
-    """Raters who all agree leave resamples that are alike: no interval, and the reason."""
     study = sa.Annotations.from_triples([(r, u, "xy"[u % 2]) for r in "abcd" for u in range(8)])
     found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
     assert found.interval_reason == "all resamples came out alike"

@@ -46,7 +46,6 @@ def study():
 
 
 def test_the_worked_figures_of_each_human(study):
-    """The change in the place of each human is that of the worked example, to its digits."""
     found = sa.noninferiority_test(study, model="gpt", margin=0.1)["gpt"].humans
     columns = [
         "alpha",
@@ -63,7 +62,6 @@ def test_the_worked_figures_of_each_human(study):
 
 
 def test_the_worked_figures_of_the_mean(study):
-    """The mean, its skewness, Hall's interval and p are those of the worked example."""
     test = sa.noninferiority_test(study, model="gpt", margin=0.1)["gpt"]
     assert test.difference == pytest.approx(0.1910525031, abs=5e-11)
     assert test.standard_error == pytest.approx(0.0504748045, abs=5e-11)
@@ -76,14 +74,12 @@ def test_the_worked_figures_of_the_mean(study):
 
 
 def test_against_all_takes_the_largest_p(study):
-    """Intersection-union: the verdict on every human has the largest of their p-values."""
     test = sa.noninferiority_test(study, model="gpt", margin=0.1, against="all")["gpt"]
     assert test.p_value == pytest.approx(0.01374386, abs=5e-9)
     assert "any human of this panel does not lower agreement by 0.1" in test.verdict
 
 
 def test_a_better_model_is_not_equivalent(study):
-    """Equivalence is refused to a model that is better than the humans by the margin."""
     test = sa.noninferiority_test(study, model="gpt", margin=0.1, equivalence=True)["gpt"]
     assert test.interval()[0] > 0.1
     assert not test.passes
@@ -93,7 +89,6 @@ def test_a_better_model_is_not_equivalent(study):
 
 
 def test_a_random_model_loses_what_the_humans_agree():
-    """A model that answers at random loses the alpha of the humans, however many they are."""
     for n_humans in (3, 5):
         study = sa.simulate(4000, n_humans + 1, skill=[0.9] * n_humans + [0.0], rng=3)
         test = sa.noninferiority_test(study, model=f"r{n_humans + 1}", margin=0.1)
@@ -103,7 +98,6 @@ def test_a_random_model_loses_what_the_humans_agree():
 
 
 def test_a_copy_of_a_human_has_no_test_in_that_place():
-    """Where the model copies a human nothing varies: no p for that human, and it is said."""
     study = sa.simulate(60, 3, rng=2)
     copy = study.to_long().query("rater == 'r1'").assign(rater="copy")
     both = sa.Annotations.from_long(pd.concat([study.to_long(), copy]))
@@ -117,7 +111,6 @@ def test_a_copy_of_a_human_has_no_test_in_that_place():
 
 
 def test_missing_answers_keep_one_layout():
-    """Both panels hold the human and the model on the units that both answered, and no others."""
     study = sa.simulate(200, 4, missing=0.3, rng=5)
     frame = sa.noninferiority_test(study, model="r4")["r4"].humans
     wide = study.to_wide()
@@ -135,7 +128,6 @@ def test_missing_answers_keep_one_layout():
 
 
 def test_several_models_are_ranked_and_corrected():
-    """Models are ranked by their change, and their p-values corrected by Holm."""
     study = sa.simulate(150, 5, skill=[0.8, 0.8, 0.8, 0.75, 0.95], rng=4)
     table = sa.noninferiority_test(study, model=["r4", "r5"], margin=0.15)
     assert [row.model for row in table] == ["r5", "r4"]
@@ -150,7 +142,6 @@ def test_several_models_are_ranked_and_corrected():
 
 
 def test_margins_that_pass_anything_are_refused():
-    """A margin of the humans' alpha or more would pass a coin, and half of it is warned of."""
     study = sa.simulate(100, 4, rng=1)
     with pytest.raises(OptionError, match="a model that answers at random would pass"):
         sa.noninferiority_test(study, model="r4", margin=0.9)
@@ -164,7 +155,6 @@ def test_margins_that_pass_anything_are_refused():
 
 
 def test_few_shared_units_are_said():
-    """Humans who share fewer than 30 units with the model are named in a warning."""
     with pytest.warns(SetagreeWarning, match="fewer than 30 units together with the model"):
         sa.noninferiority_test(sa.simulate(25, 4, skill=0.95, rng=1), model="r4")
 
@@ -188,7 +178,6 @@ def panel(n, of_humans, of_model):
 
 
 def test_how_often_and_by_how_much_are_two_questions():
-    """Seldom but wholly wrong passes the alt-test alone; always a little off passes this alone."""
     seldom = panel(
         300, lambda k, errs: "abcd"[(k + errs) % 4], lambda k: "abcd"[(k + (k % 8 == 0)) % 4]
     )
@@ -227,7 +216,6 @@ def test_the_verdict_follows_from_the_numbers():
 
 
 def test_seldom_and_far_is_not_passed_by_t_alone():
-    """In the place of a human who never errs the model's few errors are skewed, as Hall has it."""
     study = sa.simulate(100, 4, skill=[1, 0.6, 0.6, 0.9], n_labels=4, rng=1)
     test = sa.noninferiority_test(study, model="r4", margin=0.1, against="all")["r4"]
     for one in test.changes:
@@ -243,7 +231,6 @@ def test_seldom_and_far_is_not_passed_by_t_alone():
 
 
 def test_a_margin_of_hardly_a_unit_is_warned_of():
-    """What one unit costs in which the model alone is wrong is what the margin is counted in."""
     answers = [["ab"[(k + (k % 40 == h)) % 2] for h in range(3)] for k in range(400)]
     rows = [(f"h{h}", k, answers[k][h]) for k in range(400) for h in range(3)]
     wrong = {210: "b", 211: "a"}
@@ -260,7 +247,6 @@ def test_a_margin_of_hardly_a_unit_is_warned_of():
 
 
 def test_humans_without_a_test_are_said():
-    """A human who shares no unit with the model is named as left out, and is no reason for p."""
     rows = [(h, k, "abcd"[(k + (k % 9 == n)) % 4]) for k in range(160) for n, h in enumerate("xyz")]
     rows = [row for row in rows if row[0] != "z" or row[1] >= 80]
     rows += [("model", k, "abcd"[(k + (k % 11 == 3)) % 4]) for k in range(80)]

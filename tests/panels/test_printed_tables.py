@@ -15,7 +15,6 @@ def parts_of(result):
 
 
 def test_rater_map():
-    """A row per rater below the one-line repr, and the verdict."""
     found = sa.rater_map(STUDY, n_resamples=9, rng=1)
     heading, table, verdict, _ = parts_of(found)
     assert heading == repr(found)[1:-1]
@@ -35,7 +34,6 @@ def test_rater_map():
 
 
 def test_k_raters():
-    """One row with the interval, and what it is about, or why there is none."""
     found = sa.k_rater_reliability(STUDY, k=2, n_splits=20, rng=1)
     table, note = parts_of(found)[:2]
     low, high = found.interval()
@@ -47,7 +45,6 @@ def test_k_raters():
 
 
 def test_units_left_out_of_splits():
-    """The share of units that a split leaves out is in a note."""
     study = annotations(text("a b a b / a a a a / b b b b / a a b b"))
     found = sa.k_rater_reliability(study, k=2, ties="missing", n_splits=20, rng=1)
     share = f"{found.share_left_out:.0%} of the units are left out of a split."
@@ -56,7 +53,6 @@ def test_units_left_out_of_splits():
 
 
 def test_panel_scores():
-    """A row per rater with both intervals."""
     found = sa.score_against_panel(STUDY, level=0.9)
     heading, table, note = parts_of(found)
     assert heading == "Against the answers of the others [masi]:"

@@ -52,12 +52,9 @@ def mean_distances(rows, distance):
 
 
 class TestDistances:
-    """Between raters."""
-
     @settings(max_examples=40, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=8, raters=5))
     def test_equal_the_loops(self, rows):
-        """Mean distances over shared units, and how many there are, are those of loops."""
         rows = [[*row, frozenset("a")] for row in rows]
         named = [g for g in range(len(rows[0])) if any(row[g] is not None for row in rows)]
         result = rater_map(annotations(rows), distance="dice", n_resamples=0)
@@ -74,7 +71,6 @@ class TestDistances:
 
     @pytest.mark.parametrize("distance", ["nominal", "masi"])
     def test_is_kappa_of_the_pair(self, distance):
-        """Where all rated all units, two raters are 1 minus their kappa apart."""
         study = sa.simulate(50, 5, skill=[0.9, 0.8, 0.7, 0.5, 0.2], rng=1)
         found = rater_map(study, distance=distance, n_resamples=0).disagreement
         pairs = sa.by_pair(study, coefficient="conger_kappa", distance=distance)
@@ -122,7 +118,6 @@ class TestDistances:
         assert one_line(result)
 
     def test_two_groups_without_common_units(self):
-        """Of two groups with units of their own the larger is mapped, and the rest is named."""
         rows = [[*row, None, None, None, None] for row in two_camps()]
         rows += [[None] * 6 + row[1:5] for row in two_camps(seed=1)]
         result = rater_map(annotations(rows), rng=1)
@@ -142,7 +137,6 @@ class TestDistances:
 
     @pytest.mark.parametrize(("n", "long"), [(40, False), (400, True)])
     def test_raters_count_as_work(self, monkeypatch, n, long):
-        """Many raters with few units each are long work: 199 rounds of 400 x 400 distances."""
         said = []
 
         def track(items, **options):
@@ -155,7 +149,6 @@ class TestDistances:
         assert said == [long]
 
     def test_min_shared(self):
-        """A pair with fewer shared units counts as having none."""
         rows = text("a a b / b b c / a . a / b . b / c c .")
         result = rater_map(annotations(rows), min_shared=3, n_resamples=0)
         assert np.isnan(result.distances.loc["r1", "r2"])
@@ -164,10 +157,7 @@ class TestDistances:
 
 
 class TestGeometry:
-    """Scaling, clusters, silhouettes."""
-
     def test_points_of_a_plane(self):
-        """Distances of points in a plane are given back exactly."""
         points = np.random.default_rng(1).normal(size=(12, 2))
         D = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         found, explained = classical_scaling(D)
@@ -192,7 +182,6 @@ class TestGeometry:
         assert classical_scaling(D)[1] < 0.95
 
     def test_silhouettes_of_scikit_learn(self):
-        """The same as scikit-learn's, a lone point 0."""
         metrics = pytest.importorskip("sklearn.metrics")
         rng = np.random.default_rng(2)
         points = rng.normal(size=(20, 3))
@@ -253,8 +242,6 @@ class TestGeometry:
 
 
 class TestChance:
-    """The distance that chance gives two raters."""
-
     @pytest.mark.parametrize(("kept", "sparse"), [(3_400, 1.0), (3_400, 0.0), (2, 1.0)])
     def test_equal_to_all_pairs(self, monkeypatch, kept, sparse):
         """It is the mean over all pairs of an answer of the one and an answer of the other.
@@ -291,10 +278,7 @@ class TestChance:
 
 
 class TestVerdict:
-    """Two clusters or noise."""
-
     def test_two_camps(self):
-        """Two groups who answer alike inside are found, and no reshuffle has such groups."""
         result = rater_map(annotations(two_camps()), rng=1)
         assert result.rater_clusters == [["r0", "r1", "r2"], ["r3", "r4", "r5"]]
         assert result.p_value == 1 / 200
@@ -347,7 +331,6 @@ class TestVerdict:
         assert ["r3", "r4", "r5"] not in found.rater_clusters
 
     def test_one_stands_apart(self):
-        """A rater of random answers beside five who agree is no cluster, and is named."""
         rng = np.random.default_rng(4)
         rows = [[*[sets_of("abc")[i % 8]] * 5, sets_of("abc")[rng.integers(8)]] for i in range(40)]
         result = rater_map(annotations(rows), rng=1)
@@ -355,7 +338,6 @@ class TestVerdict:
 
     @pytest.mark.parametrize("skill", [[0.9] * 3 + [0.3] * 3, [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]])
     def test_careless_raters_are_no_camp(self, skill):
-        """Raters who guess cannot be exchanged with careful ones, but have no view in common."""
         result = rater_map(sa.simulate(300, 6, skill=skill, rng=2), rng=1)
         assert result.p_value <= 0.05
         assert re.fullmatch(r"No clusters, but '.* from the others \(p = .*\)\.", result.verdict)
@@ -369,7 +351,6 @@ class TestVerdict:
         assert result.verdict.startswith("No clusters: the raters form no clearer groups")
 
     def test_few_raters(self):
-        """Three raters can form no clusters; there is a map all the same."""
         result = rater_map(annotations(text("a a b / b b a")), rng=1)
         assert np.isnan(result.silhouette)
         assert np.isnan(result.p_value)
@@ -378,7 +359,6 @@ class TestVerdict:
         assert result.table.loc["r2", "x"] == pytest.approx(-2 * result.table.loc["r0", "x"])
 
     def test_asked_for(self):
-        """The number of clusters may be asked for; without reshuffles there is no verdict."""
         study = annotations(two_camps())
         result = rater_map(study, n_clusters=3, n_resamples=0)
         assert result.table["cluster"].nunique() == 3
@@ -390,13 +370,11 @@ class TestVerdict:
         assert three.table["cluster"].tolist() == [1, 1, 2]
 
     def test_the_seed_decides(self):
-        """The same seed gives the same reshuffles."""
         study = annotations(two_camps())
         one, two = (rater_map(study, n_resamples=5, rng=3).null for _ in range(2))
         np.testing.assert_array_equal(one, two)
 
     def test_reshuffles_keep_the_units(self):
-        """Dealing out anew moves answers between the raters of a unit, never between units."""
         study = annotations(
             random_rows(np.random.default_rng(5), sets_of("ab"), units=15, raters=4, missing=0.3)
         )
@@ -426,14 +404,11 @@ class TestVerdict:
             rater_map(annotations(text("a a b / b b a")), **options)
 
     def test_one_rater(self):
-        """One rater makes no map."""
         with pytest.raises(DataError, match="a map needs pairs of raters"):
             rater_map(annotations(text("a / b")))
 
 
 class TestUnits:
-    """Units in two clusters."""
-
     def test_known_units(self):
         """Halves at distance 1: 1; agreement: 0; four answers apart: 1/4; one rater: nan and 0."""
         rows = text("a a b b / a a a a / a b c d / a . . . / a a a b")
@@ -464,7 +439,6 @@ class TestUnits:
                 assert share[found["first"]] >= share[found["second"]]
 
     def test_a_scale(self):
-        """Numbers: the distance is over the largest of the study."""
         study = annotations(numbers("1 1 5 5 / 1 1 3 3"))
         table = rater_map(study, distance="linear", n_resamples=0).units
         assert table["bimodality"].tolist() == pytest.approx([1, 0.5])

@@ -30,10 +30,7 @@ STUDY = sa.Annotations.from_triples(TRIPLES)
 
 
 class TestTriples:
-    """(rater, unit, answer), NLTK's order."""
-
     def test_round_trip(self):
-        """What goes in comes out, each answer a frozenset."""
         assert STUDY.to_triples() == [(r, u, frozenset(s)) for r, u, s in TRIPLES]
         again = sa.Annotations.from_triples(STUDY.to_triples())
         assert again.to_triples() == STUDY.to_triples()
@@ -45,8 +42,6 @@ class TestTriples:
 
 
 class TestNltk:
-    """nltk.metrics.agreement.AnnotationTask."""
-
     @pytest.mark.parametrize("name", ["masi", "jaccard", "nominal", "dice"])
     def test_alpha(self, name):
         """Its alpha with our distance is ours; the empty set is a label like any other."""
@@ -79,8 +74,6 @@ def test_simpledorff():
 
 
 class TestKrippendorff:
-    """The package krippendorff, whose level_of_measurement may be a function of arrays."""
-
     def counts(self):
         """Return units x values counts, and the values as an array of objects."""
         counts = np.zeros((STUDY.n_units, STUDY.n_values), dtype=int)
@@ -90,7 +83,6 @@ class TestKrippendorff:
         return counts, values
 
     def test_the_distance(self):
-        """Our distance, called for every pair of sets."""
         krippendorff = pytest.importorskip("krippendorff")
         counts, values = self.counts()
         alpha = krippendorff.alpha(
@@ -101,7 +93,6 @@ class TestKrippendorff:
         assert alpha == pytest.approx(sa.krippendorff_alpha(STUDY).estimate, abs=1e-12)
 
     def test_the_matrix(self):
-        """Our matrix of distances, which a name stands for as well."""
         krippendorff = pytest.importorskip("krippendorff")
         weights = sa.weights(STUDY, "masi")
         codes = np.arange(STUDY.n_values)
@@ -116,7 +107,6 @@ class TestKrippendorff:
 
 
 def test_multi_label_binarizer():
-    """Flags have the layout of scikit-learn's MultiLabelBinarizer: rows in order, labels sorted."""
     preprocessing = pytest.importorskip("sklearn.preprocessing")
     binarizer = preprocessing.MultiLabelBinarizer()
     theirs = binarizer.fit_transform(STUDY.to_long()["labels"])
@@ -131,8 +121,6 @@ def test_multi_label_binarizer():
 
 
 class TestTablesForR:
-    """The two tables that the R snippet of the README reads."""
-
     def test_ratings_and_weights(self):
         """From numbered ratings and the matrix of credits follows our alpha.
 
@@ -158,7 +146,6 @@ class TestTablesForR:
 
 
 def masi(a, b):
-    """Return the MASI distance of two sets as a fraction."""
     if a == b:
         return Fraction(0)
     if not a & b:
@@ -181,8 +168,6 @@ def kappa_x(triples, said):
 
 
 class Model:
-    """A model that has learned its answers by heart."""
-
     def __init__(self, answers):
         self.answers = answers
 
@@ -197,8 +182,6 @@ FLAGS = np.array([[name in s for name in STUDY.labels] for s in SAID.values()])
 
 
 class TestScorer:
-    """Model against panel."""
-
     @pytest.mark.parametrize(
         "answers",
         [
@@ -212,13 +195,11 @@ class TestScorer:
         ids=["sets", "text", "flags", "floats", "sparse", "frame"],
     )
     def test_kappa_x(self, answers):
-        """Predictions of every kind give the kappa that the pairs give one by one."""
         score = sa.panel_scorer(STUDY)(Model(answers), X)
         assert isinstance(score, float)
         assert score == pytest.approx(kappa_x(TRIPLES, SAID), abs=1e-12)
 
     def test_part_of_the_units(self):
-        """A fold is scored on its own units; units without a panel are left out."""
         scorer = sa.panel_scorer(STUDY)
         part = {u: SAID[u] for u in ("u4", "u1")}
         assert scorer.score(list(part), list(part.values())) == pytest.approx(
@@ -230,7 +211,6 @@ class TestScorer:
         )
 
     def test_no_answer(self):
-        """Where the model gives no answer (None) the unit is left out."""
         scorer = sa.panel_scorer(STUDY)
         said = {**SAID, "u3": None}
         part = {u: s for u, s in said.items() if s is not None}
@@ -239,7 +219,6 @@ class TestScorer:
         )
 
     def test_ends_of_the_scale(self):
-        """A panel of one mind is matched perfectly: 1; a model that never meets it is below 0."""
         triples = [(r, u, s) for u, s in SAID.items() for r in ("ann", "bob")]
         study = sa.Annotations.from_triples(triples)
         assert sa.panel_scorer(study).score(list(SAID), list(SAID.values())) == 1
@@ -273,7 +252,6 @@ class TestScorer:
             assert np.isnan(sa.panel_scorer(study).score([1, 2], ["x", "x"]))
 
     def test_units_of_rows(self):
-        """A function names the unit of each row where X has no index."""
         scorer = sa.panel_scorer(STUDY, units=lambda X: [f"u{k:.0f}" for k in X[:, 0]])
         score = scorer(Model(list(SAID.values())), np.arange(1.0, 5.0)[:, None])
         assert score == pytest.approx(kappa_x(TRIPLES, SAID), abs=1e-12)

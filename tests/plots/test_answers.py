@@ -43,8 +43,6 @@ def rows_named(ax):
 
 
 class TestQueue:
-    """What each rating that is asked for is worth."""
-
     def test_few(self):
         """Few units have a bar each, as long as their value; one without a value says why."""
         ax = plots.queue(queued(4), ax=fresh())
@@ -56,7 +54,6 @@ class TestQueue:
         assert {"so far", "more", "raters", "rater 3"} <= set(said)
 
     def test_nobody_left(self):
-        """A dash stands where all who can be asked have rated the unit."""
         found = queued(3)
         found.frame.loc[1, "raters"] = ""
         assert texts(plots.queue(found, ax=fresh())).count(DASH) == 1
@@ -74,7 +71,6 @@ class TestQueue:
         assert texts(ax)[-1] == "half of this by rating 101"
 
     def test_for_agreement(self):
-        """A queue that looks at no answer has no values: its bars are ratings."""
         study = sa.Annotations.from_triples(
             [("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "b"), ("ben", 2, "b"), ("ann", 3, "b")]
         )
@@ -85,7 +81,6 @@ class TestQueue:
         assert texts(ax)[0] == "2 ratings of 2 units, units with the fewest ratings first."
 
     def test_nothing_to_ask(self):
-        """An empty queue says so."""
         study = sa.Annotations.from_triples([("ann", 1, set()), ("ben", 1, set())])
         found = sa.next_ratings(study, budget=5)
         assert not len(found.frame)
@@ -93,8 +88,6 @@ class TestQueue:
 
 
 class TestAcceptance:
-    """How likely a delivery is accepted."""
-
     def test_curve(self):
         """The curve is the plan's, and the good and the bad rate are marked on it."""
         ax = plots.acceptance(PLAN, ax=fresh())
@@ -131,14 +124,11 @@ class TestAcceptance:
         assert 0 <= left <= good < bad <= right <= 1
 
     def test_takes_a_plan(self):
-        """Something else is refused in words."""
         with pytest.raises(OptionError, match=r"draws what sa.acceptance_plan returned, not 3"):
             plots.acceptance(3)
 
 
 class TestRepeats:
-    """How far raters agree with themselves."""
-
     def test_rows(self):
         """All together stand first, then the raters, the least steady one first."""
         found = rated_again(4)
@@ -164,7 +154,6 @@ class TestRepeats:
         assert "The 4 raters with the most answers repeated, of 20." in texts(ax)[0]
 
     def test_one_rater(self):
-        """One rater agrees with no other rater: no line is drawn, and the sentence says why."""
         rows = [("ann", k, label) for k, label in enumerate("aabb") for _ in range(2)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sa.SetagreeWarning)
@@ -175,7 +164,6 @@ class TestRepeats:
         assert not [line for line in ax.lines if line.get_linestyle() == "--"]
 
     def test_few_raters_have_room_below_the_verdict(self):
-        """With two raters the names of the rows do not touch each other below a long verdict."""
         ax = plots.repeats(rated_again(2))
         ax.figure.draw_without_rendering()
         below = ax.transData.transform([(0, 0), (0, 1)])[:, 1]

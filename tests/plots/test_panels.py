@@ -68,8 +68,6 @@ def flat(ax):
 
 
 class TestAdvantage:
-    """The model beside each human."""
-
     def test_marks(self, tested):
         """Dots stand for the model, diamonds for the humans, short lines epsilon to their left."""
         ax = plots.advantage(tested, ax=fresh())
@@ -97,7 +95,6 @@ class TestAdvantage:
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("epsilon", [0.0, 0.001, 0.2, 0.9])
     def test_names_of_marks_do_not_collide(self, epsilon, seed):
-        """Wherever the marks stand, what names them lies apart, and on the picture."""
         test = replace(contest(3, seed=seed), epsilon=epsilon)
         ax = drawn(plots.advantage(test, ax=fresh(9.8)))
         named = [text for text in ax.texts[1:] if text.get_text().startswith(("the human", "gpt"))]
@@ -125,15 +122,12 @@ class TestAdvantage:
         assert "undefined: no human shares enough" in texts(ax)[-1]
 
     def test_one_model_at_a_time(self):
-        """A table of models is refused with what to do."""
         table = sa.alt_test(STUDY, model=["r5", "r6"])
         with pytest.raises(OptionError, match=r"Of a table, take one model: table\['gpt'\]"):
             plots.advantage(table)
 
 
 class TestRaterMap:
-    """The raters on a map."""
-
     def test_points(self, mapped):
         """Every rater is a point at its coordinates; clusters differ in form and in colour."""
         ax = plots.rater_map(mapped, ax=fresh())
@@ -145,7 +139,6 @@ class TestRaterMap:
         assert len({form for form, _ in looks}) == len({colour for _, colour in looks}) == 2
 
     def test_forms_differ_without_colour(self):
-        """Eight clusters have eight forms."""
         found = chart(40)
         few = replace(found, table=found.table.assign(cluster=1 + np.arange(40) % 8))
         ax = plots.rater_map(few, ax=fresh())
@@ -164,7 +157,6 @@ class TestRaterMap:
         ]
 
     def test_both_axes_have_one_scale(self, mapped):
-        """A step to the right is as long as a step upwards, after the layout as well."""
         ax = drawn(plots.rater_map(mapped, ax=fresh(9.8, 4.0)))
         (x0, y0), (x1, y1) = ax.transData.transform([(0, 0), (0.1, 0.1)])
         assert x1 - x0 == pytest.approx(y1 - y0, rel=1e-6)
@@ -173,7 +165,6 @@ class TestRaterMap:
 
     @pytest.mark.parametrize("n", [5, 40, 300])
     def test_names_lie_apart(self, n):
-        """No name lies on another one, or outside the axes; those left out are counted."""
         ax = drawn(plots.rater_map(chart(n), ax=fresh(7.2, 5.4)))
         boxes = [text.get_window_extent() for text in ax.texts[1:]]
         assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
@@ -183,7 +174,6 @@ class TestRaterMap:
             assert f"Named: the {len(boxes)} farthest from the others that fit, of {n}." in flat(ax)
 
     def test_the_farthest_are_named_first(self):
-        """With a limit of three, the three raters with the largest mean distance have names."""
         found = chart(12)
         found = replace(found, table=found.table.assign(x=np.arange(12), y=np.arange(12)))
         ax = plots.rater_map(found, limit=3, ax=fresh())
@@ -205,20 +195,17 @@ class TestRaterMap:
         assert "r3" not in texts(ax)
 
     def test_one_place(self):
-        """Raters who all agree stand in one place; one of them has a name, or few."""
         rows = [(r, u, "ab"[u % 2]) for r in "vwxyz" for u in range(6)]
         found = sa.rater_map(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
         ax = drawn(plots.rater_map(found, ax=fresh()))
         assert 1 <= len(texts(ax)) - 1 <= 4
 
     def test_no_noise_in_the_log(self, mapped, caplog):
-        """Matplotlib finds nothing to complain of."""
         drawn(plots.rater_map(mapped, ax=fresh()))
         assert not caplog.records
 
     @pytest.mark.parametrize("make", [contest, chart])
     def test_hostile_names_stay_text(self, make):
-        """Markup and formulas are text on a page."""
         draw = plots.advantage if make is contest else plots.rater_map
         result = make(len(HOSTILE), hostile=True)
         svg = inline_svg(lambda ax: draw(result, ax=ax), description="x", height=6)
@@ -227,7 +214,6 @@ class TestRaterMap:
 
 
 def test_index_of_tuples():
-    """Raters may be tuples or numbers."""
     found = chart(4)
     index = pd.Index([("a", 1), 2, "c", 4.5], dtype=object, tupleize_cols=False)
     ax = plots.rater_map(replace(found, table=found.table.set_axis(index)), ax=fresh())
@@ -235,7 +221,6 @@ def test_index_of_tuples():
 
 
 def test_models_stand_below_the_pairs_that_they_are_part_of():
-    """A row of one model is marked: the same model has a row below several kinds of pairs."""
     study = sa.simulate(60, 6, rng=1)
     model = {"r1": "gpt", "r2": "gpt", "r3": "mini", "r4": "mini"}
     found = sa.facet_agreement(study.with_raters({"model": model}), facets=["model"])

@@ -161,7 +161,6 @@ def answers(labels):
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_returns_the_axes_it_was_given(name):
-    """A picture draws where it is told, with a title, and leaves pyplot alone."""
     _, current = plt.subplots()
     ax = fresh()
     assert getattr(plots, name)(PICTURES[name](6, False), ax=ax) is ax
@@ -174,7 +173,6 @@ def test_returns_the_axes_it_was_given(name):
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_makes_a_figure_of_its_own(name):
-    """Without axes there is a new figure, in the style that is set."""
     with plt.style.context("dark_background"):
         ax = getattr(plots, name)(PICTURES[name](6, False))
     assert ax.figure.number in plt.get_fignums()
@@ -185,7 +183,6 @@ def test_makes_a_figure_of_its_own(name):
 @pytest.mark.parametrize("n", [1, 2, 15, 500])
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_any_size(name, n, size):
-    """One, few and many rows fit axes large and small: no two names of rows overlap."""
     if name == "pairs":
         n = max(2, min(n, 120))
     ax = drawn(getattr(plots, name)(PICTURES[name](n, False), ax=fresh(*size)))
@@ -206,7 +203,6 @@ def _check_apart(names, axis):
 
 @pytest.mark.parametrize("name", ["pairs", "confusions", "weights"])
 def test_columns_do_not_overlap(name):
-    """The names of the columns of a matrix do not overlap either."""
     ax = drawn(getattr(plots, name)(PICTURES[name](60, False), ax=fresh(7.2, 8.4)))
     _check_apart(ax.get_xticklabels(), 0)
 
@@ -224,7 +220,6 @@ def test_hostile_names(name):
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_no_formula_is_opened(name):
-    """No text of a picture is read as a formula: its dollar signs are escaped."""
     ax = getattr(plots, name)(PICTURES[name](len(HOSTILE), True), ax=fresh())
     for text in [*ax.texts, ax.title, *ax.get_yticklabels(), *ax.get_xticklabels()]:
         plain = text.get_text().replace(r"\$", "")
@@ -234,7 +229,6 @@ def test_no_formula_is_opened(name):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_empty_frames(name):
-    """A frame without rows gives a picture that says so."""
     empty = PICTURES[name](3, False).iloc[:0]
     ax = drawn(getattr(plots, name)(empty, ax=fresh()))
     assert ax.texts[-1].get_text().endswith(".")
@@ -243,7 +237,6 @@ def test_empty_frames(name):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_rows_of_nan(name):
-    """Where every number is nan, the picture is drawn all the same."""
     frame = PICTURES[name](6, False)
     if "reason" in frame:
         frame["reason"] = None
@@ -254,7 +247,6 @@ def test_rows_of_nan(name):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_columns_are_needed(name):
-    """A frame that lacks a column, or none at all, is refused with the call that makes one."""
     frame = PICTURES[name](3, False)
     column = frame.columns[0]
     said = rf"plots.{name} needs .*lacks {column}.*\. Pass what sa\.\w+\(study.*\) returns\."
@@ -266,14 +258,12 @@ def test_columns_are_needed(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_are_needed(name):
-    """What is no result of the right kind is refused in words."""
     with pytest.raises(OptionError, match=f"plots.{name} draws what sa.* returned, not 'text'"):
         getattr(plots, name)("text")
 
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_axes_are_checked(name):
-    """Something else than axes is refused in words."""
     with pytest.raises(OptionError, match="ax='here' is not a matplotlib Axes"):
         getattr(plots, name)(PICTURES[name](3, False), ax="here")
 
@@ -281,13 +271,11 @@ def test_axes_are_checked(name):
 @pytest.mark.parametrize("limit", [0, -1, 2.5, True, None])
 @pytest.mark.parametrize("name", sorted({*PICTURES} - NOT_ROWS - {"over_time"}))
 def test_limits_are_checked(name, limit):
-    """A limit is a whole number of rows."""
     with pytest.raises(OptionError, match=f"limit={limit!r} must be a whole number"):
         getattr(plots, name)(PICTURES[name](3, False), limit=limit)
 
 
 def test_matplotlib_is_needed(monkeypatch):
-    """Without matplotlib the sentence names what installs it."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=re.escape('pip install "setagree[plot]"')):
         plots.labels(label_frame(2))
@@ -330,7 +318,6 @@ def test_docstrings_share_paragraphs(name):
 
 
 def test_import_is_light():
-    """`import setagree.plots` loads no matplotlib."""
     code = "import sys, setagree.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
@@ -357,7 +344,6 @@ def test_null(score, alternative):
 
 
 def test_null_says_what_was_reshuffled():
-    """The scheme, exactness and the expected mean are in the words."""
     small = sa.krippendorff_alpha(sa.simulate(3, 2, rng=2))
     test = sa.permutation_test(small, n_resamples=9999, rng=1)
     assert test.exact
@@ -371,7 +357,6 @@ def test_null_says_what_was_reshuffled():
 
 
 def test_narrow_null_is_magnified():
-    """Reshuffles that stand together far from the observed value are drawn again, larger."""
     test = sa.permutation_test(ALPHA, n_resamples=99, rng=1)
     assert not plots.null(test, ax=fresh()).child_axes
     far = replace(test, distribution=np.linspace(-0.001, 0.001, 99))
@@ -383,7 +368,6 @@ def test_narrow_null_is_magnified():
 
 @pytest.mark.parametrize("middle", [0.0, 0.2, 0.32, 0.5])
 def test_null_texts_do_not_collide(middle):
-    """Wherever the observed value stands, no line goes through what is written."""
     test = sa.permutation_test(ALPHA, n_resamples=99, rng=1)
     near = replace(test, distribution=np.linspace(middle - 0.2, middle + 0.1, 99))
     ax = drawn(plots.null(near, ax=fresh()))
@@ -394,7 +378,6 @@ def test_null_texts_do_not_collide(middle):
 
 
 def test_null_of_nothing():
-    """An undefined estimate gives its reason instead of bars."""
     test = sa.permutation_test(undefined(), n_resamples=9, rng=1)
     ax = drawn(plots.null(test, ax=fresh()))
     assert f"undefined: {test.agreement.reason}" in said(ax)
@@ -403,7 +386,6 @@ def test_null_of_nothing():
 
 
 def test_null_of_one_value():
-    """A null distribution that is one value is one bar."""
     test = sa.permutation_test(ALPHA, n_resamples=9, rng=1)
     ax = drawn(plots.null(replace(test, distribution=np.zeros(9)), ax=fresh()))
     assert [bar.get_height() for bar in ax.patches if bar.get_height()] == [9]
@@ -424,7 +406,6 @@ def test_bootstrap(level):
 
 
 def test_bootstrap_says_how():
-    """What was redrawn and what was undefined is in the words."""
     both = sa.bootstrap(ALPHA, n_resamples=9, over="both", rng=1)
     assert "units and raters redrawn" in " ".join(said(plots.bootstrap(both, ax=fresh())).split())
     nothing = sa.bootstrap(undefined(), n_resamples=9, rng=1)
@@ -433,7 +414,6 @@ def test_bootstrap_says_how():
 
 
 def test_bootstrap_of_one_resample():
-    """One resample has no interval; the estimate is drawn."""
     boot = sa.bootstrap(ALPHA, n_resamples=2, rng=1)
     boot = replace(boot, distribution=np.array([0.3, np.nan]))
     ax = drawn(plots.bootstrap(boot, ax=fresh()))
@@ -442,7 +422,6 @@ def test_bootstrap_of_one_resample():
 
 
 def test_bootstrap_draws_one():
-    """A table of bootstraps is refused with what to do."""
     boots = sa.bootstrap(TABLE, n_resamples=9, rng=1)
     with pytest.raises(OptionError, match="Of a table, take one row"):
         plots.bootstrap(boots)
@@ -467,7 +446,6 @@ def test_forest():
 
 
 def test_forest_without_an_interval():
-    """Two units in full agreement have no interval, and the picture says so."""
     study = sa.Annotations.from_triples([(r, u, "xy"[u]) for r in "ab" for u in (0, 1)])
     assert "a point without a line has none" in said(plots.forest(sa.agreement(study), ax=fresh()))
     assert "has none" not in said(plots.forest(TABLE, ax=fresh()))
@@ -496,14 +474,12 @@ def test_forest_titles():
 
 
 def test_forest_thins():
-    """Of many rows the first are drawn, and the picture says so."""
     ax = plots.forest(forest_frame(63), limit=5, ax=fresh())
     assert rows_named(ax) == [f"label {i}" for i in range(5)]
     assert "The 5 first rows, of 63." in said(ax)
 
 
 def test_far_intervals_become_arrows():
-    """An interval that would squeeze all others goes on beyond the picture, which says so."""
     frame = forest_frame(3)
     frame.loc[1, ["low", "high"]] = [-50.0, 60.0]
     ax = plots.forest(frame, ax=fresh())
@@ -533,7 +509,6 @@ def test_labels():
 
 @pytest.mark.parametrize("shuffled", [1, 2])
 def test_labels_thin(shuffled):
-    """Of many labels those with the largest share are drawn, in the order of the frame."""
     frame = label_frame(200, seed=shuffled)
     ax = plots.labels(frame, limit=10, ax=fresh())
     ranks = frame["share_of_disagreement"].rank(ascending=False)
@@ -542,7 +517,6 @@ def test_labels_thin(shuffled):
 
 
 def test_room_limits_rows():
-    """Small axes get fewer rows, and say so."""
     ax = plots.labels(label_frame(40), ax=fresh(7.2, 2.4))
     assert 5 <= len(rows_named(ax)) < 15
     assert f"The {len(rows_named(ax))} labels" in said(ax)
@@ -563,7 +537,6 @@ def test_raters():
 
 
 def test_raters_thin():
-    """Of many raters those that change most are drawn, whichever way."""
     frame = rater_frame(100)
     ax = plots.raters(frame, limit=10, ax=fresh())
     ranks = frame["difference"].abs().rank(ascending=False)
@@ -590,7 +563,6 @@ def test_groups():
 
 
 def test_groups_thin():
-    """Of many groups those with the most units are drawn."""
     frame = group_frame(100)
     ax = plots.groups(frame, limit=7, ax=fresh())
     assert rows_named(ax) == frame["group"][frame["n_units"] > 101 - 7].tolist()
@@ -607,7 +579,6 @@ def opacity(ax):
 
 
 def written(ax, rows, columns):
-    """Return what is written in the cells."""
     texts = [text.get_text() for text in ax.texts[-rows * columns :]]
     return np.array(texts, dtype=object).reshape(rows, columns)
 
@@ -646,14 +617,12 @@ def test_confusions():
 
 
 def test_confusions_without_p():
-    """Without p nothing is framed, and no frame is explained."""
     ax = plots.confusions(CONFUSED.assign(p_value=np.nan), ax=fresh())
     assert not ax.patches
     assert "Framed" not in said(ax)
 
 
 def test_confusions_both_ways_round():
-    """A frame that names the same two labels the other way round gives the same cells."""
     turned = CONFUSED.copy()
     both = turned["other"].notna()
     turned.loc[both, ["label", "other"]] = CONFUSED.loc[both, ["other", "label"]].to_numpy()
@@ -662,7 +631,6 @@ def test_confusions_both_ways_round():
 
 
 def test_confusions_thin():
-    """Of many labels those with the most pairs are drawn, most first, among themselves."""
     frame = confusion_frame(40)
     ax = plots.confusions(frame, limit=5, ax=fresh(7.2, 8))
     sides = [frame.groupby(side)["n_pairs"].sum() for side in ("label", "other")]
@@ -675,7 +643,6 @@ def test_confusions_thin():
 
 
 def test_confusions_only_left_out():
-    """Where no labels are confused, the column of those left out is shaded by itself."""
     ax = plots.confusions(CONFUSED.iloc[2:3], ax=fresh())
     np.testing.assert_allclose(opacity(ax)[0], [[0.9, 0]])
     assert "Darkest" not in said(ax)
@@ -700,7 +667,6 @@ def test_pairs():
 
 
 def test_pairs_without_a_unit():
-    """Raters who share no unit have an empty cell, in a frame that names them or does not."""
     frame = pair_frame(3)
     frame.loc[0, ["n_shared_units", "estimate"]] = [0, np.nan]
     ax = plots.pairs(frame.iloc[:2], ax=fresh())
@@ -708,14 +674,12 @@ def test_pairs_without_a_unit():
 
 
 def test_pairs_are_clustered():
-    """Two clusters of raters that alternate in the data stand side by side in the picture."""
     ax = plots.pairs(pair_frame(8), ax=fresh(7.2, 6))
     clusters = [int(name.split()[1]) % 2 for name in rows_named(ax)]
     assert np.count_nonzero(np.diff(clusters)) == 1
 
 
 def test_clustered_order():
-    """The order is one of all raters; there is none to find for two, or where all is undefined."""
     assert clustered_order(np.full((2, 2), 0.5)).tolist() == [0, 1]
     assert clustered_order(np.full((4, 4), np.nan)).tolist() == [0, 1, 2, 3]
     rng = np.random.default_rng(1)
@@ -724,7 +688,6 @@ def test_clustered_order():
 
 
 def test_pairs_thin():
-    """Of many raters those who share the most units are drawn; signs take the place of numbers."""
     frame = pair_frame(60)
     frame.loc[frame.index[-1], "estimate"] = np.nan
     frame.loc[frame.index[-2], "estimate"] = -0.2
@@ -751,7 +714,6 @@ def test_weights():
 
 
 def test_weights_thin():
-    """Of many values some spread evenly are drawn, or the most frequent where counts are given."""
     study = answers([f"l{i:03}" for i in range(100)])
     credit = sa.weights(study, "nominal")
     ax = plots.weights(credit, limit=5, ax=fresh())
@@ -770,7 +732,6 @@ def test_weights_thin():
 
 
 def test_units_by_name():
-    """Few units have a bar each, the worst at the top, with the number beside."""
     frame = unit_frame(4).iloc[::-1]
     ax = plots.units(frame, ax=fresh())
     assert rows_named(ax) == ["unit 0", "unit 1", "unit 2", "unit 3"]
@@ -796,7 +757,6 @@ def test_units_as_a_curve():
 
 
 def test_units_tie_and_agree():
-    """Units that share the worst place are counted, and those that agree fully."""
     frame = unit_frame(100)
     frame["disagreement"] = np.repeat([1.0, 0.5, 0.0], [40, 20, 40])
     frame["share_of_disagreement"] = frame["disagreement"] / 50
@@ -811,7 +771,6 @@ def test_units_tie_and_agree():
 
 @pytest.mark.parametrize("n", [10, 100])
 def test_units_that_are_a_part(n):
-    """A frame of the worst units alone says what part they hold, and has no half."""
     frame = unit_frame(n)
     frame["share_of_disagreement"] /= 4
     ax = plots.units(frame, ax=fresh())
@@ -820,7 +779,6 @@ def test_units_that_are_a_part(n):
 
 
 def test_large_curves_are_thinned():
-    """100,000 units become some hundred points that keep both ends."""
     ax = plots.units(unit_frame(100_000), ax=fresh())
     (curve,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
     assert len(curve.get_xdata()) <= 300
@@ -846,7 +804,6 @@ DAY = pd.Timedelta("1D")
     ],
 )
 def test_over_time(start, end, middle, named):
-    """Estimates stand at the middle of their windows; where there is none, there is a gap."""
     frame = time_frame(start, end)
     ax = drawn(plots.over_time(frame, ax=fresh()))
     line = ax.lines[0]
@@ -858,7 +815,6 @@ def test_over_time(start, end, middle, named):
 
 
 def test_over_time_breaks():
-    """Time that no window covers breaks the line; windows that touch or overlap do not."""
     start = pd.Series([0, 10, 15, 100])
     ax = plots.over_time(time_frame(start, start + 10), ax=fresh())
     x, y = ax.lines[0].get_data()
@@ -867,7 +823,6 @@ def test_over_time_breaks():
 
 
 def test_over_time_thins():
-    """Of many windows some spread evenly are drawn, and the picture says so."""
     ax = plots.over_time(windows(1000), ax=fresh())
     assert len(ax.lines[0].get_xdata()) == 300
     assert "300 windows spread evenly, of 1,000." in said(ax)
@@ -879,7 +834,6 @@ def test_over_time_thins():
 
 
 def svg(name="labels", n=15, description="Agreement by label", **size):
-    """Return a picture of hostile names as SVG."""
     result = PICTURES[name](n, True)
     return inline_svg(
         lambda ax: getattr(plots, name)(result, ax=ax), description=description, **size
@@ -893,7 +847,6 @@ def parsed(element):
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_svg_stands_alone(name):
-    """The element is well formed, names nothing outside, and its ink is that of the page."""
     element = svg(name)
     root = parsed(element)
     assert root.tag == "svg"
@@ -907,7 +860,6 @@ def test_svg_stands_alone(name):
 
 
 def test_svg_text_stays_text():
-    """Names stand in the element as they were written, as text and nothing else."""
     root = parsed(svg(height=6.0))
     texts = {"".join(node.itertext()).strip() for node in root.iter("text")}
     assert {"<script>alert(1)</script>", "$x$ costs $5", "שלום עולם", "]]>", "-->"} <= texts
@@ -916,7 +868,6 @@ def test_svg_text_stays_text():
 
 
 def test_svg_ids_are_its_own():
-    """Every reference has its id, once; two pictures of a page share none."""
     one, other = svg("pairs"), svg("pairs", n=14)
     ids = [re.findall(r'<[^<>]* id="([^"]*)"', element) for element in (one, other)]
     for element, own in zip((one, other), ids, strict=True):
@@ -928,20 +879,17 @@ def test_svg_ids_are_its_own():
 
 
 def test_svg_is_the_same_twice():
-    """The same result gives the same element, whatever style is set around it."""
     with plt.style.context("dark_background"):
         dark = svg()
     assert dark == svg()
 
 
 def test_svg_description():
-    """What a screen reader says is text, whatever it holds."""
     element = svg(description='of "joy" & <b> \x00$5')
     assert parsed(element).get("aria-label") == 'of "joy" & <b> $5'
 
 
 def test_svg_lets_warnings_through():
-    """Letters that no font has are not warned of; other warnings are not swallowed."""
     svg("labels")
 
     def draw(ax):
@@ -959,7 +907,6 @@ def test_heights():
 
 
 def test_narrow_axes_have_no_columns_of_text():
-    """On axes as narrow as a phone a list leaves its columns out, and its title breaks."""
     from matplotlib.figure import Figure
 
     frame = TABLE.to_frame()
@@ -971,7 +918,6 @@ def test_narrow_axes_have_no_columns_of_text():
 
 @pytest.mark.parametrize("width", [4.4, 4.8])
 def test_titles_fit(width):
-    """A title that is wider than the axes breaks before it leaves the figure."""
     ax = drawn(plots.confusions(CONFUSED, ax=fresh(width)))
     title = ax._left_title
     assert title.get_window_extent().x1 <= ax.figure.bbox.x1
@@ -979,13 +925,11 @@ def test_titles_fit(width):
 
 
 def test_names_that_are_not_ours_stay():
-    """A frame with other names is drawn with these."""
     frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
     ax = plots.forest(frame, ax=fresh())
     assert rows_named(ax)[0].replace("\\", "") == "mine $ [own]"
 
 
 def test_counts_of_answers_are_numbers():
-    """What is no list of numbers is refused as an option."""
     with pytest.raises(OptionError, match="must be a number per value"):
         plots.weights(sa.weights(sa.simulate(6, 3, n_labels=3, rng=1)), counts={"x": 1})

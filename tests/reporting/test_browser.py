@@ -22,7 +22,6 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installe
 
 @pytest.fixture(scope="module")
 def browser():
-    """Return a headless browser."""
     with started_browser() as started:
         yield started
 
@@ -83,7 +82,6 @@ def numbers(texts):
 
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
 def test_pictures_fit(visit, size):
-    """Each figure shows one picture, made for the width, and none scrolls sideways."""
     page = visit("plain", size=size)
     figures = page.locator("figure")
     for k in range(figures.count()):
@@ -95,7 +93,6 @@ def test_pictures_fit(visit, size):
 
 
 def test_digits_stand_above_bars(visit):
-    """No digit sticks out of a bar: bars are strips that begin below the digits."""
     page = visit("plain", size=SIZES[1])
     cell = page.locator("#labels td.n:has(.bar)").last
     bar = cell.locator(".bar").bounding_box()
@@ -111,14 +108,12 @@ def test_digits_stand_above_bars(visit):
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_overflows(visit, name, size, scheme):
-    """At laptop and phone width, light and dark, the page is no wider than the window."""
     page = visit(name, size=size, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     assert page.locator("h1").count() == 1
 
 
 def test_tables_sort_by_click(visit):
-    """A click sorts, a second one turns the order; aria-sort says which."""
     page = visit("plain")
     head = page.locator("#raters thead th").nth(4)
     assert head.get_attribute("aria-sort") is None
@@ -133,7 +128,6 @@ def test_tables_sort_by_click(visit):
 
 
 def test_tables_sort_by_keyboard(visit):
-    """Names sort as text from the keyboard, and another column takes the mark over."""
     page = visit("plain")
     button = page.locator("#labels thead th").first.get_by_role("button")
     button.focus()
@@ -148,7 +142,6 @@ def test_tables_sort_by_keyboard(visit):
 
 
 def test_focus_is_seen(visit):
-    """What the keyboard reaches has an outline, the skip link first."""
     page = visit("plain")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -158,7 +151,6 @@ def test_focus_is_seen(visit):
 
 
 def test_hostile_text_stays_text(visit):
-    """Labels that look like markup are seen as written; no element of theirs exists."""
     page = visit("hostile")
     assert page.locator("h1").inner_text() == HOSTILE[0]
     labels = column(page, "labels", 1)
@@ -172,7 +164,6 @@ def test_hostile_text_stays_text(visit):
 
 
 def test_without_scripts_everything_is_there(visit):
-    """With JavaScript off the tables and the paragraph are whole, without dead buttons."""
     page = visit("plain", scripts=False)
     assert page.locator("button").count() == 0
     assert page.locator("#labels tbody tr").count() == 5
@@ -182,7 +173,6 @@ def test_without_scripts_everything_is_there(visit):
 
 
 def test_dark_is_dark(visit):
-    """The page follows the colour scheme, and text stands out from it in both."""
     for scheme, dark in (("light", False), ("dark", True)):
         page = visit("plain", scheme=scheme)
         ground, ink = page.evaluate(
@@ -195,7 +185,6 @@ def test_dark_is_dark(visit):
 
 @pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")])
 def test_everybody_can_use_it(visit, size, scheme):
-    """axe, which looks for what a screen reader or the keyboard cannot reach, finds nothing."""
     page = visit("plain", size=size, scheme=scheme)
     page.locator("details.cite summary").click()
     assert finds(page) == []
@@ -212,7 +201,6 @@ def test_it_prints(visit):
 
 @pytest.mark.skipif(os.name == "nt", reason="the clipboard is asked for permission there")
 def test_the_paragraph_can_be_copied(visit):
-    """The button copies the paragraph, or selects it where the browser forbids that."""
     page = visit("plain")
     page.get_by_role("button", name="Copy the paragraph").click()
     button = page.locator(".copy")
@@ -221,7 +209,6 @@ def test_the_paragraph_can_be_copied(visit):
 
 
 def test_printed_as_pdf(tmp_path):
-    """The browser prints the page: a PDF of several pages that says what was found."""
     study = sa.simulate(40, 3, rng=1)
     path = sa.report(study, tmp_path / "x.pdf", n_resamples=19, rng=1)
     assert path.read_bytes().startswith(b"%PDF-")

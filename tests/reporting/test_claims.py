@@ -39,7 +39,6 @@ def found():
 
 
 def test_all_raw_p_values_are_one_family(found):
-    """Each p that the page shows is that of its own test, corrected over all tests of the page."""
     raw = {("chance", 0): found.results["chance"].p_value, ("map", 0): found.results["map"].p_value}
     raw["confusions", 0] = found.results["confusions"]["p_value"].min()
     raw |= {("raters", k): p for k, p in enumerate(found.results["raters"]["p_value"])}
@@ -56,7 +55,6 @@ def test_all_raw_p_values_are_one_family(found):
 
 
 def test_reshuffles_suffice_for_all_claims(found):
-    """B + 1 is at least 40 for each claim, so that the least two-sided p can hold."""
     for topic in ("chance", "map"):
         test = found.results[topic]
         n = len(test.distribution if topic == "chance" else test.null)
@@ -65,7 +63,6 @@ def test_reshuffles_suffice_for_all_claims(found):
 
 
 def test_the_page_says_how_many_were_looked_at(found):
-    """The number of claims stands below the main findings, and in the methods paragraph."""
     page = rendered(found, Name("study"), "markdown")
     assert f"{found.n_claims} claims were looked at, each with a test." in page
     assert f"by Holm over {found.n_claims} claims" in page
@@ -73,7 +70,6 @@ def test_the_page_says_how_many_were_looked_at(found):
 
 
 def test_no_claim_without_its_p():
-    """In a study of guesses no test holds, and no sentence calls anything significant."""
     found = gather(guesses(1), **FEW)
     assert min(np.nanmin(p) for p in found.corrected.values()) > 0.05
     said = {one.about: plain(one.sentence) for one in main_findings(found)}

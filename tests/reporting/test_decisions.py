@@ -38,7 +38,6 @@ def unquoted(text):
 
 
 def test_nothing_asked_nothing_said(study):
-    """Without a question there is no such section, finding or method."""
     f = gather(study, model=["r5", "r6"], **FEW)
     assert section(f, "decisions") is None
     assert section(f, "facets") is None
@@ -47,7 +46,6 @@ def test_nothing_asked_nothing_said(study):
 
 
 def test_each_answer_is_that_of_its_function(study):
-    """A threshold, a margin for each model, and facets: the verdicts of the functions."""
     people = study.without_raters(["r5", "r6"])
     f = gather(study, model=["r5", "r6"], margin=0.15, threshold=0.5, facets=["model"], **FEW)
     tests = sa.noninferiority_test(study, model=["r5", "r6"], margin=0.15)
@@ -66,7 +64,6 @@ def test_each_answer_is_that_of_its_function(study):
 
 
 def test_the_findings_hold_what_each_model_costs():
-    """A margin stands among the main findings beside a threshold, and for all models."""
     skill = [0.9, 0.9, 0.9, 0.9, 0.3]
     study = sa.simulate(120, 5, skill=skill, rng=2)
     cheap, dear = (
@@ -84,7 +81,6 @@ def test_the_findings_hold_what_each_model_costs():
 
 
 def test_repeats_are_answered_where_there_are_some(study):
-    """Raters who rated units again are compared with themselves without being asked for."""
     table = study.to_long()
     twice = sa.Annotations.from_long(pd.concat([table, table.head(60)]), duplicates="repeats")
     f = gather(twice, **FEW)
@@ -96,7 +92,6 @@ def test_repeats_are_answered_where_there_are_some(study):
 
 
 def test_models_that_nobody_named_are_no_people(study):
-    """Whether models agree with themselves is asked of all with facets; the others are named."""
     with pytest.warns(SetagreeWarning, match="'r6' has model as models do, and counts as people"):
         f = gather(study, model="r5", facets=["model"], **FEW)
     ((_, answer),) = answers(f)
@@ -104,7 +99,6 @@ def test_models_that_nobody_named_are_no_people(study):
 
 
 def test_what_has_no_answer_says_why(study):
-    """With one human there is no panel; the report is made all the same."""
     two = study.without_raters(["r2", "r3", "r4", "r6"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         f = gather(two, model="r5", margin=0.1, **FEW)
@@ -115,7 +109,6 @@ def test_what_has_no_answer_says_why(study):
 
 
 def test_the_report_and_the_command(study, tmp_path, monkeypatch):
-    """A path has its facets read; the command writes the same answers."""
     pytest.importorskip("typer", reason="the command needs the cli extra")
     from cli_support import ok
 

@@ -46,8 +46,6 @@ def finding_of(topic, found):
 
 
 class TestSentences:
-    """The main findings name the right things."""
-
     def test_the_culprits_are_named(self):
         """One label that one rater alone gives at random is the costly label and rater.
 
@@ -80,7 +78,6 @@ class TestSentences:
         assert "Left out" not in said
 
     def test_a_guesser_stands_out(self):
-        """Who answers by lot agrees with no other rater, and leaving out that rater gains most."""
         rng = np.random.default_rng(7)
         truth = rng.integers(4, size=150)
         rows = [
@@ -102,7 +99,6 @@ class TestSentences:
         )
 
     def test_units_that_cost_most_are_named(self):
-        """Five units are named, those with more ratings before those that only differ as much."""
         triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
         triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
         triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
@@ -143,7 +139,6 @@ class TestSentences:
         ],
     )
     def test_where_the_disagreement_lies(self, rows, said):
-        """The fewest units that hold half are counted, with what they hold; ties are said."""
         rows = [
             (f"r{g}", u, answer)
             for u, row in enumerate(rows.split(" / "))
@@ -168,7 +163,6 @@ class TestSentences:
         assert said["Raters"].endswith(" “w” uses “t” in 25 fewer of 100 units than the others.")
 
     def test_a_rater_who_gives_hardly_any_label(self):
-        """Three labels in 200 units are 0.015 a unit, not 0.0."""
         rows = [(r, u, "a, b" if u % 2 else "c, d") for u in range(200) for r in ("x", "y", "z")]
         rows += [("w", u, "a" if u < 3 else "") for u in range(200)]
         study = sa.Annotations.from_triples(rows, blank="empty")
@@ -177,7 +171,6 @@ class TestSentences:
         assert "gives 0.015 labels per unit, 2 fewer than the others." in said["Raters"]
 
     def test_over_how_many_raters_a_removal_was_possible(self):
-        """Without r0 or r1 only one unit has two ratings: r2 alone can be left out."""
         rows = [("r0", u, "ab"[u % 2]) for u in range(9)]
         rows += [("r1", u, "ab"[(u + (u % 3 == 0)) % 2]) for u in range(9)]
         study = sa.Annotations.from_triples([*rows, ("r2", 0, "a")])
@@ -192,7 +185,6 @@ class TestSentences:
         )
 
     def test_labels_that_tie_are_named_together(self):
-        """Each of three labels stands in two of three disagreements: none of them is left out."""
         pairs = ["joy calm", "calm anger", "anger joy", "x x", "y y", "z z"]
         rows = [(g, u, v) for u, row in enumerate(pairs) for g, v in enumerate(row.split())]
         found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
@@ -202,7 +194,6 @@ class TestSentences:
             assert f"“{name}” (33%)" in said["Labels"]
 
     def test_one_batch_stands_out(self):
-        """Of four batches the one that answers by lot is named, the others as they lie."""
         rng = np.random.default_rng(3)
         rows = []
         for u in range(160):
@@ -220,7 +211,6 @@ class TestSentences:
         assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
 
     def test_no_culprit(self):
-        """Where no test shows a rater to cost anything, the finding says so and names the test."""
         f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
         raters = f.results["raters"]
         assert not (raters["difference_low"] > 0).any()
@@ -229,7 +219,6 @@ class TestSentences:
         assert said["Raters"].endswith("; no removal raises it significantly.")
 
     def test_perfect_agreement(self):
-        """Where all agree there is no cost to name, and no distance makes a difference."""
         f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Units"] == "In all of 4 units the raters agree fully."
@@ -239,7 +228,6 @@ class TestSentences:
         assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
 
     def test_singles_are_counted(self):
-        """Units with one rating are said, in the singular and in the plural."""
         rows = text("a a / b b / a b / a . / . b")
         for n, words in ((2, "2 units (40%) have"), (1, "1 unit (25%) has")):
             f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
@@ -270,7 +258,6 @@ class TestSentences:
         assert said["Groups"] == "Fewer than two groups can be scored."
 
     def test_no_rater_can_be_left_out(self):
-        """Where nothing is left without any of the raters, there is no finding about them."""
         f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
         assert f.results["raters"]["difference"].isna().all()
         assert "Raters" not in {one.about for one in main_findings(f)}
@@ -306,7 +293,6 @@ class TestSentences:
     # one answer is far off on purpose
     @pytest.mark.filterwarnings("ignore::setagree.errors.FarAnswersWarning")
     def test_the_surest_rater_need_not_be_the_first(self):
-        """A rater whose removal helps by the test is named, although another might help more."""
         study = unsure_and_sure()
         raters = sa.by_rater(study, distance="interval").set_index("rater")
         assert raters.index[0] == "r4"
@@ -328,7 +314,6 @@ class TestSentences:
         assert "leave out the rater" not in said.get("Change", "")
 
     def test_without_a_rater_the_identical_ones_are_left(self):
-        """What is left without spread are two raters with identical answers, which is said."""
         rows = [[label, label, "c" if i % 3 == 0 else label] for i, label in enumerate("ab" * 15)]
         f = gather(annotations(rows), n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
@@ -341,7 +326,6 @@ class TestSentences:
         )
 
     def test_one_change(self):
-        """The number of changes tried is given, if it is the removal of one rater alone as well."""
         odd = [0, 1, 1, 0, 1, 0]
         rows = [
             ["ab"[i % 2], "a" if i % 10 == 1 else "ab"[i % 2], "ab"[odd[i % 6]]] for i in range(60)
@@ -353,7 +337,6 @@ class TestSentences:
         )
 
     def test_no_standard_error(self):
-        """Of mv-alpha it is not said that a rater's removal raises nothing: there is no test."""
         study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)
         found = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
@@ -370,14 +353,12 @@ class TestSentences:
         assert "significantly" not in said["Change"]
 
     def test_no_change_helps(self):
-        """Without a standard error, changes that only cost are not named."""
         found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
         worse = found.results["changes"].assign(difference=-0.1)
         found.results["changes"] = worse
         assert finding_of("changes", found) == ""
 
     def test_models_that_were_not_tested(self):
-        """Too few shared units give no verdict on any model, not a bad one."""
         study = sa.simulate(20, 6, rng=1)
         found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
@@ -386,7 +367,6 @@ class TestSentences:
         )
 
     def test_one_model_of_two_was_tested(self):
-        """The count is of the models that were tested."""
         rows = sa.simulate(40, 5, rng=1).to_triples()
         rows = [row for row in rows if row[0] != "r1" or row[1] in {"u1", "u2"}]
         study = sa.Annotations.from_triples(rows)
@@ -395,7 +375,6 @@ class TestSentences:
         assert "1 model that could be tested (of 2) may replace a human" in said
 
     def test_groups_of_another_coefficient(self, tmp_path):
-        """Groups that were scored by something else are not shown under the wrong head."""
         study = sa.simulate(40, 3, rng=1)
         batch = {unit: k % 2 for k, unit in enumerate(study.units)}
         for options in ({"coefficient": "fleiss_kappa"}, {"distance": "nominal"}):
@@ -441,7 +420,6 @@ class TestSentences:
         assert p[1] == pytest.approx(p[0], rel=0.5)
 
     def test_intervals_below_minus_one(self):
-        """The note of a table calls an interval that begins below −1 rough, and no other."""
         found = gather(sa.simulate(100, 3, rng=1), n_resamples=19, rng=1)
         for low, rough in ((-1.2, True), (-1.0, False)):
             found.results["pairs"] = found.results["pairs"].assign(low=low)
@@ -475,7 +453,6 @@ class TestSentences:
             assert word in next(one.note for one in sections(found) if one.id == "replication")
 
     def test_what_the_limits_were_proposed_for(self):
-        """Where credit is partial, the verdict says that its limits are for nominal agreement."""
         study = sa.simulate(60, 3, rng=1)
         said = {
             name: verdict_sentence(gather(study, distance=name, n_resamples=19, rng=1))
@@ -488,7 +465,6 @@ class TestSentences:
         assert "proposed" not in said["nominal"]
 
     def test_what_the_limits_were_proposed_for_is_said_once(self, tmp_path):
-        """Verdict and caution stand side by side in Markdown: only one of them says it."""
         study = sa.simulate(60, 3, rng=1)
         for name in ("nominal", "masi"):
             path = sa.report(study, tmp_path / f"{name}.md", distance=name, n_resamples=19, rng=1)
@@ -542,7 +518,6 @@ class TestSentences:
         ],
     )
     def test_confusions_of_the_least_p(self, p, said):
-        """Confusions whose p holds are named, those with more pairs beyond chance first."""
         rows = [
             ("a", "b", "instead", 100.0, 90.0, 100 / 90, 0.5),
             ("c", "d", "instead", 60.0, 10.0, 6.0, 0.3),
@@ -558,7 +533,6 @@ class TestSentences:
         assert finding_of("confusions", found) == (start + said if said else "")
 
     def test_too_few_units_to_clear_a_rater(self):
-        """Where the intervals reach far above 0, no rater is said to be without blame."""
         study = annotations(text("ab a ab / b b b / cd cd c / e e e / ef e ef / a ab a"))
         found = gather(study, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(found)}
@@ -569,7 +543,6 @@ class TestSentences:
         assert said["Raters"].endswith(f"but the intervals reach {reach}.")
 
     def test_repeats_are_counted(self):
-        """Answers that were dropped as repeats stand in what was left out, and in the methods."""
         rows = [(r, u, "ab"[u % 2]) for r in "xy" for u in range(6)] + [("x", 0, "b")]
         for kept, words in (("first", "the first was kept"), ("last", "the last was kept")):
             study = sa.Annotations.from_triples(rows, duplicates=kept)
@@ -584,7 +557,6 @@ class TestSentences:
             assert f"{again}, {words}." in methods_of(found).text
 
     def test_rows_that_do_not_count(self, tmp_path):
-        """Which rows of the table were read stands in what was left out, and in the methods."""
         path = tmp_path / "study.csv"
         rows = [f"u{u},{r},{'ab'[u % 2]},{u // 5}" for u in range(6) for r in "xy"]
         path.write_text("\n".join(["unit,rater,labels,repeat", *rows]), encoding="utf-8")
@@ -608,7 +580,6 @@ class TestSentences:
         assert "drop rater" not in set(found.results["changes"]["action"])
 
     def test_one_p_for_one_rater(self):
-        """A rater has one corrected p in the report, also where leaving out the rater is tried."""
         study = sa.simulate(60, 4, rng=6)
         rng = np.random.default_rng(0)
         bad = [("odd", u, {str(rng.choice(study.labels))}) for u in study.units]
@@ -624,14 +595,12 @@ class TestSentences:
         assert f"{found.n_claims} claims were looked at" in claims_note(found)
 
     def test_limits_are_not_for_percent_agreement(self):
-        """Agreement by chance alone would pass them."""
         found = gather(
             sa.simulate(30, 3, rng=1), coefficient="percent_agreement", n_resamples=19, rng=1
         )
         assert verdict_sentence(found).startswith("No verdict: ")
 
     def test_a_generator_has_no_seed(self, tmp_path):
-        """A Generator leaves no seed to report."""
         path = sa.report(
             sa.simulate(30, 3, rng=1),
             tmp_path / "r.md",
@@ -641,7 +610,6 @@ class TestSentences:
         assert "(seed None)" not in path.read_text()
 
     def test_two_ways_to_leave_out_a_rater(self, tmp_path):
-        """Mid-ranks of the whole study, or of the rest: the page says why the numbers differ."""
         drawn = np.random.default_rng(0).integers(1, 7, 25).tolist()
         rows = [
             (f"r{g}", u, drawn[u] if g == 3 else 1 + (u + (g == u % 5)) % 4)
@@ -663,8 +631,6 @@ class TestSentences:
 
 
 class TestStandouts:
-    """What stands out is judged by intervals."""
-
     @staticmethod
     def labels(*rows):
         """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
@@ -682,7 +648,6 @@ class TestStandouts:
         ],
     )
     def test_the_lowest_label(self, second, third, others):
-        """The lowest alpha counts where its interval ends below all others that are known."""
         rows = [("a", 0.2, 0.1, 0.3, 0.4), ("b", *second, 0.3), ("c", *third, 0.3)]
         found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
         said = plain(labels.summary(found, self.labels(*rows)))
@@ -692,7 +657,6 @@ class TestStandouts:
 
     @pytest.mark.parametrize(("n", "worst"), [(10, "a"), (9, "b")])
     def test_a_rare_label_is_not_the_lowest(self, n, worst):
-        """A label that fewer than 10 units hold is not named, however low its alpha."""
         rows = self.labels(
             ("a", 0.2, 0.1, 0.3, 0.4), ("b", 0.4, 0.3, 0.5, 0.3), ("c", 0.6, 0.5, 0.7, 0.3)
         )
@@ -709,7 +673,6 @@ class TestStandouts:
         assert not evenly_spread(odd, 1)
 
     def test_a_rare_label_changes_no_finding(self):
-        """A misspelt label beside five with equal parts is not counted as a sixth of them."""
         rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, 0.2) for k in range(5)])
         typo = pd.concat([rows, rows.iloc[:1].assign(label="typo", n_ratings=1)])
         typo["share_of_disagreement"] = [0.27, 0.22, 0.19, 0.16, 0.155, 0.005]
@@ -720,7 +683,6 @@ class TestStandouts:
         assert plain(said) == ("The disagreement is spread over 5 of 6 labels, 16% to 27% each.")
 
     def test_disagreement_on_rare_labels_alone_is_not_spread(self):
-        """Of a frequent label and two rare ones, which hold half each, the rare ones are named."""
         rows = self.labels(*[(name, 0.5, 0.4, 0.6, 0.5) for name in ("y", "z")], ("x", 1, 1, 1, 0))
         rows["n_ratings"] = [2, 2, 540]
         found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
@@ -728,8 +690,6 @@ class TestStandouts:
         assert "100% of the disagreement is about 2 of 3 labels: “y” (50%)" in plain(said)
 
     def test_ties_that_are_too_many_to_name(self):
-        """Labels with equal shares are counted together; more than three are not named."""
-
         def said(*shares):
             rows = self.labels(*[(str(k), 0.5, 0.4, 0.6, part) for k, part in enumerate(shares)])
             found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
@@ -746,7 +706,6 @@ class TestStandouts:
 
 
 def test_depths_of_a_hierarchy():
-    """Where the distance knows a hierarchy, its depths are those of `by_depth`."""
     study = sa.simulate(60, 3, n_labels=4, labels=["a/x", "a/y", "b/x", "b/y"], skill=0.6, rng=1)
     f = gather(study, distance=sa.distances.taxonomy("/"), n_resamples=19, rng=1)
     frame = sa.by_depth(study, parents="/", distance=sa.distances.taxonomy("/"))
@@ -783,7 +742,6 @@ def test_a_change_that_leaves_few_pairable_units_counts_them():
 
 
 def test_a_small_group_that_differs_is_named():
-    """Eight units without any agreement are why the groups differ: the finding names them."""
     good, poor = sa.simulate(60, 3, skill=0.95, rng=1), sa.simulate(8, 3, skill=0.0, rng=2)
     rows = [good.to_long(), poor.to_long().assign(unit=lambda t: "p" + t["unit"].astype(str))]
     study = sa.Annotations.from_long(pd.concat(rows))
@@ -794,7 +752,6 @@ def test_a_small_group_that_differs_is_named():
 
 
 def test_full_agreement_is_not_ranked():
-    """Nothing is listed for adjudication, ordered by a change or judged by a scale."""
     answers = [(r, u, "a" if u % 2 else "b") for u in range(30) for r in "xyz"]
     found = gather(sa.Annotations.from_triples(answers), n_resamples=19, rng=1)
     assert caution(found) == ""
@@ -809,7 +766,6 @@ def test_full_agreement_is_not_ranked():
 
 
 def test_identical_raters_leave_no_camps():
-    """Beside two raters who copied, nothing is made of the others' places on the map."""
     study = sa.simulate(60, 4, skill=0.6, rng=1)
     table = study.to_long()
     wide = table.pivot(index="unit", columns="rater", values="labels")
@@ -823,7 +779,6 @@ def test_identical_raters_leave_no_camps():
 
 
 def test_confusions_near_chance_are_no_finding():
-    """Of errors without any structure no confusion is named, however many pairs there are."""
     found = gather(sa.simulate(400, 3, n_labels=4, skill=0.5, rng=3), n_resamples=19, rng=1)
     assert len(found.results["confusions"])
     above = found.results["confusions"]["lift"].max()

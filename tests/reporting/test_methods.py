@@ -29,13 +29,10 @@ def alpha():
 
 
 def paragraph(result, **options):
-    """Return the paragraph without the references."""
     return methods_text(result, references=False, **options)
 
 
 class TestDesign:
-    """Who rated what, how often, and what was left out."""
-
     def test_the_walkthrough(self, alpha):
         """T1: 3 raters, 11 units, 32 ratings, 10 distinct sets of the 6 labels a b c d e i."""
         said = paragraph(alpha)
@@ -55,18 +52,15 @@ class TestDesign:
         assert "every rater rated every unit (22 ratings)" in said
 
     def test_singles_and_empty_sets(self):
-        """Units with one rating and empty sets are counted."""
         said = paragraph(sa.krippendorff_alpha(annotations(text("a a / {} b / {} . / {} a"))))
         assert "; 1 unit with a single rating." in said
         assert "the empty set (3 ratings, 43%) was an answer like any other" in said
 
     def test_same_number_of_other_raters(self):
-        """A crowd of which two rate each unit is not complete; all units have 2 ratings."""
         said = paragraph(sa.krippendorff_alpha(annotations(text("a a . / . b b / b . a"))))
         assert "the units have 2 ratings each, 6 ratings in all" in said
 
     def test_missing_cells(self):
-        """Cells without an answer are counted where they are known."""
         study = sa.Annotations.from_triples(
             [("x", 1, "a"), ("y", 1, None), ("z", 1, "b"), ("x", 2, "a"), ("y", 2, "a")]
         )
@@ -91,7 +85,6 @@ class TestDesign:
         assert paragraph(tally).startswith("Several raters annotated 3 units")
 
     def test_many_raters_begin_with_a_figure(self):
-        """Up to ten raters are spelled out."""
         assert paragraph(sa.simulate(20, 10, rng=1)).startswith("Ten raters")
         assert paragraph(sa.simulate(20, 11, rng=1)).startswith("11 raters")
 
@@ -102,8 +95,6 @@ def read_as(study, **options):
 
 
 class TestPolicies:
-    """How a study was read, which it remembers, is said."""
-
     @pytest.mark.parametrize(
         ("blank", "words"),
         [("missing", "taken as missing"), ("empty", "as the empty set"), ("error", "not allowed")],
@@ -141,7 +132,6 @@ class TestPolicies:
         ],
     )
     def test_markers_of_missing(self, missing, words):
-        """The answers that were read as no annotation are named, hidden signs spelled out."""
         assert words in read_as(annotations(T1), missing=missing)
         assert "as missing" not in read_as(annotations(T1), missing=[])
 
@@ -155,17 +145,13 @@ class TestPolicies:
         assert words not in read_as(of_numbers, case=case)
 
     def test_silence_without_them(self):
-        """Of a study that was built from arrays nothing is claimed."""
         said = paragraph(sa.krippendorff_alpha(sa.simulate(20, 3, rng=1)))
         assert "blank" not in said
         assert "twice" not in said
 
 
 class TestMeasures:
-    """Coefficients, distances and where the intervals come from."""
-
     def test_a_table_has_all_rows(self):
-        """Every coefficient with every distance has its estimate."""
         table = sa.agreement(annotations(T1), distance=["masi", "jaccard"], level=0.9)
         said = paragraph(table)
         for row in table:
@@ -176,7 +162,6 @@ class TestMeasures:
         assert "95% interval" in paragraph(table, level=0.95)
 
     def test_alpha_alone_needs_no_credit(self, alpha):
-        """Alpha uses the distance itself, so that d_max is not mentioned."""
         assert "d_max" not in paragraph(alpha)
 
     def test_ac1_and_ac2(self):
@@ -192,7 +177,6 @@ class TestMeasures:
         assert "the distance “mine” (defined by the authors)" in said
 
     def test_no_interval(self):
-        """mv-alpha has no analytic standard error, and none is claimed."""
         said = paragraph(sa.mv_alpha(annotations(T1)))
         assert "mv-alpha = 0.467" in said  # R: .4674643522
         assert "Standard errors" not in said
@@ -217,7 +201,6 @@ class TestMeasures:
         assert "of the units and raters" in paragraph(alpha, bootstrap=both)
 
     def test_all_arrangements(self):
-        """Where all arrangements are known there is nothing random, so no seed."""
         small = sa.krippendorff_alpha(annotations(text("a a / b b")))
         test = sa.permutation_test(small, n_resamples=999)
         assert test.exact
@@ -231,8 +214,6 @@ class TestMeasures:
 
 
 class TestResampled:
-    """What was resampled, and at which level, is said as it was done."""
-
     @pytest.fixture
     def alpha(self):
         """Return alpha of a study of 40 units."""
@@ -242,19 +223,16 @@ class TestResampled:
         ("level", "shown"), [(0.975, "97.5%"), (0.999, "99.9%"), (0.9, "90%"), (0.55, "55%")]
     )
     def test_levels_are_not_rounded(self, alpha, level, shown):
-        """A level is the one that was asked for: 0.999 is not 100%."""
         low, high = alpha.interval(level)
         assert f"{shown} interval {low:.3f} to {high:.3f}" in paragraph(alpha, level=level)
         assert f"the {shown} intervals are score intervals" in paragraph(alpha, level=level)
         assert level_text(level) == shown
 
     def test_a_level_that_is_no_number(self, alpha):
-        """It is refused in a sentence, as everywhere."""
         with pytest.raises(sa.SetagreeError, match=r"level='0\.9' must lie between 0 and 1"):
             paragraph(alpha, level="0.9")
 
     def test_an_interval_is_called_what_it_is(self, alpha):
-        """The bias-corrected interval is called BCa, that of quantiles percentile."""
         boot = sa.bootstrap(alpha, n_resamples=200, rng=3)
         low, high = boot.interval(0.9, method="BCa")
         assert f"90% BCa interval of 200 bootstrap resamples of the units is {low:.3f} to " in (
@@ -268,7 +246,6 @@ class TestResampled:
         assert f"{raters.n_undefined} of them undefined and left out, is {low:.3f} to " in text_
 
     def test_no_bca(self):
-        """Where all resamples lie on one side there is no BCa interval, but one of quantiles."""
         alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a a / b a")))
         below = alpha.estimate - np.linspace(0.1, 0.2, 50)
         boot = Bootstrap(alpha, below, "units")
@@ -282,7 +259,6 @@ class TestResampled:
         assert "bootstrap" not in paragraph(alike, bootstrap=boot)
 
     def test_undefined_is_left_out(self):
-        """A test and a bootstrap without a number are not reported as a dash."""
         with pytest.warns(sa.UndefinedAgreementWarning):
             alpha = sa.krippendorff_alpha(annotations(text("a a / a a")))
         boot = sa.bootstrap(alpha, n_resamples=9, rng=1)
@@ -293,7 +269,6 @@ class TestResampled:
         assert "undefined, because" in said
 
     def test_of_another_coefficient(self, alpha):
-        """What was resampled must be what is reported."""
         other = sa.krippendorff_alpha(alpha.study, distance="nominal")
         boot = sa.bootstrap(other, n_resamples=50, rng=3)
         test = sa.permutation_test(other, n_resamples=9, rng=3)
@@ -308,7 +283,6 @@ class TestResampled:
             paragraph(alpha, test=sa.permutation_test(elsewhere, n_resamples=9, rng=3))
 
     def test_of_one_of_several(self, alpha):
-        """In a table it is said which row was resampled."""
         table = sa.agreement(alpha.study, distance=["masi", "nominal"])
         test = sa.permutation_test(table["fleiss_kappa", "nominal"], n_resamples=9, rng=3)
         boot = sa.bootstrap(table["fleiss_kappa", "nominal"], n_resamples=9, rng=3)
@@ -317,8 +291,6 @@ class TestResampled:
         assert "interval of Fleiss' kappa with nominal of 9 bootstrap resamples" in said
 
     def test_a_distance_that_borrows_a_name(self, alpha):
-        """A function of the user's that is called masi is not Passonneau's."""
-
         def masi(A, B):
             return float(A != B)
 
@@ -329,7 +301,6 @@ class TestResampled:
         assert "Passonneau" in methods_text(alpha)
 
     def test_distances_that_know_the_labels(self, alpha):
-        """They are told by their formula, and cited where somebody proposed them."""
         tree = {alpha.study.labels[0]: "x"}
         for distance, source in (
             (sa.distances.taxonomy(tree, credit="lin"), "Lin, 1998"),
@@ -344,10 +315,7 @@ class TestResampled:
 
 
 class TestReferences:
-    """What is cited is listed, and nothing else."""
-
     def test_cited_and_listed_agree(self, alpha):
-        """Every (Author, year) has a line, every line is cited."""
         test = sa.permutation_test(alpha, n_resamples=99, rng=1)
         said, _, listed = methods_text(alpha, test=test).partition("\n\n")
         keys = re.findall(r"\(([A-Z][\w &-]+?), (\d{4})\)", said)
@@ -356,20 +324,17 @@ class TestReferences:
         assert listed.splitlines() == [one.text for one in known]
 
     def test_the_order_is_alphabetical_and_each_once(self):
-        """A reference that is cited twice stands once."""
         table = sa.agreement(annotations(T1), distance=["masi", "jaccard", "nominal"])
         listed = methods_text(table).partition("\n\n")[2].splitlines()
         assert listed == sorted(set(listed))
 
     @pytest.mark.parametrize("key", sorted(REFERENCES))
     def test_keys_fit_the_references(self, key):
-        """A reference has the year and the first author of its key."""
         author, year = key.rsplit(" ", 1)
         assert REFERENCES[key].text.startswith(author.split(" ")[0])
         assert f"({year})." in REFERENCES[key].text
 
     def test_every_name_is_known(self):
-        """Coefficients and built-in distances are all described; every source exists."""
         sources = {name: one.source for name, one in COEFFICIENTS.items() if one.source}
         assert set(sources) == set(COEFFICIENTS) - {"percent_agreement"}
         distances = [get_distance(name) for name in sa.distances.distance_names()]
@@ -379,13 +344,11 @@ class TestReferences:
 
     @pytest.mark.parametrize("name", [n for n in COEFFICIENTS if n != "mv_alpha"])
     def test_every_coefficient_has_a_text(self, name):
-        """Each coefficient is named with its estimate."""
         result = getattr(sa, name)(annotations(T2))
         assert f"= {result.estimate:.3f}" in paragraph(result)
 
     @pytest.mark.parametrize("name", sorted(sa.distances.distance_names()))
     def test_every_distance_has_a_text(self, name):
-        """Each distance has its formula in brackets."""
         rows = annotations(T2)
         if isinstance(get_distance(name), sa.distances.ScaleDistance):
             rows = annotations(numbers("1 2 / 2 2 / 3 3 / 5 4 / 1 1"))
@@ -401,12 +364,10 @@ class TestReferences:
     ],
 )
 def test_bad_options(alpha, options, error, words):
-    """Options are checked with a sentence."""
     with pytest.raises(error, match=re.escape(words)):
         methods_text(alpha, **options)
 
 
 def test_nothing_to_report():
-    """What is no study and no result is refused."""
     with pytest.raises(DataError, match="Expected a table, got a ndarray"):
         methods_text(np.zeros(3))

@@ -31,7 +31,6 @@ def with_model(name="bot"):
 
 @pytest.fixture(scope="module")
 def alone():
-    """Return what is found about the humans alone."""
     return gather(humans_only(), n_resamples=49, rng=1)
 
 
@@ -48,7 +47,6 @@ def table(f, name):
 
 
 def test_every_number_is_the_humans(alone, beside):
-    """Headline, chance, map and every frame are what they are without the model."""
     # Values stand in another order, which may move the last digit of a sum.
     assert beside.main.estimate == pytest.approx(alone.main.estimate, rel=1e-14)
     assert beside.main.interval() == pytest.approx(alone.main.interval(), rel=1e-13)
@@ -61,7 +59,6 @@ def test_every_number_is_the_humans(alone, beside):
 
 
 def test_the_sentences_are_the_humans(alone, beside):
-    """All main findings but the one about models are those without it; "spam" is in none."""
     said, without = (
         {one.about: plain(one.sentence) for one in main_findings(f)} for f in (beside, alone)
     )
@@ -71,7 +68,6 @@ def test_the_sentences_are_the_humans(alone, beside):
 
 
 def test_how_many_are_counted(beside):
-    """Humans and models are counted apart in headline, counts, table and methods."""
     assert plain(headline(beside)).startswith(
         "Among the 4 humans (1 model is left out), Krippendorff's alpha with the MASI distance is "
     )
@@ -85,7 +81,6 @@ def test_how_many_are_counted(beside):
 
 
 def test_the_section_compares(beside):
-    """The section of the model says what alpha is with and without it."""
     both = [sa.krippendorff_alpha(one).estimate for one in (humans_only(), with_model())]
     (note,) = (one.note for one in sections(beside) if one.id == "models")
     assert (
@@ -95,7 +90,6 @@ def test_the_section_compares(beside):
 
 
 def test_groups_are_of_humans():
-    """Units that only a model rated need no group; groups that count its answers are refused."""
     study = with_model()
     batch = {unit: k % 2 for k, unit in enumerate(humans_only().units)}
     f = gather(study, model="bot", groups=batch, n_resamples=19, rng=1)
@@ -111,7 +105,6 @@ def test_groups_are_of_humans():
 
 @pytest.mark.parametrize("panels", [{"model": ["bot"]}, {"model": ["bot"], "h": ["r1", "r2"]}])
 def test_a_panel_may_name_a_model(panels):
-    """Panels are who they name; "all others" of a panel are humans and models that it names."""
     rows = [*with_model().to_triples(), *(("bot 2", u, {"joy"}) for u in humans_only().units)]
     study = sa.Annotations.from_triples(rows)
     asked = {"model": ["bot", "bot 2"], "panels": panels, "n_resamples": 19, "rng": 1}
@@ -121,7 +114,6 @@ def test_a_panel_may_name_a_model(panels):
 
 
 def test_on_the_page(tmp_path):
-    """The page says beside the number whose it is."""
     pytest.importorskip("jinja2", reason="the page needs the report extra")
     pytest.importorskip("matplotlib", reason="the page needs the report extra")
     path = sa.report(with_model(), tmp_path / "x.html", model="bot", n_resamples=19, rng=1)
@@ -130,8 +122,6 @@ def test_on_the_page(tmp_path):
 
 
 class TestCommands:
-    """report and diagnose with --model."""
-
     @pytest.fixture(autouse=True)
     def _file(self, tmp_path, monkeypatch):
         """Work in a folder with the file of all raters, batches and days, and the humans'."""
@@ -149,7 +139,6 @@ class TestCommands:
         [(["--group", "batch"], "GROUPS"), (["--over-time", "day", "--window", "1"], "OVER TIME")],
     )
     def test_groups_and_windows(self, options, title):
-        """Groups and windows of time are those of the humans' file."""
         from cli_support import invoke
 
         common = ["--blank", "empty", "--resamples", "19", "--seed", "1", *options]

@@ -28,7 +28,6 @@ STUDIES = {
 
 @pytest.fixture(scope="module", params=STUDIES)
 def found(request):
-    """Return what is found about a study."""
     return gather(sa.simulate(**STUDIES[request.param], rng=7), **FEW)
 
 
@@ -44,7 +43,6 @@ def written(found, tmp_path):
 
 
 def section(f, name):
-    """Return a section by its id."""
     return next(one for one in sections(f) if one.id == name)
 
 
@@ -67,7 +65,6 @@ def squeezed(text):
 
 
 def test_half_of_the_disagreement_lies_in_as_many_units(found):
-    """The count of the sentence is that of the picture and that of the table's shares."""
     said, picture = told(found)["Units"], drawn(section(found, "units"))
     (n,) = re.findall(r"of the disagreement lies in (\d+) of", said)
     assert f"of the disagreement lies in the first {n} (" in picture
@@ -76,7 +73,6 @@ def test_half_of_the_disagreement_lies_in_as_many_units(found):
 
 
 def test_the_bound_of_chance_is_one_number(found):
-    """Sentence, picture and `PermutationTest.quantile` have the same 95th percentile."""
     (said,) = re.findall(r"have at most (\S+)", told(found)["Chance"])
     assert f"95% are at most {said}" in drawn(section(found, "chance"))
     test = found.results["chance"]
@@ -85,7 +81,6 @@ def test_the_bound_of_chance_is_one_number(found):
 
 
 def test_the_gain_is_that_of_the_table(found):
-    """The change that is named as the largest is the first of the table, with its numbers."""
     said = told(found).get("Change", "")
     if "the gain is largest" not in said:
         assert said == "" or "raise" in said
@@ -99,7 +94,6 @@ def test_the_gain_is_that_of_the_table(found):
 
 
 def test_the_range_of_pairs_is_that_of_the_table(found):
-    """What lies between the two numbers is counted; of few pairs the numbers are the ends."""
     (pairs,) = (one for one in sections(found) if one.id == "pairs")
     said = plain(pairs.lead)
     frame = found.results["pairs"]
@@ -118,7 +112,6 @@ def test_the_range_of_pairs_is_that_of_the_table(found):
 
 
 def test_the_command_has_the_sentences_of_the_report(found, written):
-    """Each main finding of `diagnose` is that of the report, word for word."""
     printed = squeezed(ok("diagnose", written, "--seed", "1", "--resamples", "99"))
     page = rendered(found, Name("study"), "markdown").replace("\\", "")
     page = squeezed(html.unescape(page))
@@ -128,7 +121,6 @@ def test_the_command_has_the_sentences_of_the_report(found, written):
 
 
 def test_a_pool_of_raters_is_not_these_raters(found):
-    """Where no rater has half of the units, the interval is about the pool of raters."""
     line = rendered(found, Name("study"), "markdown")
     most = np.bincount(found.study.rater_codes).max()
     pool = f"this pool of {found.study.n_raters} raters)"
@@ -146,7 +138,6 @@ def test_a_pool_of_raters_is_not_these_raters(found):
     ],
 )
 def test_only_the_largest_gain_is_called_that(difference, p, said):
-    """A gain is not called the largest of all beside a larger one that no test shows."""
     f = gather(sa.simulate(60, 3, rng=1), **FEW)
     table = f.results["changes"].iloc[[0, 1, 1, 1]].reset_index(drop=True)
     table.loc[1:, "action"], table.loc[1:, "target"] = "drop label", ["x", "y", "z"]
@@ -162,7 +153,6 @@ def test_only_the_largest_gain_is_called_that(difference, p, said):
 
 
 def test_models_have_one_verdict(tmp_path):
-    """Report and `panel` name each model with one decision, and `change` follows from its row."""
     study = sa.simulate(120, 6, skill=[0.9, 0.9, 0.9, 0.9, 0.98, 0.2], rng=2)
     frame = study.to_long()
     path = tmp_path / "models.csv"

@@ -51,18 +51,15 @@ def copied():
 
 
 def found(rows):
-    """Return what is found about answers."""
     return gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
 
 
 def first(f):
-    """Return the first of the main findings."""
     one, *_ = main_findings(f)
     return one.about, plain(one.sentence)
 
 
 def test_pairs_with_an_empty_set_are_counted():
-    """The pairs that differ and those with one empty set are those of a plain loop."""
     rows = rows_of(often_empty, 150)
     f = found(rows)
     pairs = [
@@ -84,7 +81,6 @@ def test_pairs_with_an_empty_set_are_counted():
 
 
 def test_one_answer_that_most_ratings_have():
-    """An answer in 90% of the ratings, or else a label, is named with its count."""
     rows = rows_of(mostly_one, 120)
     alone, held = (sum(p(v) for *_, v in rows) for p in ("yes".__eq__, lambda v: "yes" in v))
     assert f"The answer is “yes” in {alone} of 360 ratings (" in first(found(rows))[1]
@@ -93,7 +89,6 @@ def test_one_answer_that_most_ratings_have():
 
 
 def test_a_rater_who_never_varies():
-    """A rater with the empty set in 100 of 100 ratings is named, with the rate of the others."""
     f = found(rows_of(cem_empty, 100))
     assert first(f)[0] == "Pattern"
     others = ", the other raters in 0% of theirs."
@@ -101,7 +96,6 @@ def test_a_rater_who_never_varies():
 
 
 def test_raters_with_identical_answers():
-    """Two raters with the same 60 answers are named, with how often other pairs are identical."""
     rows = copied()
     given = {(r, u): v for r, u, v in rows}
     others = [p for p in combinations(["ann", "ben", "cem", "dot"], 2) if p != ("ann", "dot")]
@@ -124,7 +118,6 @@ def test_raters_with_identical_answers():
     ],
 )
 def test_no_label_is_advised_away(rows):
-    """Dropping a label is neither tried nor advised beside such a pattern."""
     f = found(rows)
     assert "drop label" not in set(f.results["changes"]["action"])
     said = {one.about: plain(one.sentence) for one in main_findings(f)}
@@ -132,7 +125,6 @@ def test_no_label_is_advised_away(rows):
 
 
 def test_no_rater_is_advised_away_beside_copies():
-    """Who differs from two raters with identical answers is not advised away."""
     rows = copied()
     rows = [(r, u, "a" if r == "cem" and u % 3 else v) for r, u, v in rows]
     f = found(rows)
@@ -153,7 +145,6 @@ def test_no_rater_is_advised_away_beside_copies():
     ],
 )
 def test_ordinary_studies_have_none(study):
-    """Ordinary studies have neither the finding nor the section."""
     f = gather(study, n_resamples=19, rng=1)
     assert f.results["patterns"] == []
     assert "Pattern" not in {one.about for one in main_findings(f)}

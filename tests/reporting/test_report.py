@@ -49,8 +49,6 @@ VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """Reads a page: its tags, that they are balanced, its texts, and the rows of its tables."""
-
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
         self.open, self.tags, self.ids, self.texts, self.tables = [], [], [], [], []
@@ -117,7 +115,6 @@ def study():
 
 @pytest.fixture(scope="module")
 def found(study):
-    """Return all that is found about it."""
     groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
     return gather(study, groups=groups, n_resamples=99, rng=1)
 
@@ -134,8 +131,6 @@ def needs_page():
 
 
 class TestNumbers:
-    """What the report says is what the library computes."""
-
     def test_headline_of_the_walkthrough(self):
         """T1: masi alpha 0.40257152 (= 27678/68753), score interval 0.0642031 to .7191400.
 
@@ -179,7 +174,6 @@ class TestNumbers:
         ],
     )
     def test_the_verdict_fits_both_ends_of_the_interval(self, word, ends, said):
-        """Sampling error is allowed for where the quoted interval lies on one side of the limit."""
         main = SimpleNamespace(
             standard_error=0.1,
             coefficient="krippendorff_alpha",
@@ -195,7 +189,6 @@ class TestNumbers:
         assert verdict_sentence(f) == said.format(by=by, allowing=allowing)
 
     def test_the_verdict_of_built_studies(self):
-        """Hundreds of units are surely too low; a few cannot tell; one unit gives no verdict."""
         low = gather(sa.simulate(300, 3, rng=1), n_resamples=19, rng=1)
         assert low.main.interval(method="score")[1] < 0.667
         assert verdict_sentence(low).startswith("Too low to rely on, by Krippendorff's limits")
@@ -211,7 +204,6 @@ class TestNumbers:
         assert verdict_sentence(one).startswith("No verdict. Too few rarer answers for an interval")
 
     def test_frames_are_those_of_the_library(self, study, found):
-        """Each frame is what the public function returns, and nothing else."""
         pd.testing.assert_frame_equal(found.results["labels"], sa.by_label(study))
         # The first reshuffles show that no confusion is above chance, and that no rater differs.
         confused = sa.confusions(study, n_resamples=99, rng=1)
@@ -225,7 +217,6 @@ class TestNumbers:
         assert np.array_equal(found.results["chance"].distribution, test.distribution)
 
     def test_options_reach_every_part(self, study):
-        """Coefficient, distance and level are those of all frames and of the panel."""
         f = gather(
             study, coefficient="fleiss_kappa", distance="jaccard", level=0.9, n_resamples=19, rng=1
         )
@@ -238,7 +229,6 @@ class TestNumbers:
         assert f"90% score interval {interval(low, high)}" in plain(headline(f))
 
     def test_panel_has_the_headline_first(self, study):
-        """The panel begins with the distance of the headline and names no pair twice."""
         f = gather(study, distance="dice", n_resamples=19, rng=1)
         names = [(row.coefficient, row.distance) for row in f.results["choices"]]
         assert names[0] == ("krippendorff_alpha", "dice")
@@ -247,7 +237,6 @@ class TestNumbers:
         assert {"scott_pi", "cohen_kappa"} <= {row.coefficient for row in two.results["choices"]}
 
     def test_a_coefficient_of_its_own_is_in_the_panel(self, study):
-        """A coefficient that the panel lacks is added; mv-alpha has distances of its own."""
         f = gather(study, coefficient="brennan_prediger", n_resamples=19, rng=1)
         assert ("brennan_prediger", "masi") in f.results["choices"].by_name
         f = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
@@ -255,7 +244,6 @@ class TestNumbers:
         assert "No verdict" in verdict_sentence(f)
 
     def test_reshuffles_are_fewer_where_the_study_is_large(self, monkeypatch):
-        """Ten million ratings are reshuffled at most, and 99 times at least."""
         assert estimates._RESHUFFLED == 10_000_000
         monkeypatch.setattr(estimates, "_RESHUFFLED", 130_000)
         f = gather(sa.simulate(300, 4, rng=1), n_resamples=999, rng=1)
@@ -265,7 +253,6 @@ class TestNumbers:
         assert few in said["chance"]
 
     def test_what_is_tried(self, found):
-        """At most three mergers, labels and raters are tried, the costliest ones."""
         changes = found.results["changes"]
         assert changes["action"].value_counts().drop("as it is").max() <= 3
         dropped = set(changes.loc[changes["action"] == "drop label", "target"])
@@ -281,7 +268,6 @@ class TestNumbers:
         assert set(changes.loc[changes["action"] == "drop rater", "target"]) == set(tried)
 
     def test_groups_may_come_ready(self, study, found):
-        """A frame of by_group is taken as it is; another frame is refused."""
         ready = gather(study, groups=found.results["groups"], n_resamples=19, rng=1)
         assert ready.results["groups"] is found.results["groups"]
         with pytest.raises(DataError, match="not what by_group returned"):
@@ -291,8 +277,6 @@ class TestNumbers:
 
 
 class TestTables:
-    """Cells as they are, and how they are shown and sorted."""
-
     def test_cells(self):
         """Every kind is shown, sorted and, where it has one, given its interval."""
         cell = (0.25, 0.125, 0.375)
@@ -308,7 +292,6 @@ class TestTables:
         assert Column("x", "text").sentence("ours") == ("ours",)
 
     def test_silent_columns_are_left_out(self):
-        """A column that is absent, all gaps, or a rate that is always 0 is not shown."""
         frame = pd.DataFrame({"a": [1, 2], "b": [np.nan, np.nan], "c_rate": [0.0, 0.0]})
         columns = [Column(name) for name in ("a", "b", "c_rate", "d")]
         table = table_of(frame, columns, "caption", limit=1, function="by_rater")
@@ -317,7 +300,6 @@ class TestTables:
         assert table.more == "The first 1 of 2; sa.by_rater returns all."
 
     def test_answers_side_by_side(self):
-        """Few ratings are shown with who gave them, many as counts, the most frequent first."""
         few = annotations(text("a ab a / {} b b"))
         said = [plain(sentence) for sentence in answers(few, ["u1", "u0"])]
         assert said == ["“b” (“r1” and “r2”); “{}” (“r0”)", "“a” (“r0” and “r2”); “a, b” (“r1”)"]
@@ -341,7 +323,6 @@ class TestTables:
         assert counts_line(found) == "3 units · 2 raters · 5 ratings · 3 distinct sets"
 
     def test_units_that_nobody_answered(self):
-        """They are counted and named once, beside those that only a model answered."""
         study = sa.Annotations.from_triples(
             [(who, unit, "ab"[unit - 1]) for who in ("ann", "ben") for unit in (1, 2)]
             + [("gpt", 1, "a"), ("gpt", 3, "a"), ("ann", 4, None), ("gpt", 4, None)]
@@ -352,7 +333,6 @@ class TestTables:
         assert rows["Units that only models rated"] == (1, "left out with them")
 
     def test_raters_without_any_rating(self):
-        """They are named, and the missing ratings are those of the grid and theirs."""
         study = sa.Annotations.from_triples(
             [(who, unit, "ab"[unit - 1]) for who in ("ann", "ben") for unit in (1, 2)]
             + [("cem", 1, None), ("cem", 2, None), ("ann", 3, "a"), ("ben", 3, None)]
@@ -365,7 +345,6 @@ class TestTables:
         assert (n, "2 of them of raters without any rating" in fate) == (3, True)
 
     def test_fate_of_singles(self):
-        """Alpha leaves units with one rating out; kappa uses them for chance."""
         study = annotations(text("a a / b b / a ."))
         for make, word in ((sa.krippendorff_alpha, "left out"), (sa.fleiss_kappa, "used for")):
             said = {what: fate for what, _, fate in contents(study, make(study))}
@@ -374,7 +353,6 @@ class TestTables:
 
 @pytest.fixture(scope="module")
 def path(study, tmp_path_factory):
-    """Return the path of a page with groups."""
     needs_page()
     groups = pd.Series({unit: f"batch {k % 3}" for k, unit in enumerate(study.units)})
     path = tmp_path_factory.mktemp("page") / "study.html"
@@ -383,7 +361,6 @@ def path(study, tmp_path_factory):
 
 
 def test_the_path_in_a_notebook(study, tmp_path, monkeypatch):
-    """The result is a path that is printed as text and shown as a link; it remains a path."""
     monkeypatch.chdir(tmp_path)
     name = "a & <b> 1.md"
     relative = report(study, name, n_resamples=19, rng=1)
@@ -402,10 +379,7 @@ def test_the_path_in_a_notebook(study, tmp_path, monkeypatch):
 
 
 class TestPage:
-    """The page is whole, self-contained and says it all without a script."""
-
     def test_it_says_what_was_found(self, path, found):
-        """Headline, findings, every section and the methods paragraph are on the page."""
         page = page_of(path)
         assert "Round 2" in page.text
         assert "(these raters)" in page.text
@@ -419,7 +393,6 @@ class TestPage:
             assert " ".join(line.split()) in page.text
 
     def test_tables_hold_the_numbers(self, path, study):
-        """The rows of the labels are those of by_label, three decimals of each alpha."""
         rows = page_of(path).table("Label")
         frame = sa.by_label(study)
         assert [row[0] for row in rows] == list(frame["label"])
@@ -427,7 +400,6 @@ class TestPage:
             assert row[2].split()[0].replace("−", "-") == f"{alpha:.3f}"
 
     def test_it_needs_nothing(self, path):
-        """There is no address in an attribute, one script with its hash, and no inline handler."""
         html = path.read_text(encoding="utf-8")
         page = Page(html)
         for tag, attributes in page.tags:
@@ -442,7 +414,6 @@ class TestPage:
         assert policy.startswith("default-src 'none'")
 
     def test_it_is_sane_for_a_screen_reader(self, path):
-        """One h1, heads with scope, captions, pictures with a description, ids that are unique."""
         page = page_of(path)
         tags = [tag for tag, _ in page.tags]
         assert tags.count("h1") == 1
@@ -456,7 +427,6 @@ class TestPage:
         assert set(targets) <= set(page.ids)
 
     def test_the_same_seed_gives_the_same_file(self, path, study, tmp_path):
-        """Two runs with one seed give the same bytes."""
         groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
         again = report(
             study, tmp_path / "x.html", groups=groups, title="Round 2", n_resamples=99, rng=1
@@ -464,7 +434,6 @@ class TestPage:
         assert again.read_bytes() == path.read_bytes()
 
     def test_hostile_text_stays_text(self, tmp_path):
-        """Hostile labels, raters, units, groups and titles add no tag, and long ones are cut."""
         needs_page()
         study = hostile_study()
         groups = {unit: f"<b>{k % 3}</b>" for k, unit in enumerate(study.units)}
@@ -487,13 +456,11 @@ class TestPage:
     )
     @pytest.mark.filterwarnings("ignore::setagree.UndefinedAgreementWarning")
     def test_small_and_odd_studies(self, rows, tmp_path):
-        """Undefined, tiny and numeric studies have a page as well."""
         needs_page()
         path = report(annotations(rows), tmp_path / "x.html", n_resamples=19, rng=1)
         assert "Main findings" in page_of(path).text
 
     def test_negative_estimates_stand_on_the_ruler(self, tmp_path):
-        """Below zero the ruler begins further left, and every position lies on it."""
         needs_page()
         path = report(annotations(text("a b / b a / a b / b a / a a")), tmp_path / "x.html", rng=1)
         places = [
@@ -518,8 +485,6 @@ class TestPage:
 
 
 class TestMarkdown:
-    """The same findings as Markdown."""
-
     def test_same_findings(self, found):
         """Every finding, section and table cell of the page stands there."""
         markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
@@ -533,7 +498,6 @@ class TestMarkdown:
             assert f"- **{one.about}.** " in markdown
 
     def test_tables_are_rectangular(self, found):
-        """Each row of a table has as many cells as its head."""
         markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
         blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
         assert len(blocks) > 5
@@ -542,7 +506,6 @@ class TestMarkdown:
             assert len(cells) == 1
 
     def test_hostile_text_stays_text(self, tmp_path):
-        """No tag, link, cell or emphasis is opened by a label."""
         path = report(hostile_study(), tmp_path / "x.md", n_resamples=19, rng=1)
         markdown = path.read_text(encoding="utf-8")
         assert "<script" not in markdown
@@ -551,17 +514,13 @@ class TestMarkdown:
         assert as_markdown("a|b_*<i>&") == r"a\|b\_\*&lt;i&gt;&amp;"
 
     def test_chosen_by_ending_or_by_name(self, study, tmp_path):
-        """An ending .md chooses Markdown, and so does the format by name."""
         for name, form in (("a.md", None), ("b.markdown", None), ("c.txt", "markdown")):
             path = report(study, tmp_path / name, format=form, n_resamples=19, rng=1)
             assert path.read_text(encoding="utf-8").startswith(f"# {path.stem}\n")
 
 
 class TestWriting:
-    """A file appears whole or not at all."""
-
     def test_failure_leaves_the_old_file(self, study, tmp_path, monkeypatch):
-        """Where the writing fails, the old file stays and nothing else is left."""
         path = tmp_path / "report.md"
         path.write_text("old", encoding="utf-8")
 
@@ -575,7 +534,6 @@ class TestWriting:
         assert list(tmp_path.iterdir()) == [path]
 
     def test_interrupt_leaves_the_old_file(self, study, tmp_path, monkeypatch):
-        """So it does where somebody interrupts the work."""
         path = tmp_path / "report.md"
         path.write_text("old", encoding="utf-8")
 
@@ -588,7 +546,6 @@ class TestWriting:
         assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["old"]
 
     def test_the_old_mode_is_kept(self, study, tmp_path):
-        """A file that is replaced keeps who may read it."""
         path = tmp_path / "report.md"
         path.write_text("old", encoding="utf-8")
         path.chmod(0o640)
@@ -596,7 +553,6 @@ class TestWriting:
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
     def test_impossible_targets_are_refused_before_any_work(self, study, tmp_path, monkeypatch):
-        """A folder that is absent, and a path that is a folder, are refused at once."""
         monkeypatch.setattr(report_module, "gather", None)
         with pytest.raises(FileError, match="There is no folder"):
             report(study, tmp_path / "absent" / "x.md")
@@ -606,7 +562,6 @@ class TestWriting:
             report(study, tmp_path / "x.docx", format="docx")
 
     def test_no_browser_is_a_sentence(self, study, tmp_path, monkeypatch):
-        """Without a browser a PDF is refused before any work, and the sentence says what to do."""
         needs_page()
         monkeypatch.setattr(report_module, "gather", None)
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -617,7 +572,6 @@ class TestWriting:
 
     @pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
     def test_a_browser_that_fails(self, study, tmp_path, monkeypatch):
-        """What the browser said last is in the sentence, and nothing is written."""
         needs_page()
         stand_in = tmp_path / "chromium"
         stand_in.write_text("#!/bin/sh\necho out of paper >&2\nexit 3\n")
@@ -629,7 +583,6 @@ class TestWriting:
 
     @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
     def test_a_missing_extra_is_a_sentence(self, study, tmp_path, monkeypatch, absent):
-        """Without jinja2 or matplotlib the page says what to install; Markdown needs neither."""
         monkeypatch.setitem(sys.modules, absent, None)
         with pytest.raises(MissingDependencyError, match=re.escape('"setagree[report]"')):
             report(study, tmp_path / "x.html")
@@ -637,7 +590,6 @@ class TestWriting:
         report(study, tmp_path / "x.md", n_resamples=19, rng=1)
 
     def test_what_is_no_study(self, study, tmp_path):
-        """A tally, a frame and an agreement are refused with what to do."""
         tally = sa.Tally.from_annotations(study)
         frame = study.to_long().rename(columns={"rater": "by whom"})
         for thing, words in (
@@ -656,12 +608,10 @@ class TestWriting:
             report(study, tmp_path / "x.md", n_resamples=0)
 
     def test_half_a_character_is_spelled_out(self, tmp_path):
-        """A title with half a surrogate pair does not stop the writing."""
         path = report(sa.simulate(20, 3, rng=1), tmp_path / "x.md", title="a\ud800", rng=1)
         assert path.read_text(encoding="utf-8").startswith("# a\\\\ud800")
 
     def test_generators_have_no_seed_to_print(self, study, tmp_path):
-        """A Generator is accepted; its seed is unknown, and none is printed."""
         f = gather(study, n_resamples=19, rng=np.random.default_rng(1))
         assert f.seed is None
         assert "seed" not in methods_of(f).text
@@ -690,17 +640,13 @@ def by_id(f):
 
 
 class TestPanels:
-    """What the report says of models, panels and the map."""
-
     def test_what_stands_beside_the_headline_is_cited(self, found):
-        """Gwet's coefficient, and each distance of the table of choices, has its source."""
         said, _, references = methods_of(found).text.partition("\n\n")
         assert "Gwet's AC2 (Gwet, 2008) and percent agreement; the other distances are " in said
         assert "Jaccard (Jaccard, 1912)" in said
         assert "Computing inter-rater reliability and its variance" in references
 
     def test_numbers_are_those_of_the_library(self, five, compared):
-        """Test, scores, replication and map are what the public functions return."""
         (test,) = compared.results["models"].tests
         pd.testing.assert_frame_equal(test.humans, sa.alt_test(five, model="r5")["r5"].humans)
         humans = ["r1", "r2", "r3", "r4"]
@@ -714,7 +660,6 @@ class TestPanels:
         pd.testing.assert_frame_equal(compared.results["map"].table, mapped.table)
 
     def test_the_distance_reaches_them(self, five):
-        """The distance of the headline is that of test, replication and map."""
         f = gather(five, model="r5", panels={"a": ["r1"]}, distance="dice", n_resamples=19, rng=1)
         parts = (f.results["models"].tests[0], f.results["replication"], f.results["map"])
         assert {part.distance for part in parts} == {"dice"}
@@ -779,7 +724,6 @@ class TestPanels:
         assert "Torgerson" not in silent
 
     def test_references_as_bibtex(self, study, tmp_path):
-        """One folded block has every reference of the paragraph, and the software."""
         references = methods_of(gather(study, n_resamples=19, rng=1)).text.partition("\n\n")[2]
         years = sorted(re.findall(r"\((\d{4})\)", references))
         for ending in ("md", "html"):
@@ -795,7 +739,6 @@ class TestPanels:
             assert text.count("@software{") == 1
 
     def test_several_models(self, five):
-        """Models are ranked, each has a section; the best leads the finding."""
         f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)
         assert [test.model for test in f.results["models"].tests] == ["r5", "r4"]
         found = by_id(f)
@@ -810,7 +753,6 @@ class TestPanels:
         assert "winning rate" in methods_of(f).text
 
     def test_no_model_passes(self):
-        """Models that answer at random replace nobody."""
         study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
         f = gather(study, model=["r4", "r5"], n_resamples=19, rng=1)
         assert plain(by_id(f)["models"].lead).startswith(
@@ -818,7 +760,6 @@ class TestPanels:
         )
 
     def test_too_few_humans(self, five):
-        """Two humans are no test, which the report says; the consensus is still compared."""
         two = sa.simulate(50, 3, rng=1)
         f = gather(two, model="r3", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
@@ -833,7 +774,6 @@ class TestPanels:
             gather(two, model=["r1", "r2", "r3"], n_resamples=19)
 
     def test_too_few_units(self):
-        """Where no human shares thirty units with the model, the reason is said."""
         f = gather(sa.simulate(20, 5, rng=1), model=["r5", "r4"], n_resamples=19, rng=1)
         found = by_id(f)
         assert plain(found["model-1"].lead) == (
@@ -843,7 +783,6 @@ class TestPanels:
         assert "Calderon" not in methods_of(f).text
 
     def test_nothing_to_compare(self):
-        """A model alone on its units has no consensus; few testable humans are warned of."""
         rows = [(r, u, "ab"[u % 2]) for r in "wxyz" for u in range(8)]
         rows += [("m", u, "a") for u in range(8, 12)]
         f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
@@ -871,7 +810,6 @@ class TestPanels:
         assert list(tmp_path.iterdir()) == []
 
     def test_long_work_is_left_out(self, five, monkeypatch):
-        """A map that takes long is left out and the report says so; so are humans' scores."""
         monkeypatch.setattr(raters, "_MAP_WORK", 10)
         monkeypatch.setattr(models, "_SCORED", 10)
         f = gather(five, model="r5", n_resamples=19, rng=1)
@@ -907,7 +845,6 @@ class TestPanels:
             raters.compute_map(replace(f, study=lone))
 
     def test_camps_never_contradict_the_pairs(self, five):
-        """Rater clusters that agree no more within than across are none, whatever the map says."""
         f = gather(five, n_resamples=19, rng=1)
         cluster = {"r1": 1, "r2": 1, "r3": 2, "r4": 2, "r5": 2}
         table = f.results["map"].table.assign(cluster=pd.Series(cluster))
@@ -948,7 +885,6 @@ class TestPanels:
         assert plain(by_id(f)["map"].lead).startswith("No clusters: the raters form no clearer")
 
     def test_map_of_few(self):
-        """Of four raters one shares no unit with the others: three can form no clusters."""
         rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
         f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
         said = "No verdict: fewer than four raters can form no clusters."
@@ -957,20 +893,17 @@ class TestPanels:
         assert "reshuffles" not in by_id(f)["map"].note
 
     def test_no_resample_is_defined(self, compared):
-        """Where no resample of the panels is defined there is no interval, and none is said."""
         nothing = replace(compared.results["replication"], distribution=np.full(9, np.nan))
         f = replace(compared, results={**compared.results, "replication": nothing})
         assert "%" not in plain(by_id(f)["replication"].lead)
         assert "percentile" not in methods_of(f).text
 
     def test_many_names_are_cut(self):
-        """Of a cluster three are named."""
         rows = [(r, u, "ab"[(u + (r > 4)) % 2]) for r in range(10) for u in range(12)]
         f = gather(sa.Annotations.from_triples(rows), n_resamples=99, rng=1)
         assert "5 (“0”, “1”, “2” and 2 more)" in plain(by_id(f)["map"].lead)
 
     def test_undefined_panels(self):
-        """Where kappa_x or its normalised value is undefined, the reason is said."""
         rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(6)]
         rows += [("y", u, "a") for u in range(6)]
         f = gather(sa.Annotations.from_triples(rows), panels={"one": ["y"]}, n_resamples=19, rng=1)
@@ -1040,7 +973,6 @@ class TestPanels:
         assert told == 2 - drawn
 
     def test_hostile_models_and_panels(self, tmp_path):
-        """Hostile names of models and panels open no tag, link or cell."""
         needs_page()
         study = hostile_study()
         raters = study.raters.tolist()
@@ -1075,10 +1007,7 @@ def unfollowed():
 
 
 class TestChangesThatCannotBe:
-    """Rows without an estimate say why."""
-
     def test_the_others_stand(self, unfollowed):
-        """What can be made is that of what_if; what cannot is last, with the reason."""
         frame = unfollowed.results["changes"]
         assert frame["action"].iloc[0] == "as it is"
         gone = frame[frame["action"] == "drop label"]
@@ -1089,7 +1018,6 @@ class TestChangesThatCannotBe:
         assert set(frame["distance"]) == {unfollowed.main.distance}
 
     def test_they_are_said(self, unfollowed):
-        """The table shows a dash and the reason, and no finding is about them."""
         table = by_id(unfollowed)["changes"].table
         assert table.columns[-1].heading() == "Reason"
         rows = [[plain(c.sentence(x)) for x, c in zip(row, table.columns, strict=True)]
@@ -1120,7 +1048,6 @@ class TestChangesThatCannotBe:
 
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
-    """Where raters make too many pairs, the section says how many and which function compares."""
     monkeypatch.setattr("setagree.reporting.sections.raters._PAIRED", 5)
     f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
     assert "pairs" not in f.results
@@ -1132,8 +1059,6 @@ def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
 
 
 def test_a_part_that_fails_says_why(study, monkeypatch):
-    """Where one diagnosis cannot be made, its section says why and the others stand."""
-
     def refused(*_, **__):
         raise DataError("too large.")
 
@@ -1146,6 +1071,5 @@ def test_a_part_that_fails_says_why(study, monkeypatch):
 
 
 def test_the_template_is_part_of_the_package():
-    """Page, style and script lie inside the package, where the build includes them."""
     folder = Path(sa.__file__).parent / "reporting" / "templates"
     assert {each.name for each in folder.iterdir()} == {"report.html.j2", "report.css", "report.js"}

@@ -65,7 +65,6 @@ def _toy(monkeypatch):
 
 @pytest.mark.usefixtures("_toy")
 def test_a_section_is_in_the_page(study, tmp_path):
-    """Finding, table, picture and method stand in the page and its list of sections."""
     pytest.importorskip("jinja2", reason="the page needs the report extra")
     pytest.importorskip("matplotlib", reason="the page needs the report extra")
     page = report(study, tmp_path / "x.html", n_resamples=19, rng=1).read_text(encoding="utf-8")
@@ -79,7 +78,6 @@ def test_a_section_is_in_the_page(study, tmp_path):
 
 @pytest.mark.usefixtures("_toy")
 def test_a_section_is_in_markdown(study, tmp_path):
-    """Finding, table and method with its source stand in Markdown; each size has its row."""
     text = report(study, tmp_path / "x.md", n_resamples=19, rng=1).read_text(encoding="utf-8")
     assert "- **Toy.** The toy likes r1." in text
     assert "## A toy section" in text
@@ -94,7 +92,6 @@ def test_a_section_is_in_markdown(study, tmp_path):
 
 @pytest.mark.usefixtures("_toy")
 def test_a_section_is_in_diagnose(study, tmp_path, monkeypatch):
-    """The command says the finding and prints the table."""
     pytest.importorskip("typer", reason="the command needs the cli extra")
     from cli_support import invoke
 
@@ -108,8 +105,6 @@ def test_a_section_is_in_diagnose(study, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_found(study, monkeypatch):
-    """A topic that fails ends the report, unless it is optional: then the report says why."""
-
     def refused(_):
         raise DataError("no toys here.")
 
@@ -124,14 +119,11 @@ def test_what_cannot_be_found(study, monkeypatch):
 
 
 def test_names_are_unique():
-    """No two topics have one name, which sections and results go by."""
     names = [topic.id for topic in findings.TOPICS]
     assert len(set(names)) == len(names)
 
 
 class TestSampled:
-    """Of a weighted sample each section is weighted, or says that it is not."""
-
     WITHOUT = "are counted over the units of the sample, without their weights."
 
     def test_weights(self):
@@ -171,7 +163,6 @@ class TestSampled:
         ],
     )
     def test_drawn_otherwise(self, drawn, said):
-        """Where units were drawn in clusters or strata, notes state what ignores that."""
         study = sa.simulate(30, 4, rng=3)
         study = study.with_units(
             {
@@ -230,7 +221,6 @@ class TestSampled:
         assert f.main.standard_error == pytest.approx(plainly / 2)
 
     def test_a_rare_answer(self):
-        """The verdict has the reason for a missing interval."""
         rows = [["a"] * 4] * 37 + [["<b>"] * 4, ["<b>"] * 4, ["a", "a", "a", "<b>"]]
         study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
         f = gather(study, n_resamples=19, rng=1)

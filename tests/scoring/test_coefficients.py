@@ -17,7 +17,6 @@ every_function = pytest.mark.parametrize("name", COEFFICIENTS)
 
 @every_function
 def test_the_function_scores_its_coefficient(name):
-    """Each function gives the coefficient of its name, with the distance asked for."""
     result = getattr(sa, name)(SETS, distance="jaccard")
     assert (result.coefficient, result.distance) == (name, "jaccard")
     table = sa.agreement(SETS, coefficient=name, distance="jaccard")
@@ -57,7 +56,6 @@ def test_docstring(name):
 
 @every_function
 def test_a_table_is_read(name):
-    """A table with the usual columns is scored as the study that it holds."""
     study = sa.Annotations.from_triples(
         [("x", 1, "a"), ("y", 1, "a"), ("x", 2, "b"), ("y", 2, "a")]
     )
@@ -68,14 +66,12 @@ def test_a_table_is_read(name):
 
 @every_function
 def test_a_table_with_other_columns(name):
-    """Where columns have other names, the error says the line that builds the study."""
     with pytest.raises(DataError, match=r"setagree\.Annotations\.from_long\(table, unit=\.\.\., "):
         getattr(sa, name)(pd.DataFrame({"doc": [1], "who": ["x"], "said": ["a"]}))
 
 
 @every_function
 def test_unknown_distance(name):
-    """A misspelt distance is answered with the near one."""
     with pytest.raises(OptionError, match=r"'jacard' is unknown\. Did you mean 'jaccard'"):
         getattr(sa, name)(SETS, distance="jacard")
 

@@ -64,7 +64,6 @@ STUDY = study_of()
 @settings(max_examples=25, deadline=None)
 @given(rows=STUDIES)
 def test_equal_the_reference(distance, rows):
-    """Every coefficient of any small study equals exact fractions."""
     name = distance.__name__
     d_max = reference.largest(reference.values_of(rows), distance, name)
     for coefficient in ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac"):
@@ -81,7 +80,6 @@ def test_equal_the_reference(distance, rows):
 
 
 def test_label_sets_are_the_special_case():
-    """Of plain sets both are Jaccard's and Hamming's numbers, of mv-alpha and the ceiling, too."""
     study = annotations(T1)
     for degrees, sets in (("ruzicka", "jaccard"), ("manhattan", "hamming")):
         for coefficient in (sa.krippendorff_alpha, sa.conger_kappa, sa.mv_alpha):
@@ -98,7 +96,6 @@ def test_label_sets_are_the_special_case():
 
 
 def test_the_default_and_what_a_function_gets():
-    """The default compares degrees; a function of one's own gets label sets that know them."""
     assert [row.distance for row in sa.agreement(STUDY)] == ["ruzicka"] * 2
     assert {"b 0.75", "a 0.75, b 0.25"} & {*sa.weights(STUDY).to_frame().index}
     own = sa.krippendorff_alpha(STUDY, distance=lambda A, B: float(ruzicka(A, B)))
@@ -129,7 +126,6 @@ def test_the_default_and_what_a_function_gets():
 
 @pytest.mark.parametrize("name", ["by_label", "confusions", "crowdtruth", "next_ratings"])
 def test_what_does_not_look_at_degrees_says_so(name):
-    """Raters who spread other degrees over the same labels look alike there; plain sets are."""
     options = {"next_ratings": {"budget": 1}}.get(name, {})
     apart = [("ann", {"a": 0.9, "b": 0.1}), ("bob", {"a": 0.1, "b": 0.9})]
     study = sa.Annotations.from_triples(
@@ -144,7 +140,6 @@ def test_what_does_not_look_at_degrees_says_so(name):
 
 
 def test_the_report_says_where_degrees_do_not_count(tmp_path):
-    """Labels and confusions are about what was given; a merge has no degree and is not tried."""
     text = sa.report(STUDY, tmp_path / "a.md", n_resamples=19, rng=1).read_text(encoding="utf-8")
     assert "That is about which labels were given, whatever their degrees." in text
     assert "Any degree above 0 is a yes." in text
@@ -155,7 +150,6 @@ def test_the_report_says_where_degrees_do_not_count(tmp_path):
 
 
 def test_everything_that_takes_a_distance(tmp_path):
-    """Inference, diagnosis, panels and the report take degrees as they take label sets."""
     alpha = sa.krippendorff_alpha(STUDY)
     assert 0.2 < alpha.estimate < 0.9
     assert sa.bootstrap(alpha, n_resamples=99, rng=1).standard_error > 0
@@ -178,7 +172,6 @@ def test_everything_that_takes_a_distance(tmp_path):
 
 
 def test_one_answer_from_several():
-    """The answer nearest to all; what decides label by label has no degree to give."""
     study = sa.Annotations.from_triples([
         ("ann", 1, Degrees({"a": 0.75})), ("bob", 1, Degrees({"a": 0.75})),
         ("cem", 1, Degrees({"a": 0.25})), ("ann", 2, "b"), ("bob", 2, "b"),
@@ -195,7 +188,6 @@ def test_one_answer_from_several():
 
 
 def test_merges_have_no_degree():
-    """A label with degrees can be dropped; what one label of several has as degree is not known."""
     tried = sa.what_if(STUDY)
     assert set(tried["action"]) == {"as it is", "drop label", "drop rater"}
     kept = sa.Annotations.from_triples(
@@ -213,7 +205,6 @@ def test_merges_have_no_degree():
 
 
 def test_a_model_with_or_without_degrees():
-    """A model's table is read with the column of degrees if it has one; its labels have 1 else."""
     human = pd.DataFrame(
         [(u, r, "joy", d) for u in "xy" for r, d in (("ann", 0.5), ("bob", 1))],
         columns=["unit", "rater", "labels", "sure"],
@@ -227,7 +218,6 @@ def test_a_model_with_or_without_degrees():
 
 
 def test_no_engine_reduces_degrees(tmp_path):
-    """Files that are reduced piece by piece say so."""
     pd.DataFrame({"unit": [1], "rater": [1], "labels": ["a"], "d": [1]}).to_csv(tmp_path / "a.csv")
     from setagree.large.opening import open_study
     from setagree.study.reading import Plan, Reading

@@ -32,7 +32,6 @@ both = pytest.mark.parametrize("rows", [AGREED, ALIKE])
 
 
 def study(rows):
-    """Return the study of rows of answers."""
     return annotations(text(rows))
 
 
@@ -57,8 +56,6 @@ def files(tmp_path, monkeypatch):
 
 
 class TestAgreement:
-    """What a coefficient and the table say."""
-
     COEFFICIENTS = (
         *("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "cohen_kappa", "scott_pi"),
         *("gwet_ac", "brennan_prediger", "percent_agreement"),
@@ -67,7 +64,6 @@ class TestAgreement:
     @both
     @pytest.mark.parametrize("name", COEFFICIENTS)
     def test_every_coefficient(self, name, rows):
-        """The estimate stays; the interval and p are nan, with the reason, in every form."""
         one = getattr(sa, name)(study(rows))
         assert np.isfinite(one.estimate)
         assert one.standard_error == 0
@@ -79,13 +75,11 @@ class TestAgreement:
         assert "95%" not in repr(one)
 
     def test_rounding_is_no_spread(self):
-        """Thirds and sevenths leave a standard error of some 1e-17, which counts as 0."""
         one = sa.fleiss_kappa(study("a b ab / b ab a / ab a b / a ab b"), distance="masi")
         assert one.standard_error == 0
         assert one.standard_error_reason == "All units disagree alike"
 
     def test_units_that_can_disagree_are_counted(self):
-        """A unit with one rating can show no disagreement, so it is not among the n."""
         one = sa.krippendorff_alpha(study("a a / b b / c ."))
         assert one.standard_error_reason == "No disagreement was seen in 2 units"
 
@@ -100,7 +94,6 @@ class TestAgreement:
         assert one.standard_error_reason == "All units disagree alike"
 
     def test_where_there_is_an_interval(self):
-        """There is no reason; where the estimate is nan it is that of the estimate."""
         assert sa.krippendorff_alpha(study(f"{MIXED} / {MIXED}")).interval_reason is None
         with pytest.warns(sa.UndefinedAgreementWarning):
             one = sa.krippendorff_alpha(study("a a / a a"))
@@ -110,7 +103,6 @@ class TestAgreement:
 
     @both
     def test_the_table(self, rows):
-        """One line below it names the test that does give a p."""
         table = sa.agreement(study(rows))
         lines = str(table).splitlines()
         assert lines[-2] == ""
@@ -123,7 +115,6 @@ class TestAgreement:
         assert list(table.to_frame()) == list(sa.agreement(study(MIXED)).to_frame())
 
     def test_only_some_rows(self):
-        """Nested sets are no disagreement to the overlap distance: the line names those rows."""
         rows = "a ab / b b / c c / a a / b b / c c / d d"
         text_ = str(sa.agreement(study(rows), distance=["masi", "overlap"]))
         assert text_.splitlines()[-1] == (
@@ -133,7 +124,6 @@ class TestAgreement:
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_no_standard_error(self):
-        """Where there is none, or a whole population was rated, the table and the repr say why."""
         one = sa.agreement(study("a b"), coefficient="percent_agreement")
         assert "Only one unit has two ratings, and all answers" in str(one)
         rows = study(f"{MIXED} / {MIXED}")
@@ -150,8 +140,6 @@ class TestAgreement:
 
 
 class TestWhatFollows:
-    """Everything that is made of a standard error."""
-
     @both
     def test_planning(self, rows):
         """No number of units follows from it, and the error says why."""
@@ -173,7 +161,6 @@ class TestWhatFollows:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_pairs_of_raters(self, coefficient):
-        """Two raters in full agreement have no interval; the closed form and the general agree."""
         rows = study("a a b / b b b / a a a / b b a")
         frame = sa.by_pair(rows, coefficient=coefficient).iloc[-1]
         assert (frame["estimate"], frame["standard_error"]) == (1, 0)
@@ -185,7 +172,6 @@ class TestWhatFollows:
 
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_without_a_rater(self, coefficient):
-        """A rater without whom all agree is not cleared, and six units do not show the gain."""
         rows = study("a a b / b b b / a a a / b b a / c c b / c c c")
         frame = sa.by_rater(rows, coefficient=coefficient)
         top = frame.iloc[0]
@@ -196,7 +182,6 @@ class TestWhatFollows:
         assert f"by at most {top['difference']:.3f}; no removal raises it significantly" in said
 
     def test_a_change_that_ends_all_disagreement(self):
-        """Merging the two labels that are confused leaves none: a gain, not a sure one."""
         rows = study("a a / b b / c c / a b / b a / c c / a a / b a")
         tried = sa.what_if(rows, merge=[["a", "b"]]).set_index("action").loc["merge"]
         assert tried["estimate"] == 1
@@ -215,7 +200,6 @@ class TestWhatFollows:
         assert frame.loc["a", "reason"].startswith("Too few rarer answers")
 
     def test_the_picture_of_a_bootstrap(self):
-        """It is drawn without an interval, which is said."""
         pytest.importorskip("matplotlib")
         from setagree import plots
 
@@ -226,8 +210,6 @@ class TestWhatFollows:
 
 
 class TestReport:
-    """What the report and the command diagnose say."""
-
     @both
     def test_findings(self, rows):
         """There is no interval and no verdict; reshuffles give the p."""
@@ -249,8 +231,6 @@ class TestReport:
 
 @pytest.mark.usefixtures("files")
 class TestCommand:
-    """The same from the command line."""
-
     @pytest.mark.parametrize(("file", "rows"), [("agreed", AGREED), ("alike", ALIKE)])
     @pytest.mark.parametrize(
         "words",
@@ -285,7 +265,6 @@ class TestCommand:
         assert SAID[ALIKE] not in sure.stdout
 
     def test_markdown_report(self):
-        """The report says it, too."""
         done = invoke("report", "agreed.csv", "-o", "out.md", "--seed", "1")
         assert done.exit_code == 0, done.stderr
         said = Path("out.md").read_text(encoding="utf-8")
@@ -293,8 +272,6 @@ class TestCommand:
 
 
 class TestBelowChance:
-    """Only reshuffles tell an agreement from chance."""
-
     @staticmethod
     def random_study(rng, *, units=20, raters=3, rare=0.1):
         """Return a study whose raters answer yes rarely, and at random."""
@@ -322,7 +299,6 @@ class TestBelowChance:
         assert above < 13
 
     def test_raters_who_do_disagree(self):
-        """Raters who avoid one another's answers are below chance, and the findings say so."""
         rows = study(" / ".join(["a b", "b a"] * 8))
         test = sa.permutation_test(sa.krippendorff_alpha(rows), n_resamples=199, rng=1)
         assert test.versus_chance == "below chance"
@@ -332,7 +308,6 @@ class TestBelowChance:
         assert finding("Chance", found).startswith("Agreement is below chance: ")
 
     def test_raters_who_agree(self):
-        """Raters who agree are more than chance; the two tails overlap in the ties."""
         alpha = sa.krippendorff_alpha(sa.simulate(40, 3, rng=1))
         test = sa.permutation_test(alpha, n_resamples=99, rng=1, alternative="two-sided")
         assert test.versus_chance == "above chance"
@@ -363,7 +338,6 @@ class TestBelowChance:
 
 
 def test_a_column_of_reasons_is_not_added():
-    """The frame keeps its documented columns."""
     frame = sa.agreement(study(AGREED)).to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert "reason" not in frame
@@ -379,7 +353,6 @@ def test_a_column_of_reasons_is_not_added():
     ],
 )
 def test_one_rater_no_unit_with_two_ratings_one_unit(rows, reason):
-    """The estimate is nan with the reason, and one warning says so."""
     alpha, words = the_warning(sa.UndefinedAgreementWarning, alpha_of, *rows)
     assert math.isnan(alpha.estimate)
     assert alpha.reason == reason

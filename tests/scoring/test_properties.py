@@ -74,7 +74,6 @@ MANY_RATERS = [n for n, c in COEFFICIENTS.items() if c.raters != "two"]
 
 
 def test_the_reference_knows_every_coefficient_and_distance():
-    """A coefficient or distance that is new must be written down in the reference as well."""
     assert set(reference.COEFFICIENTS) == set(COEFFICIENTS)
     scale = reference.scale_distances(numbers("1 2"))
     assert set(reference.SET_DISTANCES) == set(SETS)
@@ -87,7 +86,6 @@ def test_the_reference_knows_every_coefficient_and_distance():
 @settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
 def test_label_sets_equal_the_reference(distance, rows):
-    """Any small study of sets, with holes, empty sets and lone ratings, equals exact fractions."""
     for coefficient in MANY_RATERS:
         same_as_reference(rows, coefficient, distance, reference.SET_DISTANCES[distance])
 
@@ -96,7 +94,6 @@ def test_label_sets_equal_the_reference(distance, rows):
 @settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
 def test_two_raters_equal_the_reference(distance, rows):
-    """Cohen's kappa and Scott's pi of any two raters equal exact fractions."""
     for coefficient in ("cohen_kappa", "scott_pi"):
         same_as_reference(rows, coefficient, distance, reference.SET_DISTANCES[distance])
 
@@ -105,7 +102,6 @@ def test_two_raters_equal_the_reference(distance, rows):
 @settings(max_examples=12, deadline=None)
 @given(rows=row_lists([0, 1, 2, 5, 9], units=5, raters=3))
 def test_numbers_equal_the_reference(distance, rows):
-    """Any small study of numbers on any scale equals exact fractions."""
     d = reference.scale_distances(rows)[distance]
     for coefficient in MANY_RATERS:
         if coefficient != "mv_alpha":
@@ -117,7 +113,6 @@ SEEDED = [(seed, units, raters) for seed in range(3) for units, raters in ((12, 
 
 @pytest.mark.parametrize(("seed", "units", "raters"), SEEDED)
 def test_seeded_studies_equal_the_reference(seed, units, raters):
-    """Larger seeded studies over all 16 subsets of four labels equal exact fractions."""
     rng = np.random.default_rng(seed)
     rows = random_rows(rng, sets_of("abcd"), units=units, raters=raters, missing=0.25)
     for coefficient in set(MANY_RATERS) - {"conger_kappa"}:
@@ -137,7 +132,6 @@ CODEBOOKS = [sets_of("ab"), sets_of("abc"), [*sets_of("ab"), frozenset("xyz")]]
 @settings(max_examples=4, deadline=None)
 @given(rows=row_lists(sets_of("ab"), units=4, raters=3))
 def test_codebooks_equal_the_reference(distance, coefficient, codebook, rows):
-    """AC2 and Brennan-Prediger over a listed codebook of sets equal exact fractions."""
     d = reference.SET_DISTANCES[distance]
     d_max = reference.largest(codebook, d, distance)
     expected = reference.COEFFICIENTS[coefficient](rows, d, d_max, codebook)
@@ -201,7 +195,6 @@ corrected_pairs = pytest.mark.parametrize(
 
 @every_pair
 def test_every_pair_is_scored_or_refused_in_words(coefficient, distance):
-    """Every coefficient takes every distance that fits the values; mv-alpha takes no scale."""
     rows = example(coefficient, distance)
     if refused(coefficient, distance):
         with pytest.raises(SetagreeError, match="mv_alpha redraws labels"):
@@ -217,7 +210,6 @@ def test_every_pair_is_scored_or_refused_in_words(coefficient, distance):
 
 @every_pair
 def test_order_of_rows_units_and_raters_does_not_matter(coefficient, distance):
-    """Any shuffle of the rows, hence of units, raters and values, gives the same result."""
     if refused(coefficient, distance):
         return
     rows = triples(example(coefficient, distance))
@@ -235,7 +227,6 @@ def test_order_of_rows_units_and_raters_does_not_matter(coefficient, distance):
 
 @every_pair
 def test_names_do_not_matter(coefficient, distance):
-    """Other names for units, raters and (between sets) labels give the same result."""
     if refused(coefficient, distance):
         return
     rows = triples(example(coefficient, distance))
@@ -259,7 +250,6 @@ def test_names_do_not_matter(coefficient, distance):
 
 @every_pair
 def test_identical_answers_give_one(coefficient, distance):
-    """Where all raters of each unit say the same, agreement is 1; of its error nothing is known."""
     if refused(coefficient, distance):
         return
     answers = [1, 2, 5] if distance in SCALES else [frozenset("ab"), frozenset("c"), frozenset()]
@@ -298,7 +288,6 @@ def noise(agreement):
 
 @corrected_pairs
 def test_random_answers_score_about_zero(coefficient, distance):
-    """What is corrected for chance is 0 for chance, whatever the distance."""
     if refused(coefficient, distance):
         return
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 3
@@ -309,7 +298,6 @@ def test_random_answers_score_about_zero(coefficient, distance):
 
 @pytest.mark.parametrize("distance", [name for name in SETS if name != "nominal"])
 def test_a_chance_term_that_forgets_the_distance_would_be_seen(distance):
-    """With the chance term of another distance, random data are far from 0: the bound sees it."""
     scorer = random_bench("labels", 3)
     observed = scorer.score(get_coefficient("fleiss_kappa"), get_distance(distance))
     forgetful = scorer.score(get_coefficient("fleiss_kappa"), get_distance("nominal"))
@@ -320,7 +308,6 @@ def test_a_chance_term_that_forgets_the_distance_would_be_seen(distance):
 @pytest.mark.parametrize("distance", SETS)
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_singletons_equal_nominal(coefficient, distance):
-    """Sets of one label each are categories: every set distance gives the nominal result."""
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 4
     labels = [frozenset(label) for label in "abcd"]
     rows = random_rows(np.random.default_rng(8), labels, units=15, raters=raters, missing=0.2)
@@ -336,7 +323,6 @@ def test_singletons_equal_nominal(coefficient, distance):
 
 @every_pair
 def test_a_tally_is_enough_where_raters_are_not_needed(coefficient, distance):
-    """The tally of a study gives the study's result; where raters are needed it is refused."""
     if refused(coefficient, distance):
         return
     study = annotations(example(coefficient, distance))
@@ -368,7 +354,6 @@ def test_alpha_and_fleiss_on_complete_data(distance, raters):
 @settings(max_examples=60, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
 def test_hamming_alpha_splits_by_label(rows):
-    """Hamming alpha is 1 - sum of Do_l / sum of De_l over the alphas of present against absent."""
     whole = score(rows, "krippendorff_alpha", "hamming")
     parts = [
         score(
@@ -392,7 +377,6 @@ def test_hamming_alpha_splits_by_label(rows):
     ("two", "many"), [("scott_pi", "fleiss_kappa"), ("cohen_kappa", "conger_kappa")]
 )
 def test_two_raters_are_a_case_of_many(two, many, distance):
-    """Of two raters, Scott's pi is Fleiss' kappa and Cohen's kappa is Conger's."""
     rows = example(many, distance, raters=2)
     same_figures(score(rows, two, distance), score(rows, many, distance))
 
@@ -400,7 +384,6 @@ def test_two_raters_are_a_case_of_many(two, many, distance):
 @settings(max_examples=60, deadline=None)
 @given(rows=row_lists(sets_of("ab"), units=6, raters=2, missing=False))
 def test_cohen_by_the_table_of_two_raters(rows):
-    """Nominal Cohen and Scott equal the textbook's sums over the table of shares."""
     po = np.mean([x == y for x, y in rows])
     p = [pd.Series([row[g] for row in rows]).value_counts(normalize=True) for g in (0, 1)]
     first, second = (side.reindex(sets_of("ab"), fill_value=0.0) for side in p)
@@ -445,7 +428,6 @@ def test_alpha_is_zero_on_average_over_all_pooled_shuffles(distance):
 
 @pytest.mark.parametrize("distance", NAMES)
 def test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
-    """Over all 24 orders of one rater's answers, Cohen's and Conger's kappa are 0 on average."""
     first = [1, 2, 2, 8]
     second = [1, 1, 2, 4]
     if distance in SETS:
@@ -464,7 +446,6 @@ def test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
 @pytest.mark.parametrize("distance", NAMES)
 @pytest.mark.parametrize("coefficient", ["fleiss_kappa", "conger_kappa", "percent_agreement"])
 def test_repeating_the_study_changes_no_kappa(coefficient, distance):
-    """A study of the same units twice has the same shares, hence the same kappa."""
     rows = example(coefficient, distance)
     once, twice = score(rows, coefficient, distance), score(rows * 2, coefficient, distance)
     if distance == "ordinal":  # twice the rank mass is four times the distance
@@ -479,7 +460,6 @@ def test_repeating_the_study_changes_no_kappa(coefficient, distance):
     [n for n in CORRECTED if n != "mv_alpha" and not COEFFICIENTS[n].model.lists_values],
 )
 def test_the_unit_of_a_distance_does_not_matter(coefficient):
-    """Seven times a distance gives the same agreement, and seven times the disagreement."""
     rows = example(coefficient, "jaccard")
     scorer = Scorer(annotations(rows))
     one, seven = (
@@ -499,7 +479,6 @@ def test_the_unit_of_a_distance_does_not_matter(coefficient):
 
 @pytest.mark.parametrize("distance", SETS)
 def test_a_function_and_a_matrix_equal_the_named_distance(distance):
-    """The same distance as a plain function and as a labelled matrix gives the same result."""
     rows = example("fleiss_kappa", distance)
     study = annotations(rows)
     named = get_distance(distance)

@@ -25,7 +25,6 @@ AGREE = annotations(text("a a / b b / c c / a ab"))
 
 @sa.coefficient(model=Urn(), title="Some kappa", symbol="κ", short="kappa")
 def some_kappa(study, *, distance=None):
-    """Return some kappa."""
     return sa.score(study, some_kappa, distance=distance)
 
 
@@ -39,8 +38,6 @@ def made(estimate, influence, counted=None, **options):
 
 
 class TestInterval:
-    """The t interval of the analytic standard error."""
-
     @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_t_quantile(self, name, level):
@@ -54,14 +51,12 @@ class TestInterval:
         assert high == pytest.approx(min(1, result.estimate + half), rel=1e-12)
 
     def test_upper_end_is_cut_at_one(self):
-        """The upper end never passes 1."""
         result = sa.krippendorff_alpha(AGREE)
         half = stats.t.ppf(0.975, 3) * result.standard_error
         assert result.estimate + half > 1
         assert result.interval(method="t")[1] == 1
 
     def test_lower_end_is_not_cut(self):
-        """The lower end may pass -1: it is a t interval, not a range of the coefficient."""
         low, _ = made(-0.5, [-1.0, 0.0]).interval(method="t")
         # mean -1/2, SE 1/2, one degree of freedom: t = tan(0.475 pi) = 12.7062
         assert low == pytest.approx(-0.5 - math.tan(0.475 * math.pi) / 2)
@@ -74,12 +69,10 @@ class TestInterval:
             made(0.5, [0.4, 0.6]).interval(level=level)
 
     def test_without_a_standard_error(self):
-        """No standard error, no interval."""
         assert all(map(math.isnan, made(0.5, []).interval(method="t")))
         assert all(map(math.isnan, made(0.5, [0.5]).interval(method="t")))
 
     def test_of_no_spread(self):
-        """Units that all say the same are no certainty: there is no interval, and a reason."""
         result = made(0.5, [0.5, 0.5, 0.5])
         assert result.standard_error == 0
         assert all(map(math.isnan, result.interval(method="t")))
@@ -87,8 +80,6 @@ class TestInterval:
 
 
 class TestPValue:
-    """Under `interval="t"`: two-sided t of estimate / SE."""
-
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])
     def test_t_test(self, name):
         """It equals scipy's survival function twice."""
@@ -98,7 +89,6 @@ class TestPValue:
         assert result.p_value == pytest.approx(expected, rel=1e-10)
 
     def test_sign_does_not_matter(self):
-        """Agreement below chance is as far from 0 as agreement above."""
         spread = [0.25, 0.75, 0.5]
         below = made(-0.5, [-x for x in spread])
         assert made(0.5, spread).p_value == pytest.approx(below.p_value)
@@ -109,18 +99,14 @@ class TestPValue:
         assert math.isnan(made(0.0, [0.0, 0.0]).p_value)
 
     def test_without_a_standard_error(self):
-        """No standard error, no p-value."""
         assert math.isnan(made(0.5, []).p_value)
 
 
 class TestInfluence:
-    """One linearised value a unit."""
-
     @pytest.mark.parametrize(
         "name", ["fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"]
     )
     def test_units_and_mean(self, name):
-        """Every rated unit has a value; their mean is the estimate, their spread the SE."""
         result = getattr(sa, name)(STUDY)
         influence = result.influence
         assert influence.index.tolist() == STUDY.units.tolist()
@@ -139,18 +125,14 @@ class TestInfluence:
         assert result.influence.sem() == pytest.approx(result.standard_error, rel=1e-12)
 
     def test_of_a_tally_without_names(self):
-        """Where units have no names they are numbered, one value a pattern that counts."""
         tally = replace(sa.Tally.from_annotations(AGREE), units=None, unit_patterns=None)
         assert sa.fleiss_kappa(tally).influence.index.tolist() == [0, 1, 2, 3]
 
     def test_low_values_point_at_the_trouble(self):
-        """The unit without agreement has the lowest value."""
         assert sa.krippendorff_alpha(AGREE).influence.idxmin() == "u3"
 
 
 class TestAgreement:
-    """One result."""
-
     def test_counts(self):
         """Units, pairable units, raters, ratings, values are those of the study."""
         result = sa.fleiss_kappa(STUDY)
@@ -163,12 +145,10 @@ class TestAgreement:
 
     @pytest.mark.parametrize("method", ["z", 1, np.array([]), np.array(["t", "score"])])
     def test_unknown_interval(self, method):
-        """What names no method of an interval is refused in words, an array, too."""
         with pytest.raises(OptionError, match=r"method=.* is unknown; use 'score' or 't'"):
             sa.fleiss_kappa(STUDY).interval(method=method)
 
     def test_what_it_carries(self):
-        """It carries study, tally and weights, for what is asked of it later."""
         result = sa.fleiss_kappa(STUDY)
         assert result.study is STUDY
         assert result.tally.n_units == 10
@@ -177,12 +157,10 @@ class TestAgreement:
         assert counted.study is None
 
     def test_is_frozen(self):
-        """A result is a value."""
         with pytest.raises(AttributeError):
             sa.fleiss_kappa(STUDY).estimate = 1.0
 
     def test_repr_is_one_line(self):
-        """Name, estimate, error, interval, units; or the reason; in one line."""
         result = made(0.5, [0.5, 0.5])
         assert (
             repr(result) == "<some_kappa [masi]: 0.5000 (se 0), 10 units. All units disagree alike>"
@@ -193,7 +171,6 @@ class TestAgreement:
         assert repr(undefined) == "<some_kappa [masi]: nan (there is only one rater), 10 units>"
 
     def test_is_a_number_where_one_is_due(self):
-        """It formats and converts as its estimate; without a format it is its line."""
         result = made(0.123456, [])
         assert f"{result:.3f}" == "0.123"
         assert float(result) == 0.123456
@@ -220,8 +197,6 @@ class TestAgreement:
 
 
 class TestTable:
-    """Several results."""
-
     TABLE = sa.agreement(
         STUDY, coefficient=["krippendorff_alpha", "conger_kappa"], distance=["masi", "dice"]
     )
@@ -233,7 +208,6 @@ class TestTable:
         assert "chance" not in str(AgreementTable((row,), 0.95, 0))
 
     def test_lookup_and_order(self):
-        """A row for each coefficient and distance, found by the two names, in the order asked."""
         names = [(row.coefficient, row.distance) for row in self.TABLE]
         assert names == [
             ("krippendorff_alpha", "masi"),
@@ -262,7 +236,6 @@ class TestTable:
             self.TABLE[asked]
 
     def test_a_part_of_a_name(self):
-        """A part of a name is enough where one row has it; where several have, all are named."""
         study = sa.simulate(20, 3, rng=1)
         one = sa.agreement(study)
         assert one["kappa"] is one["Kappa", "masi"] is one["fleiss_kappa"]
@@ -274,7 +247,6 @@ class TestTable:
             two["kappa"]
 
     def test_to_frame(self):
-        """A tidy frame: a row each, the promised columns, the level asked for."""
         frame = self.TABLE.to_frame()
         assert frame.columns.tolist() == list(COLUMNS)
         assert frame["estimate"].tolist() == [row.estimate for row in self.TABLE]
@@ -284,7 +256,6 @@ class TestTable:
         assert frame.dtypes[["n_units", "estimate"]].tolist() == [np.dtype(int), np.dtype(float)]
 
     def test_level_of_the_table(self):
-        """A table shows the level it was made with, to any digit."""
         for level, head in ((0.9, "90% interval"), (0.975, "97.5% interval"), (0.999, "99.9% int")):
             table = sa.agreement(STUDY, level=level)
             assert head in str(table)
@@ -314,7 +285,6 @@ class TestTable:
         assert max(map(len, str(self.TABLE).splitlines())) <= 80
 
     def test_what_is_missing_is_counted(self):
-        """Missing ratings are told; units with one rating are."""
         frame = pd.DataFrame({"x": ["a", "b", None], "y": ["a", None, "b"]})
         table = sa.agreement(sa.Annotations.from_wide(frame), coefficient="percent_agreement")
         assert str(table).startswith(
@@ -322,7 +292,6 @@ class TestTable:
         )
 
     def test_units_that_nobody_rated_are_named(self):
-        """Their cells count as missing, so the table names them; units of the study it does not."""
         frame = pd.DataFrame({"x": ["a", "b", None, None], "y": ["a", "b", "", None]})
         study = sa.read(frame, wide=True, blank="missing")
         table = sa.agreement(study)
@@ -333,7 +302,6 @@ class TestTable:
         assert "nobody rated" not in str(sa.agreement(study.take(study.unit_codes >= 0)))
 
     def test_raters_without_any_rating_are_named(self):
-        """Their cells count as missing, so the table names them and counts these."""
         cells = {"x": ["a", "b", "a"], "y": ["", "", None], "z": ["a", None, "b"]}
         study = sa.read(pd.DataFrame(cells), wide=True, blank="missing")
         counts, named, blank = str(sa.agreement(study)).splitlines()[:3]
@@ -342,7 +310,6 @@ class TestTable:
         assert "without any" not in str(sa.agreement(study.without_raters(["y"])))
 
     def test_scalars_and_unknown_raters(self):
-        """Scalars are values, not sets; of a tally the raters are unknown."""
         tally = sa.Tally.from_counts(pd.DataFrame({1: [2, 1], 2: [0, 1]}), kind="value")
         table = sa.agreement(tally, distance="nominal")
         assert str(table).startswith("2 units, raters unknown, 4 ratings, 2 distinct values")
@@ -351,7 +318,6 @@ class TestTable:
         assert len(frame) == 2
 
     def test_undefined_rows(self):
-        """What is nan prints as a dash."""
         study = annotations(text("a a / a a"))
         with pytest.warns(sa.UndefinedAgreementWarning, match="only one value"):
             table = sa.agreement(study, coefficient=["fleiss_kappa", "percent_agreement"])
@@ -371,7 +337,6 @@ class TestTable:
         assert "-0.0000" not in str(AgreementTable((zero,)))
 
     def test_wide_names_stay_in_line(self):
-        """Long names of distances make the columns wider, one line a row."""
         long = sa.CallableDistance(
             lambda x, y: float(x != y), name="a distance with a long name " * 3
         )
@@ -381,7 +346,6 @@ class TestTable:
         assert len(set(map(len, lines))) == 1
 
     def test_html_is_escaped(self):
-        """Names of distances come from users: markup in them is shown, not run."""
         hostile = sa.CallableDistance(lambda x, y: float(x != y), name="<script>alert(1)</script>")
         html = sa.agreement(STUDY, distance=hostile, coefficient="fleiss_kappa")._repr_html_()
         assert "<script>" not in html

@@ -26,10 +26,7 @@ MASI = get_distance("masi")
 
 
 class TestCatalogue:
-    """The coefficients by name."""
-
     def test_names_are_public_functions(self):
-        """Every coefficient of the catalogue is a function of the door, and documented there."""
         assert " ".join(COEFFICIENTS) == (
             "krippendorff_alpha fleiss_kappa conger_kappa cohen_kappa scott_pi gwet_ac "
             "brennan_prediger percent_agreement mv_alpha"
@@ -49,12 +46,10 @@ class TestCatalogue:
         ],
     )
     def test_unknown_names(self, wrong, sentence):
-        """An unknown name is answered with near ones, or with all."""
         with pytest.raises(OptionError, match=sentence):
             get_coefficient(wrong)
 
     def test_defaults_are_known(self):
-        """The distances that stand in where none is named exist, for every kind of value."""
         named = [name for names in DEFAULT_DISTANCES.values() for name in names]
         named += [c.default_distance for c in COEFFICIENTS.values() if c.default_distance]
         assert set(named) <= set(distance_names())
@@ -62,8 +57,6 @@ class TestCatalogue:
 
 
 class TestBench:
-    """One study, whose distances are made once."""
-
     def test_only_studies(self):
         """What is no table with known columns is refused: the error says what makes a study."""
         with pytest.raises(DataError, match=r"usual name for the unit, .*from_long"):
@@ -74,7 +67,6 @@ class TestBench:
             Scorer(1)
 
     def test_a_case_is_made_once(self):
-        """The same distance over the same values gives the same case, also for later scores."""
         scorer = Scorer(SETS)
         assert scorer.case(MASI) is scorer.case(MASI)
         assert (
@@ -84,7 +76,6 @@ class TestBench:
         assert scorer.case(get_distance("dice")) is not scorer.case(MASI)
 
     def test_a_codebook_of_the_observed_values_is_no_second_case(self):
-        """Listing nothing new shares the case; listing more makes another."""
         same = Scorer(SETS, categories=["a", "b", "a, b", ""])
         assert same.case(MASI, listed=True) is same.case(MASI)
         more = Scorer(SETS, categories=["a", "b", "a, b", "", "c"])
@@ -92,7 +83,6 @@ class TestBench:
         assert more.case(MASI).weights.n_values == 4
 
     def test_distances_that_come_and_go(self):
-        """A distance that is thrown away does not lend its place in memory to the next one."""
         scorer = Scorer(SETS)
         seen = set()
         for factor in range(1, 30):
@@ -116,18 +106,14 @@ class TestBench:
         ],
     )
     def test_default_distances(self, study, name, expected):
-        """MASI for sets (Dice for mv-alpha), three for numbers, nominal for categories."""
         assert [d.name for d in Scorer(study).distances(get_coefficient(name), None)] == expected
         asked = [get_distance("jaccard")]
         assert Scorer(study).distances(get_coefficient(name), asked) is asked
 
 
 class TestRaters:
-    """Coefficients that require the raters, or two of them."""
-
     @pytest.mark.parametrize("name", ["conger_kappa", "cohen_kappa", "scott_pi"])
     def test_a_tally_of_counts(self, name):
-        """A tally of counts is refused where raters, or their number, matter."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         with pytest.raises(DataError, match=f"{name} requires the rater of each answer"):
             Scorer(tally).score(get_coefficient(name), MASI)
@@ -136,24 +122,19 @@ class TestRaters:
         ("name", "other"), [("cohen_kappa", "conger_kappa"), ("scott_pi", "fleiss_kappa")]
     )
     def test_more_than_two(self, name, other):
-        """Cohen and Scott name the three raters, and who takes more than two."""
         sentence = rf"{name} compares two raters; these are 3 \('r0', 'r1', 'r2'\). Use {other}"
         with pytest.raises(DataError, match=sentence):
             Scorer(SETS).score(get_coefficient(name), MASI)
 
 
 class TestCategories:
-    """The codebook of values, for those who depend on it."""
-
     def test_sets_as_sets_lists_or_text(self):
-        """Label sets may be written in any way that cells are; repeats do not count."""
         tally = sa.Tally.from_annotations(SETS)
         written = [{"a"}, ["b", "a"], "b", "", "a,b", frozenset()]
         assert set(read_categories(tally, written)) == set(tally.values)
         assert len(read_categories(tally, written)) == 4
 
     def test_an_iterator_is_read_once(self):
-        """A generator will do."""
         result = sa.gwet_ac(SETS, categories=(c for c in ["a", "b", "a, b", "", "c"]))
         assert result.n_values == 5
 
@@ -184,7 +165,6 @@ class TestCategories:
             Scorer(study, categories=categories)
 
     def test_what_is_no_label_set(self):
-        """A number among label sets is refused."""
         with pytest.raises(LabelError, match="5 is an int, not labels"):
             Scorer(SETS, categories=["a", 5])
 
@@ -214,12 +194,9 @@ NEEDS_NO_CHANCE = {
 
 
 class TestUndefined:
-    """nan with a reason, and one warning from the door."""
-
     @pytest.mark.parametrize("reason", UNDEFINED)
     @pytest.mark.parametrize("name", COEFFICIENTS)
     def test_one_warning_with_the_reason(self, name, reason):
-        """Each coefficient says in one warning that it is undefined, and why."""
         rows = UNDEFINED[reason]
         if COEFFICIENTS[name].raters == "two":
             rows = [row[:2] for row in rows]
@@ -240,7 +217,6 @@ class TestUndefined:
         assert result.reason == reason
 
     def test_a_table_warns_once(self):
-        """A table names all that is undefined, and each reason once."""
         with pytest.warns(sa.UndefinedAgreementWarning) as given:
             sa.agreement(
                 annotations(text("a a / a a")),
@@ -254,13 +230,10 @@ class TestUndefined:
         )
 
     def test_what_is_defined_warns_of_nothing(self):
-        """No warning where there is a number."""
         assert math.isfinite(score(SETS, get_coefficient("fleiss_kappa")).estimate)
 
 
 def test_mv_alpha_is_refused_before_it_is_weighed():
-    """mv-alpha refuses a function of two answers without calling it."""
-
     def never(x, y):
         raise AssertionError("called")
 
@@ -269,15 +242,12 @@ def test_mv_alpha_is_refused_before_it_is_weighed():
 
 
 class TestFarAnswers:
-    """One unit that holds much of the disagreement is named, where the distance has no bound."""
-
     @staticmethod
     def gaps(sizes):
         """Return two raters who differ by these amounts."""
         return pd.DataFrame({"ann": range(len(sizes)), "bob": np.arange(len(sizes)) + sizes})
 
     def test_a_unit_far_off(self):
-        """Of 25 units that disagree, the one with most of the disagreement is named, once."""
         study = sa.Annotations.from_wide(self.gaps([1] * 24 + [30]), kind="number")
         with pytest.warns(FarAnswersWarning, match=r"one unit \(24\) of the 25") as found:
             sa.agreement(study, distance=["nominal", "interval", "ratio"])
@@ -338,7 +308,6 @@ class TestFarAnswers:
         ],
     )
     def test_no_doubt(self, sizes, distance):
-        """There is no warning of smaller shares, of few units, and where gaps count alike."""
         study = sa.Annotations.from_wide(self.gaps(sizes), kind="number")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -346,8 +315,6 @@ class TestFarAnswers:
 
 
 class TestRareAnswers:
-    """One answer that dominates leaves no interval, p-value or verdict."""
-
     @staticmethod
     def counts(n_units, others, *, ratings=4, spread=()):
         """Return a tally of units in which all agree on "a", and of ratings of "b" elsewhere."""
@@ -376,7 +343,6 @@ class TestRareAnswers:
         assert np.isfinite(alpha.interval()[0]) == has_interval
 
     def test_on_request(self):
-        """A method that is asked for gives its interval and p-value."""
         table = sa.agreement(self.counts(40, 2, spread=[3]), interval="t")
         assert np.isfinite(table.to_frame()[["low", "high", "p_value"]]).all(axis=None)
 

@@ -27,8 +27,6 @@ def same(one, other):
 
 
 class TestData:
-    """A table, a study, a tally, or a path."""
-
     def test_a_frame(self):
         """A long table scores as the study it stands for, whatever its columns are called."""
         expected = sa.agreement(STUDY)
@@ -37,7 +35,6 @@ class TestData:
         same(sa.agreement(renamed, unit="doc", rater="who", labels="tags"), expected)
 
     def test_a_path_and_a_glob(self, tmp_path):
-        """A CSV file scores as its table; a glob as the tables one after the other."""
         expected = sa.agreement(STUDY)
         path = tmp_path / "study.csv"
         TEXT.to_csv(path, index=False)
@@ -70,19 +67,16 @@ class TestData:
             sa.agreement(wrong)
 
     def test_a_path_that_is_not_there(self, tmp_path):
-        """A missing file is a sentence."""
         with pytest.raises(FileError, match=r"nowhere\.csv"):
             sa.agreement(str(tmp_path / "nowhere.csv"))
 
     def test_the_input_is_not_changed(self):
-        """The table stays as it was."""
         before = TEXT.copy(deep=True)
         sa.agreement(TEXT, blank="empty")
         pd.testing.assert_frame_equal(TEXT, before)
 
 
 def test_the_road_of_a_plain_frame():
-    """From a plain frame to the table few modules run; words are put together for odd cases."""
     frame = TEXT.assign(labels=[cell or "a, b" for cell in TEXT["labels"].fillna("c")])
     sa.agreement(frame)
     seen = set()
@@ -105,10 +99,7 @@ def test_the_road_of_a_plain_frame():
 
 
 class TestOptions:
-    """What is scored, and how."""
-
     def test_the_default_table(self):
-        """Alpha and Fleiss' kappa with MASI."""
         default = [("krippendorff_alpha", "masi"), ("fleiss_kappa", "masi")]
         assert names(sa.agreement(STUDY)) == default
 
@@ -125,14 +116,11 @@ class TestOptions:
         ]
 
     def test_single_names(self):
-        """One coefficient or one distance needs no list; a coefficient named twice counts once."""
         assert names(sa.agreement(STUDY, coefficient="mv_alpha")) == [("mv_alpha", "dice")]
         one = sa.agreement(STUDY, coefficient=["fleiss_kappa"] * 2, distance="hamming")
         assert names(one) == [("fleiss_kappa", "hamming")]
 
     def test_every_way_to_give_a_distance(self):
-        """Names, functions, objects and matrices stand side by side."""
-
         def unlike(x, y):
             return float(x != y)
 
@@ -180,26 +168,22 @@ class TestOptions:
 
     @pytest.mark.parametrize("options", [{"coefficient": []}, {"distance": []}])
     def test_nothing_asked(self, options):
-        """An empty list is refused."""
         with pytest.raises(OptionError, match="name at least one coefficient and one distance"):
             sa.agreement(STUDY, **options)
 
     def test_unknown_names_are_found_before_the_data_are_read(self):
-        """A misspelt coefficient or distance costs no time."""
         with pytest.raises(OptionError, match="Did you mean 'fleiss_kappa'"):
             sa.agreement("nowhere.csv", coefficient="fleis_kappa")
         with pytest.raises(OptionError, match="Did you mean 'masi'"):
             sa.agreement("nowhere.csv", distance=["masy"])
 
     def test_two_distances_of_one_name(self):
-        """Two distances of one name could not be told apart in the table."""
         with pytest.raises(
             OptionError, match="two distances are called '<lambda>'; give one another"
         ):
             sa.agreement(STUDY, distance=[lambda x, y: 0.0, lambda x, y: 1.0 * (x != y)])
 
     def test_options_of_reading_with_a_study_that_is_built(self):
-        """How a table is read says nothing to a study: refused, not ignored."""
         with pytest.raises(
             OptionError, match="the study is already built; drop unit=, label_sep=, blank="
         ):
@@ -208,7 +192,6 @@ class TestOptions:
 
 
 def test_missing_cells_are_counted():
-    """Cells without an annotation are told in the table's first line."""
     table = LONG.astype(object)
     table.loc[len(table)] = ["r9", "u0", None]
     assert "(1 missing)" in str(sa.agreement(table))
@@ -216,25 +199,20 @@ def test_missing_cells_are_counted():
 
 
 def test_columns_of_the_frame():
-    """The frame has the promised columns, whatever was scored."""
     frame = sa.agreement(STUDY, coefficient=["mv_alpha", "percent_agreement"]).to_frame()
     assert frame.columns.tolist() == list(COLUMNS)
 
 
 class TestWeights:
-    """The credit between the values of a study."""
-
     def test_default_is_masi(self):
         """Without a distance it is MASI: {a} against {a, b} has 1/2 x 2/3 = 1/3."""
         assert sa.weights(STUDY).to_frame().loc["a", "a, b"] == pytest.approx(1 / 3)
 
     def test_any_distance(self):
-        """A function, a name or a matrix will do."""
         credit = sa.weights(STUDY, lambda x, y: 0.25 * (x != y)).to_frame()
         assert credit.loc["{}", "b"] == 0.75
 
     def test_of_a_tally(self):
-        """A tally knows its values."""
         assert sa.weights(sa.Tally.from_annotations(STUDY), "dice").n_values == 4
 
     def test_refusals(self):
@@ -244,7 +222,6 @@ class TestWeights:
 
 
 def test_weights_choose_their_distance_as_agreement_does():
-    """MASI for label sets; numbers and categories, which MASI does not compare, nominal."""
     labels = sa.Annotations.from_triples([("a", 1, "x, y"), ("b", 1, "x")])
     pd.testing.assert_frame_equal(
         sa.weights(labels).to_frame(), sa.weights(labels, "masi").to_frame()

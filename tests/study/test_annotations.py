@@ -54,8 +54,6 @@ STUDIES = st.dictionaries(
 
 
 class TestLong:
-    """from_long: one row per annotation."""
-
     def read(self, frame=WALKTHROUGH, **options):
         """Return the study of a long table."""
         return Annotations.from_long(frame, unit="doc", rater="who", labels="tags", **options)
@@ -83,7 +81,6 @@ class TestLong:
         assert repr(study) == ("<Annotations: 7 ratings, 3 units, 3 raters, 5 distinct label sets>")
 
     def test_blank_by_default(self):
-        """By default blank is missing, which one warning counts; on request it is silent."""
         without_null = WALKTHROUGH.dropna(subset=["tags"])
         with pytest.warns(BlankLabelsWarning, match="^1 blank cell taken as missing"):
             study = self.read(without_null)
@@ -93,7 +90,6 @@ class TestLong:
         assert study.n_missing == 1
 
     def test_nulls_beside_blanks(self):
-        """Nulls are missing where blank text is told from them; the one warning counts both."""
         for blank in (None, "missing", "empty"):
             with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text") as caught:
                 study = self.read(blank=blank)
@@ -101,7 +97,6 @@ class TestLong:
             assert study.n_missing == (1 if blank == "empty" else 2)
 
     def test_usual_names(self):
-        """Without names the columns are unit, rater and labels."""
         renamed = WALKTHROUGH.rename(columns={"doc": "unit", "who": "rater", "tags": "labels"})
         study = Annotations.from_long(renamed, blank="empty")
         assert triples(study) == triples(self.read(blank="empty"))
@@ -134,13 +129,11 @@ class TestLong:
         ],
     )
     def test_reading_options(self, options, labels):
-        """Separator, case and codebook reach the cells."""
         frame = pd.DataFrame({"unit": [1], "rater": ["x"], "labels": ["Joy, fear; sad"]})
         assert set(Annotations.from_long(frame, **options).labels) == labels
 
     @pytest.mark.parametrize("index", [[0] * 8, list("abcdefgh"), range(8, 0, -1)])
     def test_index_does_not_matter(self, index):
-        """The index of a long table means nothing."""
         frame = WALKTHROUGH.set_axis(pd.Index(index), axis=0)
         assert triples(self.read(frame, blank="empty")) == triples(self.read(blank="empty"))
 
@@ -154,15 +147,12 @@ class TestLong:
             assert triples(study) == triples(self.read(blank="empty"))
 
     def test_error_names_the_row(self):
-        """A cell that cannot be read is placed by its unit and rater."""
         frame = WALKTHROUGH.assign(tags=[["a"], {"a": 1}, *"abcdef"])
         with pytest.raises(LabelError, match=r"^Unit 'd1', rater 'bob': .* is a dict, not labels"):
             self.read(frame)
 
 
 class TestDtypes:
-    """Columns of every dtype that can hold the data."""
-
     @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
     def test_text(self, dtype):
         """Text columns of every dtype give the same study, in units, raters and labels."""
@@ -186,7 +176,6 @@ class TestDtypes:
 
     @pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean"])
     def test_missing_numbers(self, dtype):
-        """NA in a nullable column is no annotation."""
         column = pd.array([1, None, 0], dtype=dtype)
         frame = pd.DataFrame({"unit": [1, 1, 2], "rater": [1, 2, 1], "score": column})
         study = Annotations.from_long(frame, value="score")
@@ -194,7 +183,6 @@ class TestDtypes:
         assert study.n_missing == 1
 
     def test_nullable_ids(self):
-        """NA in a nullable identifier column is an error that counts."""
         frame = pd.DataFrame(
             {"unit": pd.array([1, None], dtype="Int64"), "rater": 1, "labels": "a"}
         )
@@ -203,12 +191,9 @@ class TestDtypes:
 
 
 class TestWide:
-    """from_wide: one row per unit, one column per rater."""
-
     FRAME = pd.DataFrame({"ann": ["a, b", ""], "bob": ["a", None]}, index=["d1", "d2"])
 
     def test_label_sets(self):
-        """Cells are answers, missing cells none."""
         study = Annotations.from_wide(self.FRAME, blank="empty")
         assert triples(study) == {
             ("d1", "ann", frozenset("ab")),
@@ -217,12 +202,10 @@ class TestWide:
         }
 
     def test_blank_by_default(self):
-        """By default blank is missing, with a warning."""
         with pytest.warns(BlankLabelsWarning):
             assert Annotations.from_wide(self.FRAME).n_missing == 2
 
     def test_unit_and_raters(self):
-        """Columns that are named are used, the others are left alone."""
         frame = self.FRAME.reset_index(names="doc").assign(note=["x", "y"])
         study = Annotations.from_wide(frame, unit="doc", raters=["bob"])
         assert triples(study) == {("d1", "bob", frozenset("a"))}
@@ -234,7 +217,6 @@ class TestWide:
         assert triples(study) == {(0, "ann", 1), (1, "ann", 2), (0, "bob", 1), (0, "cy", 2)}
 
     def test_reading_options(self):
-        """Separator, case, codebook and policy for repeats reach the cells."""
         frame = pd.DataFrame({"ann": ["A;b", "b"]}, index=["d", "d"])
         study = Annotations.from_wide(
             frame, label_sep=";", case="lower", codebook=["a", "b"], duplicates="union"
@@ -242,15 +224,12 @@ class TestWide:
         assert triples(study) == {("d", "ann", frozenset("ab"))}
 
     def test_same_as_long(self):
-        """A wide table and its long form give the same study."""
         stacked = self.FRAME.melt(var_name="rater", value_name="labels", ignore_index=False)
         long = Annotations.from_long(stacked.reset_index(names="unit"), blank="empty")
         assert triples(long) == triples(Annotations.from_wide(self.FRAME, blank="empty"))
 
 
 class TestOtherLayouts:
-    """Triples, flags, contingency tables."""
-
     def test_triples(self):
         """(rater, unit, answer), in NLTK's order, with the options of the others."""
         study = Annotations.from_triples(
@@ -294,14 +273,12 @@ class TestOtherLayouts:
         assert study.n_missing == 1
 
     def test_cube_of_hostile_labels(self):
-        """A name with separator, quote or bracket is one label, not text to be split."""
         names = ["a, b", '"', "[x]", "=cmd()"]
         study = Annotations.from_indicators(np.ones((1, 1, 4)), labels=names)
         assert study.values == (frozenset(names),)
 
     @pytest.mark.parametrize("option", ["labels", "units", "raters", "mask"])
     def test_frame_with_names(self, option):
-        """A frame names its axes, so naming them again is refused rather than ignored."""
         frame = Annotations.from_triples([("x", 1, "a")]).to_indicators()
         with pytest.raises(OptionError, match="a frame names its labels, units and raters"):
             Annotations.from_indicators(frame, **{option: [0]})
@@ -317,7 +294,6 @@ class TestOtherLayouts:
         assert pairs.to_dict() == {(a, a): 3, (a, ab): 1, (ab, ab): 2, (ab, EMPTY): 4}
 
     def test_contingency_of_sets(self):
-        """Axes may hold the sets themselves, and options read their text."""
         sets = pd.Index([frozenset("a"), EMPTY])
         study = Annotations.from_contingency(pd.DataFrame(np.eye(2), index=sets, columns=sets))
         assert set(study.values) == {frozenset("a"), EMPTY}
@@ -327,7 +303,6 @@ class TestOtherLayouts:
 
     @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
     def test_contingency_in_another_order(self, order):
-        """Shuffled axes are the same table: Cohen's kappa of a textbook table does not move."""
         # The 200 cases of Cohen (1960), table 1: po = (88 + 40 + 12) / 200 = 0.70 and
         # pe = (120 * 100 + 60 * 60 + 20 * 40) / 200**2 = 0.41, so kappa = 0.29 / 0.59.
         names = ["A", "B", "C"]
@@ -348,8 +323,6 @@ class TestOtherLayouts:
 
 
 class TestOut:
-    """to_long, to_wide, to_indicators, summary."""
-
     STUDY = Annotations.from_triples(
         [("x", 1, "b, a"), ("y", 1, []), ("x", 2, [10]), ("z", 2, None), ("y", 3, "c")]
     )
@@ -364,7 +337,6 @@ class TestOut:
         }
 
     def test_long_of_values(self):
-        """Scalars stand in a column of their type, called value."""
         study = Annotations.from_triples([("x", 1, "2"), ("y", 1, 0.5)], kind="value")
         assert study.to_long()["value"].dtype == float
         assert study.to_long()["value"].tolist() == [2, 0.5]
@@ -393,13 +365,11 @@ class TestOut:
         assert set(map(str, frame.dtypes)) == {"bool"}
 
     def test_indicators_of_values(self):
-        """Scalars have no indicators."""
         study = Annotations.from_triples([("x", 1, 2)], kind="value")
         with pytest.raises(DataError, match="only label sets have indicators"):
             study.to_indicators()
 
     def test_dense_tables_have_a_limit(self):
-        """A table beyond 100 million cells is refused with its size before it is made."""
         codes = np.arange(10_001)
         names = codes.astype(object)
         study = Annotations(
@@ -437,7 +407,6 @@ class TestOut:
         assert scalars["n_pairable_units"] == 1
 
     def test_only_empty_sets(self):
-        """A study of empty sets has no label, and its indicators no column."""
         study = Annotations.from_triples([("x", 1, set()), ("y", 1, [])])
         assert study.labels == ()
         assert study.to_indicators().shape == (2, 0)
@@ -445,12 +414,9 @@ class TestOut:
 
 
 class TestRoundTrips:
-    """What goes out comes in again."""
-
     @settings(deadline=None)
     @given(STUDIES)
     def test_long_wide_indicators(self, rows):
-        """The three tables of a study give back the study: missing stays missing, {} stays {}."""
         study = Annotations.from_triples(rows)
         assert triples(study) == {(unit, rater, answer) for rater, unit, answer in rows}
         assert triples(Annotations.from_long(study.to_long())) == triples(study)
@@ -502,7 +468,6 @@ class TestRoundTrips:
     @settings(deadline=None)
     @given(STUDIES, st.randoms(use_true_random=False))
     def test_order_of_rows(self, rows, random):
-        """The order of rows does not matter to what the study holds."""
         shuffled = rows.copy()
         random.shuffle(shuffled)
         one, other = Annotations.from_triples(rows), Annotations.from_triples(shuffled)
@@ -512,8 +477,6 @@ class TestRoundTrips:
 
 
 class TestInputIsNeverChanged:
-    """The caller's data are the same afterwards."""
-
     def test_long(self):
         """A long table, with its lists, sets and blanks."""
         frame = WALKTHROUGH.assign(tags=[["b", "a"], {"a"}, " a,", "", "B", None, ("a",), "a"])
@@ -524,7 +487,6 @@ class TestInputIsNeverChanged:
         assert frames_equal(frame, before)
 
     def test_long_with_repeats(self):
-        """A long table whose repeats are united."""
         frame = pd.concat([WALKTHROUGH, WALKTHROUGH])
         before = copy.deepcopy(frame)
         Annotations.from_long(
@@ -554,7 +516,6 @@ class TestInputIsNeverChanged:
         assert frames_equal(flags, before[2])
 
     def test_outputs_are_the_callers(self):
-        """Changing a table that came out does not change the study."""
         study = Annotations.from_triples([("x", 1, "a"), ("y", 1, "b")])
         before = triples(study)
         long, wide, flags = study.to_long(), study.to_wide(), study.to_indicators()
@@ -563,7 +524,6 @@ class TestInputIsNeverChanged:
 
 
 def test_no_rows_no_columns():
-    """Each is an error sentence, in every layout."""
     nothing = "the table has 0 rows; there is nothing to score."
     assert sentence(DataError, sa.Annotations.from_long, long_table()) == nothing
     assert sentence(DataError, sa.Annotations.from_triples, []) == nothing

@@ -40,7 +40,6 @@ def rows_of(coded):
 
 
 def refusal(rows, *, error=DataError, **options):
-    """Return the sentence with which rows are refused."""
     with pytest.raises(error) as caught:
         build(rows, **options)
     assert type(caught.value) is error
@@ -48,8 +47,6 @@ def refusal(rows, *, error=DataError, **options):
 
 
 class TestCoding:
-    """What is left of good data."""
-
     def test_codes(self):
         """Codes point into the units, raters and values, in the order of their first row."""
         coded = build([("u2", "y", "a"), ("u1", "x", "a, b"), ("u2", "x", "b,a")])
@@ -62,7 +59,6 @@ class TestCoding:
         assert (coded.kind, coded.n_missing) == ("labels", 0)
 
     def test_missing_rows_are_counted_and_forgotten(self):
-        """A row without an answer is no annotation; its unit, rater and value are not counted."""
         coded = build([("u1", "x", "a"), ("u2", "x", None), ("u1", "y", None), ("u3", "x", "b")])
         assert rows_of(coded) == [("u1", "x", {"a"}), ("u3", "x", {"b"})]
         assert coded.units.tolist() == ["u1", "u3"]
@@ -71,7 +67,6 @@ class TestCoding:
         assert coded.n_missing == 2
 
     def test_empty_set_is_no_missing_row(self):
-        """The empty set is an answer like any other."""
         coded = build([("u", "x", []), ("u", "y", "")], blank="empty")
         assert rows_of(coded) == [("u", "x", frozenset()), ("u", "y", frozenset())]
         assert (coded.values, coded.n_missing) == ((frozenset(),), 0)
@@ -97,43 +92,34 @@ class TestCoding:
 
 
 class TestBlanks:
-    """Blank cells that are missing by default."""
-
     ROWS = (("u", "x", "a"), ("u", "y", ""), ("v", "x", " "))
 
     def test_one_warning_that_counts(self):
-        """Where nobody said what blank means, one warning counts the cells."""
         with pytest.warns(BlankLabelsWarning, match="^2 blank cells taken as missing") as caught:
             coded = build(self.ROWS, quiet=False)
         assert len(caught) == 1
         assert coded.n_missing == 2
 
     def test_silent_on_request(self):
-        """Where somebody did, nothing is warned about."""
         assert build(self.ROWS, quiet=True).n_missing == 2
         assert build(self.ROWS, quiet=False, blank="empty").n_missing == 0
 
     def test_scalars_are_silent(self):
-        """A scalar has no empty answer, so blank can only be missing."""
         rows = [("u", "x", "1"), ("u", "y", "")]
         assert build(rows, kind="value", quiet=False).n_missing == 1
 
 
 class TestRefusals:
-    """What cannot be a study."""
-
     def test_no_rows(self):
         """A table of 0 rows has nothing to score."""
         assert refusal([]) == "the table has 0 rows; there is nothing to score."
 
     @pytest.mark.parametrize("kind", ["labels", "value"])
     def test_all_missing(self, kind):
-        """So has one in which every cell is missing."""
         sentence = refusal([("u", "x", None), ("u", "y", np.nan)], kind=kind)
         assert sentence == "all 2 cells are missing; there is nothing to score."
 
     def test_missing_ids(self):
-        """A row without unit or rater is an error even where its answer is missing."""
         assert refusal([("u", "x", "a"), (None, "y", None)]) == (
             "1 row without a unit (first: row 2, counted from 1 below the header); name the unit "
             "or drop the rows."
@@ -151,7 +137,6 @@ class TestRefusals:
         assert len(sentence) < 250
 
     def test_place_in_other_dtypes(self):
-        """So it is where the columns are no objects."""
         long = LongColumns(pd.Series([1, 1]), pd.Series(["x", "y"]), pd.Series(["1", "inf"]))
         with pytest.raises(DataError, match=r"^Unit 1, rater 'y': 'inf' is not a finite number\.$"):
             assemble(Annotations, long, Reading(kind="value"))
@@ -174,14 +159,11 @@ class TestRefusals:
         assert sentence == f"{name}={value!r} is unknown; use {known}"
 
     def test_codebook_of_scalars(self):
-        """A codebook of labels checks nothing in single values, so it is refused."""
         sentence = refusal([("u", "x", 1)], kind="value", codebook=["a"], error=OptionError)
         assert sentence == "codebook= lists the labels of label sets; single values have none."
 
 
 class TestDuplicates:
-    """A rater who annotated a unit more than once."""
-
     ROWS = (
         ("u", "x", "a"),
         ("u", "y", "q"),
@@ -200,7 +182,6 @@ class TestDuplicates:
         )
 
     def test_first_pairs_are_shown(self):
-        """Three pairs are spelt out and all are counted."""
         rows = [(unit, "x", "a") for unit in [1, 2, 3, 4, 4, 3, 2, 2, 1, 5]]
         assert refusal(rows, error=RepeatsError) == (
             "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
@@ -209,14 +190,12 @@ class TestDuplicates:
         )
 
     def test_twice_the_same_file(self):
-        """Where every pair stands twice it is asked whether the file was appended to itself."""
         rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")] * 2
         sentence = refusal(rows, error=RepeatsError)
         assert sentence.startswith("3 pairs of unit and rater annotated more than once (unit 'u', ")
         assert sentence.endswith(" Every pair stands twice: was the file appended to itself?")
 
     def test_long_names_are_cut(self):
-        """Names of thousands of characters do not fill the screen."""
         assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2, error=RepeatsError)) < 400
 
     @pytest.mark.parametrize(
@@ -235,24 +214,20 @@ class TestDuplicates:
 
     @pytest.mark.parametrize("policy", ["first", "last", "union"])
     def test_appended_file_is_one_file(self, policy):
-        """A file appended to itself is the file, under every policy."""
         rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", [])]
         assert sorted(rows_of(build(rows * 2, duplicates=policy)), key=str) == sorted(
             rows_of(build(rows)), key=str
         )
 
     def test_values_that_nobody_gives_any_more(self):
-        """A value whose every annotation was dropped is no value of the study."""
         assert build(self.ROWS, duplicates="last").values == ({"a"}, {"q"}, {"c"})
         assert build(self.ROWS, duplicates="union").values == ({"q"}, {"c"}, {"a", "b"})
 
     def test_union_with_the_empty_set(self):
-        """The empty set adds nothing to a union."""
         coded = build([("u", "x", []), ("u", "x", "a"), ("v", "x", [])], duplicates="union")
         assert rows_of(coded) == [("u", "x", {"a"}), ("v", "x", frozenset())]
 
     def test_union_of_scalars(self):
-        """Scalars have no union; first and last they have."""
         rows = [("u", "x", 1), ("u", "x", 2)]
         assert refusal(rows, kind="value", duplicates="union") == (
             "duplicates='union' needs label sets; scalars have no union."
@@ -262,7 +237,6 @@ class TestDuplicates:
 
     @pytest.mark.parametrize("n", [3, 40])
     def test_few_or_many_pairs(self, n):
-        """Repeats are found where the pairs fill the table and where they are scattered in it."""
         rows = [(unit, unit, "a") for unit in range(n)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwappedColumnsWarning)
@@ -273,15 +247,12 @@ class TestDuplicates:
 
 
 class TestDesign:
-    """Units and raters that look exchanged."""
-
     def study(self, n_units, n_raters, each=1):
         """Return a study in which the raters take the units in turn, so many each."""
         turns = [(rater, rater * each + k) for rater in range(n_raters) for k in range(each)]
         return build([(turn % n_units, rater, "a") for rater, turn in turns])
 
     def test_one_rating_a_rater(self):
-        """Ten raters or more with one rating each, and fewer units: it is asked."""
         rows = [(rater % 3, rater, "a") for rater in range(10)]
         with pytest.warns(SwappedColumnsWarning) as caught:
             coded = build(rows)
@@ -292,7 +263,6 @@ class TestDesign:
         assert len(rows_of(coded)) == 10
 
     def test_four_times_as_many_raters(self):
-        """So it is with four times as many raters as units, however many ratings each gave."""
         with pytest.warns(SwappedColumnsWarning, match="^12 raters and only 3 units"):
             self.study(3, 12, each=3)
 
@@ -300,7 +270,6 @@ class TestDesign:
         ("n_units", "n_raters", "each"), [(3, 9, 1), (10, 10, 1), (3, 11, 3), (4, 12, 2)]
     )
     def test_no_warning(self, n_units, n_raters, each):
-        """A few raters, as many units as raters, or crowds that rate more than once are silent."""
         assert self.study(n_units, n_raters, each).n_raters == n_raters
 
 
@@ -323,7 +292,6 @@ def test_same_unit_and_rater_twice():
 
 
 def test_file_concatenated_twice():
-    """The error counts all pairs and asks whether the file was appended to itself."""
     rows = [(unit, rater, "ab"[unit % 2]) for unit in range(4) for rater in "xy"]
     words = sentence(DataError, alpha_of, *rows, *rows)
     assert words.startswith("8 pairs of unit and rater annotated more than once (unit 0, rater 'x'")

@@ -26,7 +26,6 @@ def long_study(labels, **options):
 
 
 def values(*answers):
-    """Return the study of single values by two raters."""
     rows = [("ab"[k % 2], k // 2, answer) for k, answer in enumerate(answers)]
     return sa.Annotations.from_triples(rows, kind="value")
 
@@ -40,23 +39,18 @@ def silent():
 
 
 class TestLabelText:
-    """Cells that look like label text and hide another notation."""
-
     @pytest.mark.parametrize("cell", ["{joy,fear}", "(joy, fear)", "{joy, fear}"])
     def test_lists_of_other_languages(self, cell):
-        """An array of PostgreSQL, or a bare tuple, would give the labels '{joy' and 'fear}'."""
         with pytest.raises(LabelError, match="looks like a list; drop the brackets"):
             sa.parse_labels(cell)
 
     @pytest.mark.parametrize("cell", ["(1), (2)", "(joy) fear", "{joy}", "joy (much), fear"])
     def test_brackets_inside_labels(self, cell, silent):
-        """Brackets that do not hold the whole cell, or hold one label, are part of labels."""
         labels = sa.parse_labels(cell)
         assert labels == {part.strip() for part in cell.split(",")}
         assert long_study([cell, "x"]).n_ratings == 2
 
     def test_separator_in_brackets(self):
-        """A label such as 'anger (mild, short)' is split, and a warning says so."""
         with pytest.warns(SeparatorWarning, match=r"2 distinct cells with ',' in brackets, such"):
             study = long_study(["anger (mild, short), joy", "anger (mild, short)", "joy", "joy"])
         assert frozenset({"anger (mild", "short)"}) in study.values
@@ -69,7 +63,6 @@ class TestLabelText:
         ],
     )
     def test_brackets_that_are_no_doubt(self, cell, silent):
-        """Quoted labels, faces, brackets that close before the separator and printed sets."""
         assert long_study([cell, "joy"]).n_ratings == 2
 
     @pytest.mark.parametrize(
@@ -85,49 +78,40 @@ class TestLabelText:
         ],
     )
     def test_labels_that_look_alike(self, pair):
-        """Two spellings that people take for one label are kept apart and named."""
         with pytest.warns(SimilarLabelsWarning, match="Labels that look alike are kept apart"):
             study = long_study([*pair, "x", "x"])
         assert study.n_values == 3
 
     @pytest.mark.parametrize("pair", [("1", "1.0"), ("a", "a\ufeff"), ("07", "7")])
     def test_units_that_look_alike(self, pair):
-        """The same holds for units, which would not meet."""
         rows = [("a", pair[0], "x"), ("b", pair[1], "x"), ("a", "u", "y"), ("b", "u", "y")]
         with pytest.warns(SimilarLabelsWarning, match="Units that look alike are kept apart"):
             assert sa.Annotations.from_triples(rows).n_units == 3
 
     def test_names_that_do_not_look_alike(self, silent):
-        """Padded numbers, decimals and accents that are all different give no warning."""
         rows = [(who, unit, "x") for who in "ab" for unit in ("01", "02", "1.5", "é", "e", "1.0.0")]
         assert sa.Annotations.from_triples(rows).n_units == 6
 
     @pytest.mark.parametrize("mark", ["/", "+", "&", " ", "#"])
     def test_signs_that_may_separate(self, mark):
-        """Two answers that differ only in order around a sign were meant as sets."""
         cells = [f"joy{mark}fear", f"fear{mark}joy", "joy", "fear"]
         with pytest.warns(SeparatorWarning, match="differ only in order; did you mean label_sep='"):
             assert long_study(cells).n_values == 4
         assert long_study(cells, label_sep=mark).n_values == 3
 
     def test_signs_inside_labels(self, silent):
-        """Repeats, other words and cells that have the separator are no reason to ask."""
         for cells in (["and/or", "x/y"], ["a a", "a"], ["a b", "b a, c"], ["R&D", "D"]):
             assert long_study(cells).n_ratings == 2
 
     @pytest.mark.parametrize("mark", ["\uff0c", "\u3001", "\u060c"])
     def test_commas_of_other_scripts(self, mark):
-        """A comma of another script may stand between labels."""
         with pytest.warns(SeparatorWarning, match="did you mean label_sep="):
             long_study([f"a{mark}b", "a"])
 
 
 class TestCells:
-    """Cells that are no labels at all, and identifiers that lost digits."""
-
     @pytest.mark.parametrize("cell", [pd.Series(["x"]), pd.Index(["x"]), {"x": 1}.keys()])
     def test_cells_that_cannot_be_hashed(self, cell):
-        """They are refused with their type and place."""
         with pytest.raises(
             LabelError, match=f"(?s)Unit 0, rater 'a': .* {type(cell).__name__}, not"
         ):
@@ -147,21 +131,16 @@ class TestCells:
 
 
 class TestSingleValues:
-    """Numbers that are not read as numbers, and markers among categories."""
-
     @pytest.mark.parametrize("odd", ["1,5", "1,500", "1 500", "50%", "4/5", "$5", "1.500,5", "−1"])
     def test_numbers_in_another_spelling(self, odd):
-        """Where every answer is one, all are categories, and a warning says so."""
         with pytest.warns(MixedScaleWarning, match="are not numbers as they are spelled"):
             assert values(odd, odd).kind == "category"
 
     @pytest.mark.parametrize("name", ["1.2.3", "2026-01-02", "12:30", "a1", "1st", ""])
     def test_categories_that_are_no_numbers(self, name, silent):
-        """Codes, dates and times are categories without a word."""
         assert values(name, "x").kind == "category"
 
     def test_markers_among_categories(self):
-        """'NA' among categories is one, with the warning that it is among labels."""
         with pytest.warns(MissingMarkerWarning, match=r"2 cells .* taken as categories: 'NA'"):
             study = values("a", "NA", "NA", "b")
         assert "NA" in study.values
@@ -170,14 +149,11 @@ class TestSingleValues:
 
 
 class TestWideTables:
-    """Columns that are no raters and rows that are no units."""
-
     TABLE = pd.DataFrame(
         {"unit": list("abcd"), "ann": ["x", "y", "x", "y"], "bob": ["x", "x", "x", "y"]}
     )
 
     def test_column_beside_the_raters(self):
-        """A column without an answer in common with another is named, and kept."""
         table = self.TABLE.assign(source=["web", "print", "web", "web"])
         with pytest.warns(SetagreeWarning, match=r"'source' is read .* raters=\['ann', 'bob'\]"):
             assert sa.Annotations.from_wide(table, unit="unit").n_raters == 3
@@ -187,20 +163,17 @@ class TestWideTables:
         assert named.n_raters == 2
 
     def test_raters_without_an_answer_in_common(self, silent):
-        """Where no rater agrees with another, nobody stands apart; few cells tell nothing."""
         apart = self.TABLE.assign(bob=["p", "q", "p", "q"])
         assert sa.Annotations.from_wide(apart, unit="unit").n_raters == 2
         few = self.TABLE.assign(cy=["z", None, None, None])
         assert sa.Annotations.from_wide(few, unit="unit").n_raters == 3
 
     def test_numbers_and_text_are_one_answer(self, silent):
-        """2, 2.0 and '2' are the same to single values, and so to this doubt."""
         table = pd.DataFrame({"ann": [1, 2, 1, 2], "bob": [1.0, 2, 2, 2], "cy": list("1212")})
         assert sa.Annotations.from_wide(table, kind="value").n_values == 2
 
     @pytest.mark.parametrize("name", ["gold", "Majority vote", "ground_truth", "consensus"])
     def test_column_made_of_the_others(self, name):
-        """An agreed answer beside two raters is named, beside one it is what is compared."""
         table = self.TABLE.assign(**{name: self.TABLE["ann"]})
         with pytest.warns(SetagreeWarning, match=r"made of the others' .* raters=\['ann', 'bob'\]"):
             assert sa.Annotations.from_wide(table, unit="unit").n_raters == 3
@@ -210,7 +183,6 @@ class TestWideTables:
             assert sa.Annotations.from_wide(pair, unit="unit").n_raters == 2
 
     def test_row_of_totals(self):
-        """A last row called Total is named, and kept."""
         rows = pd.DataFrame({"unit": ["u1", "u2", "Total"], "ann": [3, 4, 7], "bob": [3, 5, 8]})
         with pytest.warns(SetagreeWarning, match="the last unit is called 'Total'"):
             assert sa.Annotations.from_wide(rows, unit="unit", kind="value").n_units == 3

@@ -45,7 +45,6 @@ def sets_of(column, **options):
 
 
 def scalars_of(column, blank="missing", **options):
-    """Return the coded scalars of a column."""
     return scalars.code_scalars(column, blank, place=place, **options)
 
 
@@ -67,8 +66,6 @@ A, B, AB, EMPTY = frozenset("a"), frozenset("b"), frozenset("ab"), frozenset()
 
 
 class TestAsObjects:
-    """One-dimensional arrays of anything."""
-
     @pytest.mark.parametrize(
         "items", [[(1, 2), (3, 4)], [[1], [2]], [A, AB], ["a", 1], [], [np.array([1, 2])]]
     )
@@ -84,8 +81,6 @@ class TestAsObjects:
 
 
 class TestLabelColumns:
-    """Columns whose cells are label sets."""
-
     @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
     def test_text(self, dtype):
         """Text is read the same in every dtype that holds it, missing cells included."""
@@ -93,13 +88,11 @@ class TestLabelColumns:
         assert sets_of(column) == [A, AB, None, AB, A]
 
     def test_arrow_text(self):
-        """So it is in Arrow's strings."""
         pytest.importorskip("pyarrow")
         column = pd.Series(["a", "b, a", None], dtype="string[pyarrow]")
         assert sets_of(column) == [A, AB, None]
 
     def test_equal_sets_have_one_code(self):
-        """Cells that mean the same set are one value, whatever they are written as."""
         cells = ["a, b", "b,a", ["a", "b"], ("b", "a"), {"a", "b"}, AB, np.array(["a", "b", "a"])]
         answers = coding.code_label_sets(objects(*cells), LabelSyntax(), place=place)
         assert answers.values == (AB,)
@@ -125,20 +118,17 @@ class TestLabelColumns:
     @pytest.mark.parametrize("missing", MISSING_CELLS, ids=repr)
     @pytest.mark.parametrize("other", ["a", ["a"], A], ids=["text", "list", "frozenset"])
     def test_missing_of_every_sort(self, missing, other):
-        """A missing cell is no annotation beside text as beside cells that cannot be hashed."""
         answers = coding.code_label_sets(objects(other, missing), LabelSyntax(), place=place)
         assert decoded(answers) == [A, None]
         assert answers.n_blank == 0
 
     def test_column_of_missing_cells(self):
-        """A numeric column without a number is a column of missing cells, not of numbers."""
         assert sets_of(pd.Series([np.nan, np.nan])) == [None, None]
 
     @pytest.mark.parametrize(
         "blank", ["", "  ", ",", '""', "[''] ", [""], ("", " "), np.array([" "])], ids=repr
     )
     def test_blanks_are_counted(self, blank):
-        """Every blank cell that is taken as missing is counted, lists of blanks included."""
         column = objects("a", blank, blank, None)
         answers = coding.code_label_sets(column, LabelSyntax(), place=place)
         assert decoded(answers) == [A, None, None, None]
@@ -146,7 +136,6 @@ class TestLabelColumns:
         assert sets_of(column, blank="empty") == [A, EMPTY, EMPTY, None]
 
     def test_one_hot_rows(self):
-        """Rows of flags are label sets named by the codebook, or by position."""
         column = objects([True, False], [True, True], [False, False])
         assert sets_of(column, codebook=["a", "b"]) == [A, AB, EMPTY]
         assert sets_of(column) == [{0}, {0, 1}, EMPTY]
@@ -154,13 +143,11 @@ class TestLabelColumns:
         assert sets_of(arrays, codebook=["a", "b"]) == [A, EMPTY, None]
 
     def test_one_hot_rows_of_different_lengths(self):
-        """Flags of rows that do not fit each other cannot mean the same labels."""
         sentence = refused_sets(objects([True, False], [True], None))
         assert sentence == "one-hot rows of different lengths, such as [True, False] and [True]."
 
     @pytest.mark.parametrize("cells", [([1, 0], [0, 0]), ((1.0, 0.0), (0.0, 1.0), None)], ids=repr)
     def test_rows_of_zeros_and_ones(self, cells):
-        """[1, 0] may be flags or two labels: it is asked, not guessed."""
         sentence = refused_sets(objects(*cells))
         assert "every cell is a list of 2 zeros and ones, such as " in sentence
         assert repr(cells[0]) in sentence
@@ -174,13 +161,11 @@ class TestLabelColumns:
 
     @pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "bool", "boolean"])
     def test_numeric_columns(self, dtype):
-        """A column of numbers is refused with its name, its dtype and a remedy."""
         sentence = refused_sets(pd.Series([1, 0], dtype=dtype, name="tags"))
         assert sentence.startswith(f"column 'tags' holds {dtype} numbers where labels are due; ")
         assert sentence.endswith("make the labels text.")
 
     def test_numeric_column_without_a_name(self):
-        """A column without a name is not called None."""
         assert refused_sets(pd.Series([1, 2])).startswith("the table holds int64 numbers")
 
     @pytest.mark.parametrize(
@@ -196,13 +181,11 @@ class TestLabelColumns:
         ids=repr,
     )
     def test_failing_cells(self, cell, words):
-        """The first failing row is named with what is wrong with it."""
         sentence = refused_sets(objects("a", None, cell))
         assert sentence.startswith(f"Row 2: {words}")
         assert "more row" not in sentence
 
     def test_failing_cells_are_counted(self):
-        """Rows that fail, not distinct cells, are counted, whatever is wrong with each."""
         assert refused_sets(objects("a", 1, "b", 1)).endswith(" (1 more row fails: Row 3.)")
         more = " (3 more rows fail: Row 2; Row 3; Row 4.)"
         assert refused_sets(objects("a", 1, 2, 1, '"')).endswith(more)
@@ -219,7 +202,6 @@ class TestLabelColumns:
 
     @pytest.mark.parametrize("cells", [["a", "b"], [["a"], ["b"]]], ids=["text", "lists"])
     def test_rows_not_index(self, cells):
-        """Rows are told by their place, whatever the index of the table is."""
         column = pd.Series([*cells, 5], index=[9, 9, 9], dtype=object)
         assert refused_sets(column).startswith("Row 2: 5")
         assert sets_of(column.iloc[:2]) == [A, B]
@@ -227,15 +209,12 @@ class TestLabelColumns:
     @settings(deadline=None)
     @given(st.lists(st.none() | st.frozensets(st.sampled_from("abc")), min_size=1))
     def test_coding_loses_nothing(self, sets):
-        """Decoding gives back every row: hashable cells and cells that are not, alike."""
         assert sets_of(objects(*sets)) == sets
         lists = [None if one is None else sorted(one) for one in sets]
         assert sets_of(objects(*lists)) == sets
 
 
 class TestManyObjects:
-    """Columns of many Python objects go through Arrow."""
-
     CELLS = st.one_of(
         st.none(),
         st.just(float("nan")),
@@ -245,7 +224,6 @@ class TestManyObjects:
     @settings(max_examples=60, deadline=None)
     @given(cells=st.lists(CELLS, min_size=1, max_size=12))
     def test_lists_of_labels(self, cells):
-        """Lists are coded as one by one, whatever the order of their items."""
         syntax = LabelSyntax(blank="empty")
         one_by_one = coding.code_label_sets(objects(*cells), syntax, place=place)
         with pytest.MonkeyPatch.context() as patch:
@@ -257,7 +235,6 @@ class TestManyObjects:
     @pytest.mark.parametrize("missing", [float("nan"), pd.NA], ids=["nan", "NA"])
     @pytest.mark.parametrize("storage", ["python", "pyarrow"])
     def test_text_of_pandas(self, missing, storage, monkeypatch):
-        """Text of every storage has the same codes and cells; runs are looked at once."""
         dtype = pd.StringDtype(storage, na_value=missing)
         column = pd.Series(
             ["b", "b", "b", None, None, "a", "b, a", "b, a", "b, a", None], dtype=dtype
@@ -273,7 +250,6 @@ class TestManyObjects:
     )
     @pytest.mark.parametrize("first", ["a", ["a"]])
     def test_other_kinds_go_one_by_one(self, first, other, monkeypatch):
-        """What Arrow does not take is coded one by one, to the same codes and cells."""
         column = pd.Series([first, other, first], dtype=object)
         codes, cells = coding.distinct_cells(column)
         assert codes.tolist() == ([0, -1, 0] if other is None else [0, 1, 0])
@@ -283,7 +259,6 @@ class TestManyObjects:
         assert repr(same) == repr(cells)
 
     def test_null_lists_with_items(self):
-        """Items below a null list, and those outside a part of an array, belong to no cell."""
         pa = pytest.importorskip("pyarrow")
         items = pa.array(["x", "y", "a", "b", "b", "a", "z"])
         kind, sure = pa.list_(pa.string()), pa.array([True, False, True, True, True])
@@ -296,7 +271,6 @@ class TestManyObjects:
         assert cells == [["a", "b"], ["z"]]
 
     def test_lists_whose_first_sums_are_equal(self, monkeypatch):
-        """Where the second sum tells two lists apart that the first does not, they stay apart."""
         numbers = np.array([[1, 1, 0], [1, 2, 0]])
         drawn = SimpleNamespace(integers=lambda *_, **__: numbers)
         monkeypatch.setattr(coding.np.random, "default_rng", lambda _: drawn)
@@ -307,8 +281,6 @@ class TestManyObjects:
 
 
 class TestLabelWarnings:
-    """What looks like a mistake is computed, with one warning."""
-
     def test_case(self):
         """Labels that differ in case are kept apart; one warning names all pairs."""
         with pytest.warns(SimilarLabelsWarning) as caught:
@@ -326,13 +298,11 @@ class TestLabelWarnings:
             assert sets_of(objects([1], ["1"])) == [{1}, {"1"}]
 
     def test_lower_case_and_accents_are_silent(self):
-        """Where they are made one there is nothing to warn about."""
         assert sets_of(objects("Joy", "joy"), case="lower") == [{"joy"}, {"joy"}]
         assert sets_of(objects("\u00e9", "e\u0301")) == [{"\u00e9"}, {"\u00e9"}]
 
     @pytest.mark.parametrize("other", [";", "|", "\n", "\t"])
     def test_another_separator(self, other):
-        """Where no cell holds the separator and a quarter holds another, it is asked."""
         with pytest.warns(SeparatorWarning) as caught:
             sets_of(objects(f"a{other}b", "a", "b", "c"))
         assert str(caught[0].message) == (
@@ -341,7 +311,6 @@ class TestLabelWarnings:
         )
 
     def test_several_separators(self):
-        """Several separators are told to be made one; `label_sep` is one, whatever its length."""
         one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
         with pytest.warns(SeparatorWarning, match=rf"if it separates labels too, {one}\.$"):
             sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
@@ -349,7 +318,6 @@ class TestLabelWarnings:
             sets_of(objects("a, b", "a; b", "a"), label_sep=",;")
 
     def test_comma_where_it_is_not_the_separator(self):
-        """The default separator is asked for where another was given."""
         with pytest.warns(SeparatorWarning, match=r"did you mean label_sep=','\?"):
             sets_of(objects("a, b", "a"), label_sep=";")
 
@@ -359,7 +327,6 @@ class TestLabelWarnings:
         ids=repr,
     )
     def test_no_other_separator(self, cells):
-        """A rare sign between no labels, one at the end or in a list gives no warning."""
         assert len(sets_of(objects(*cells))) == len(cells)
 
     def test_blanks(self):
@@ -371,8 +338,6 @@ class TestLabelWarnings:
 
 
 class TestScalars:
-    """Columns of one value a cell."""
-
     @pytest.mark.parametrize(
         ("column", "values"),
         [
@@ -397,13 +362,11 @@ class TestScalars:
         assert answers.values == values
 
     def test_equal_numbers_are_one_value(self):
-        """1, 1.0, True, "1", "1.00" and Decimal(1) are the same number, as -0 is 0."""
         column = objects(1, 1.0, True, "1", "1.00", decimal.Decimal(1), np.float64(1))
         assert scalars_of(column).values == (1,)
         assert scalars_of(objects(0, "-0", -0.0, "0.")).values == (0,)
 
     def test_long_whole_numbers_are_refused(self):
-        """Codes of 18 digits, as in SNOMED CT, would be rounded to one float: they are refused."""
         codes = ["900000000000207008", "900000000000207009"]
         assert float(codes[0]) == float(codes[1])  # which is what rounding would do
         for column in (pd.Series(codes), pd.Series(codes).astype("Int64")):
@@ -427,27 +390,23 @@ class TestScalars:
         assert decoded(answers) == ["low", "high", None, "low"]
 
     def test_other_categories(self):
-        """Dates and tuples can be categories too."""
         dates = pd.Series(pd.to_datetime(["2020-01-01", None]))
         assert decoded(scalars_of(dates)) == [pd.Timestamp("2020-01-01"), None]
         assert scalars_of(objects(("a",), ("b", "c"))).values == (("a",), ("b", "c"))
 
     def test_accents_and_case(self):
-        """Accents of categories are composed; case is kept unless told, with a warning."""
         assert scalars_of(objects("\u00e9", "e\u0301")).values == ("\u00e9",)
         with pytest.warns(SimilarLabelsWarning, match=r"Categories that .* 'Joy' and 'joy'"):
             assert scalars_of(objects("Joy", "joy")).values == ("Joy", "joy")
         assert scalars_of(objects("Joy", "joy"), case="lower").values == ("joy",)
 
     def test_number_beside_its_text_among_categories(self):
-        """Among categories 1 and "1" are two, which is warned about."""
         column = objects("low", "mid", "high", 1, "1")
         with pytest.warns(SimilarLabelsWarning, match=r"apart: 1 and '1'\."):
             assert scalars_of(column).values == ("low", "mid", "high", 1, "1")
 
     @pytest.mark.parametrize("odd", ["n/a", "1,5", "nan", "1_000", "--", "3 stars"])
     def test_something_among_numbers(self, odd):
-        """One answer that is no number makes a scale of categories: it is named and counted."""
         with pytest.warns(MixedScaleWarning) as caught:
             answers = scalars_of(pd.Series(["1", "2", "2", odd, odd]))
         assert answers.kind == "category"
@@ -457,12 +416,10 @@ class TestScalars:
         )
 
     def test_half_numbers(self):
-        """So it is where half of the answers are numbers, the first of them included."""
         with pytest.warns(MixedScaleWarning, match=r"^1 answer among numbers .* \(Row 1: 'low'\)"):
             scalars_of(pd.Series(["1", "low"]))
 
     def test_numbers_among_categories(self):
-        """Where most answers are words, a number is a category like any other, in silence."""
         assert scalars_of(pd.Series(["low", "mid", "high", "5"])).kind == "category"
 
     @pytest.mark.parametrize("odd", ["inf", "-Infinity", math.inf, decimal.Decimal("Infinity")])
@@ -472,13 +429,11 @@ class TestScalars:
 
     @pytest.mark.parametrize("odd", [10**400, "9" * 400, "1e400"], ids=["int", "digits", "power"])
     def test_numbers_beyond_all_floats(self, odd):
-        """A number that no float can hold is refused with its row and the remedy."""
         sentence = refused_scalars(objects(1, odd))
         assert sentence.startswith("Row 1: ")
         assert "has more digits than double precision holds" in sentence
 
     def test_numbers_beyond_all_floats_among_words(self):
-        """Beside a word such a number is a category, and the word is what is warned of."""
         with pytest.warns(MixedScaleWarning, match=r"^1 answer among numbers .* \(Row 2: 'low'\)"):
             answers = scalars_of(objects(1, 10**400, "low"))
         assert answers.values == (1, 10**400, "low")
@@ -486,7 +441,6 @@ class TestScalars:
     @pytest.mark.parametrize("odd", [decimal.Decimal("sNaN"), decimal.Decimal("-sNaN7")])
     @pytest.mark.parametrize("other", [1, "low"])
     def test_signaling_nan(self, odd, other):
-        """No comparison may meet a signaling NaN; it is refused with its row, in every layout."""
         said = f"{odd!r} is a signaling NaN, which is not a number; use None for no answer."
         assert refused_scalars(objects(other, odd)) == f"Row 1: {said}"
         wide = pd.DataFrame({"ann": objects(other, odd), "bob": objects(other, 2)}, dtype=object)
@@ -507,17 +461,14 @@ class TestScalars:
         ids=["int", "fraction", "decimal", "digits", "power"],
     )
     def test_numbers_of_thousands_of_digits(self, odd):
-        """One with more than 4,000 digits is refused, before they are all written out."""
         assert "more than 4,000 digits" in refused_scalars(objects(1, odd))
         assert "more than 4,000 digits" in refused_scalars(objects(1, "1e-999999999999999999999"))
 
     def test_infinity_as_a_word(self):
-        """Among words "inf" is a word; an infinite float is refused all the same."""
         assert scalars_of(pd.Series(["inf", "sup", "max"])).values == ("inf", "sup", "max")
         assert "is not a finite number" in refused_scalars(objects("low", "mid", math.inf))
 
     def test_blank_is_missing(self):
-        """A scalar has no empty answer: blank text is missing and counted."""
         answers = scalars_of(pd.Series(["1", "", " ", None, "2", ""]))
         assert decoded(answers) == [1, None, None, None, 2, None]
         assert answers.n_blank == 3
@@ -526,14 +477,12 @@ class TestScalars:
 
     @pytest.mark.parametrize("blank", ["empty", "error"])
     def test_blank_refused(self, blank):
-        """Under another policy blank text is an error with its first row and the number."""
         sentence = refused_scalars(pd.Series([None, "1", "", "2", " "]), blank)
         assert sentence.startswith("Row 2: the cell is blank; a scalar has no empty answer")
         assert sentence.endswith("(2 of them).")
         assert refused_scalars(pd.Series(["", "1"]), blank).startswith("Row 0: the cell is blank")
 
     def test_column_of_missing_cells(self):
-        """A column without an answer has no values."""
         answers = scalars_of(objects(*MISSING_CELLS))
         assert answers.values == ()
         assert set(answers.codes.tolist()) == {coding.MISSING}
@@ -550,21 +499,17 @@ class TestScalars:
     @settings(deadline=None)
     @given(st.lists(st.integers(-(2**53), 2**53), min_size=1))
     def test_whole_numbers_as_text(self, numbers):
-        """Text that spells whole numbers is those numbers, exactly."""
         assert decoded(scalars_of(pd.Series([str(n) for n in numbers]))) == numbers
 
     @settings(deadline=None)
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
     def test_floats_as_text(self, numbers):
-        """Python's spelling of any finite number is read back as just the number it spells."""
         found = decoded(scalars_of(pd.Series([repr(x) for x in numbers])))
         for number, x in zip(found, numbers, strict=True):
             assert number == x
 
 
 class TestUsedLabels:
-    """The labels that occur."""
-
     def test_union(self):
         """They are the union of the sets, none where all are empty."""
         assert coding.used_labels([AB, frozenset("c"), EMPTY]) == {"a", "b", "c"}
@@ -572,7 +517,6 @@ class TestUsedLabels:
 
 
 def test_a_long_number_as_a_column_of_counts():
-    """A column named by a number of thousands of digits is refused in a sentence of one line."""
     table = pd.DataFrame([[1, 2], [0, 3]], columns=objects(10**4100, 3))
     said = sentence(DataError, sa.Tally.from_counts, table, kind="value")
     assert said.startswith("Column 1000")
@@ -580,7 +524,6 @@ def test_a_long_number_as_a_column_of_counts():
 
 
 def test_one_hot_rows_beside_an_empty_list():
-    """Rows of 0 and 1 are refused as ambiguous also where one cell is an empty list."""
     cells = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], []]
     table = pd.DataFrame({"unit": [*"aabbcc"], "rater": [*"xyxyxy"], "labels": cells})
     with pytest.raises(sa.SetagreeError, match="zeros and ones"):
@@ -615,7 +558,6 @@ def test_collections_as_cells(cells):
     [({"a": 1}, "dict"), (3, "int"), (2.5, "float"), (decimal.Decimal("sNaN"), "Decimal")],
 )
 def test_dict_or_number_where_labels_were_asked_for(cell, what):
-    """It is an error with its place and type, and for numbers with the way to read them."""
     words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", cell), (2, "x", cell))
     article = "an" if what == "int" else "a"
     assert words.startswith(f"Unit 1, rater 'y': {cell!r} is {article} {what}, not labels.")
@@ -626,7 +568,6 @@ def test_dict_or_number_where_labels_were_asked_for(cell, what):
 
 
 def test_column_of_numbers_where_labels_were_asked_for():
-    """A numeric column is refused with its name, dtype and what to do."""
     table = long_table((1, "x", 3), (1, "y", 4))
     words = sentence(LabelError, sa.Annotations.from_long, table)
     assert words == (
@@ -636,7 +577,6 @@ def test_column_of_numbers_where_labels_were_asked_for():
 
 
 def test_numbers_name_only_an_option_of_the_function():
-    """Each function names what it has: a column of values, or the kind of all answers."""
     wide = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 3.0]})
     triples = [("x", 1, 1), ("y", 1, 2)]
     texts = wide.astype(int).astype(str).assign(z=["4", "5"])
@@ -666,7 +606,6 @@ def test_numbers_as_text_on_a_numeric_scale():
 
 
 def test_text_on_a_numeric_scale():
-    """It makes the scale one of categories, with a warning that places it; distances refuse it."""
     rows = [("x", 1, "2"), ("y", 1, "2"), ("x", 2, "10"), ("y", 2, "n/a")]
     study, words = the_warning(MixedScaleWarning, sa.Annotations.from_triples, rows, kind="value")
     assert words == (
@@ -682,7 +621,6 @@ def test_text_on_a_numeric_scale():
 
 @pytest.mark.parametrize("odd", [math.inf, -math.inf, "inf", "-Infinity"])
 def test_inf_on_a_numeric_scale(odd):
-    """It is refused with the cell."""
     rows = [("x", 1, 1), ("y", 1, 2), ("x", 2, odd)]
     words = sentence(DataError, sa.Annotations.from_triples, rows, kind="value")
     assert words == f"Unit 2, rater 'x': {odd!r} is not a finite number."

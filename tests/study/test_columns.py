@@ -19,15 +19,12 @@ from setagree.study.reading import Reading
 
 
 def refusal(names, **named):
-    """Return the sentence with which columns are refused."""
     with pytest.raises(DataError) as caught:
         guess_columns(names, **named)
     return str(caught.value)
 
 
 class TestUsualNames:
-    """Names that stand for a role."""
-
     @pytest.mark.parametrize(
         "name",
         [
@@ -113,49 +110,39 @@ class TestUsualNames:
         assert (found.labels, found.value) == (None, name)
 
     def test_labels_before_values(self):
-        """A score beside labels is something else about the answer."""
         assert guess_columns(["unit", "rater", "score", "tags"]).labels == "tags"
 
     @pytest.mark.parametrize("name", ["Doc ID", " doc  id", "DOC_ID", "doc.id", "Döc-Id"])
     def test_spelling_does_not_matter(self, name):
-        """Case, spaces, punctuation and accents are passed over; the name stays as it is."""
         assert guess_columns([name, "rater", "labels"]).unit == name
 
     def test_surer_names_first(self):
-        """The word of this library beats other usual words, an identifier beats the text."""
         names = ["text", "id", "item", "unit", "user", "rater", "label", "labels"]
         found = guess_columns(names)
         assert (found.unit, found.rater, found.labels) == ("unit", "rater", "labels")
         assert guess_columns(["text", "id", "rater_id", "tags"]).unit == "id"
 
     def test_identifier_before_its_thing(self):
-        """Of a tweet and its id, the id identifies."""
         names = ["tweet", "tweet_id", "annotator", "annotator_name", "annotator_id", "label"]
         found = guess_columns(names)
         assert (found.unit, found.rater) == ("tweet_id", "annotator_id")
 
     @pytest.mark.parametrize("name", ["annotation_id", "label_id", "answer_id"])
     def test_an_id_of_an_answer_is_no_answer(self, name):
-        """annotation_id counts rows; it is not taken for labels."""
         assert guess_columns(["unit", "rater", name, "tags"]).labels == "tags"
         assert "usual name for the labels" in refusal(["unit", "rater", name])
 
 
 class TestNamed:
-    """Columns that the user names."""
-
     def test_they_are_taken(self):
-        """A named column is what it is said to be, whatever it is called."""
         found = guess_columns(["rater", "unit", "x"], unit="rater", rater="unit", labels="x")
         assert found == Columns("rater", "unit", "x", None)
 
     def test_the_others_are_guessed(self):
-        """What is not named is guessed among the other columns."""
         found = guess_columns(["doc", "who", "tags", "item"], unit="item", value="doc")
         assert found == Columns("item", "who", None, "doc")
 
     def test_guesses_read_well(self):
-        """What was guessed, and nothing else, is said in one line."""
         told = []
         frame = pd.DataFrame({"doc": [1, 1], "who": ["ann", "bob"], "tags": ["a", "b"]})
         open_study(frame, note=told.append)
@@ -174,7 +161,6 @@ class TestNamed:
         assert "Did you mean 'tags'?" in sentence
 
     def test_one_column_twice(self):
-        """One column cannot be both unit and rater."""
         assert "unit='doc', rater='doc'" in refusal(["doc", "tags"], unit="doc", rater="doc")
 
     def test_frozen(self):
@@ -184,8 +170,6 @@ class TestNamed:
 
 
 class TestDoubt:
-    """Nothing, or more than one thing, fits."""
-
     @pytest.mark.parametrize(
         ("names", "role", "rivals"),
         [
@@ -219,7 +203,6 @@ class TestDoubt:
         assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
 
     def test_the_column_of_another_role_is_not_offered(self):
-        """A usual name for the rater, such as annotator, is no misspelt name for the labels."""
         for rater in ("annotator", "annotator_id", "rater"):
             assert "Did you mean" not in refusal(["doc", rater, "x"])
             assert "Did you mean 'lable_set'?" in refusal(["doc", rater, "lable_set"])
@@ -231,7 +214,6 @@ class TestDoubt:
         assert "--wide" not in refusal(["unit", "rater", "joy", "fear"])
 
     def test_many_columns(self):
-        """A long list of columns is cut."""
         sentence = refusal([f"x{k}" for k in range(1000)])
         assert "and 988 more" in sentence
 
@@ -241,30 +223,24 @@ class TestDoubt:
 
 
 class TestWideUnit:
-    """The unit column of a table with one column per rater."""
-
     def frame(self, **columns):
         """Return a table of text."""
         return pd.DataFrame(columns, dtype=str)
 
     @pytest.mark.parametrize("name", ["unit", "Doc ID", "image", "id"])
     def test_by_name(self, name):
-        """A usual name decides, wherever the column stands."""
         frame = self.frame(ann=["a", "b"], **{name: ["1", "1"]}, bob=["a", "a"])
         assert guess_wide_unit(frame) == name
 
     def test_surest_name(self):
-        """An identifier is preferred to the text it stands for."""
         frame = self.frame(text=["x", "y"], id=["1", "2"], ann=["a", "b"])
         assert guess_wide_unit(frame) == "id"
 
     def test_by_cells(self):
-        """Cells that are all distinct and in no other column identify."""
         frame = self.frame(ann=["a", "b"], q=["x", "y"], bob=["b", ""])
         assert guess_wide_unit(frame) == "q"
 
     def test_index_of_pandas(self):
-        """The nameless first column of a frame that was written with its index identifies."""
         frame = self.frame(**{"column 1": ["0", "1"], "ann": ["1", "0"], "bob": ["0", "0"]})
         assert guess_wide_unit(frame) == "column 1"
 
@@ -286,7 +262,6 @@ class TestWideUnit:
 
 
 def test_blank_identifiers_are_missing():
-    """Blank text identifies nothing; labels may be blank, and the table that came is unchanged."""
     frame = pd.DataFrame({"unit": ["u1", "", " "], "labels": ["a", "", " "]}, dtype=str)
     found = with_missing_ids(frame, ["unit", None, "gone"])
     assert found["unit"].isna().tolist() == [False, True, True]
@@ -295,15 +270,12 @@ def test_blank_identifiers_are_missing():
 
 
 def test_a_comment_is_no_unit():
-    """What people remark is never taken for what was rated; a ticket or its reference is."""
     names = ["Ticket Ref", "Annotated by", "labels", "batch", "created", "comment"]
     assert guess_columns(names).unit == "Ticket Ref"
     assert "No column has a usual name for the unit" in refusal(["comment", "rater", "labels"])
 
 
 class TestPeople:
-    """Tables with one row per rater and one column per unit."""
-
     FORM = ("Timestamp", "Email Address", "Text 1: which?", "Text 2: which?", "Comments")
 
     def test_guessed(self):
@@ -341,10 +313,7 @@ ABSENT = "'d' for the unit, 'w' for the rater or 'c' for the labels; the columns
 
 
 class TestNamedColumns:
-    """Columns that are named: all that are absent are told, and none has two roles."""
-
     def test_all_that_are_absent(self):
-        """One error names them all, by whatever road."""
         named = {"unit": "d", "rater": "w", "labels": "c"}
         for call in (sa.agreement, sa.read):
             with pytest.raises(DataError, match=f"no column {ABSENT}"):
@@ -362,7 +331,6 @@ class TestNamedColumns:
         ],
     )
     def test_from_long_says_how_to_name_them(self, columns, way):
-        """Where the usual names are absent, the error has those that are there and what to say."""
         table = pd.DataFrame([["u", "x", "1"]], columns=columns)
         with pytest.raises(DataError) as caught:
             sa.Annotations.from_long(table)
@@ -370,12 +338,10 @@ class TestNamedColumns:
         assert f"the columns are {', '.join(map(repr, columns))}" in str(caught.value)
 
     def test_all_that_are_absent_in_a_wide_table(self):
-        """So does it where each rater has a column."""
         with pytest.raises(DataError, match="there are no columns 'd', 'e', 'f'; the columns are"):
             sa.Annotations.from_wide(NAMED, unit="d", raters=["e", "f"])
 
     def test_two_roles(self):
-        """A column that is named twice is refused, also among columns of flags."""
         for call in (sa.agreement, sa.read, sa.Annotations.from_long):
             with pytest.raises(DataError, match="cannot be two things: unit='doc', rater='doc'"):
                 call(NAMED, unit="doc", rater="doc", labels="cat")

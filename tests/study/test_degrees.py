@@ -41,7 +41,6 @@ def read(rows, **options):
 
 
 def answers(study):
-    """Return the degrees of each answer by unit and rater."""
     return {(u, r): dict(one.degrees) for r, u, one in study.to_triples()}
 
 
@@ -54,7 +53,6 @@ EXPECTED = {
 
 
 def test_rows_of_a_rating_are_one_answer():
-    """Wherever they stand; a degree of 0 is a label that is not given, and still an answer."""
     study = read(ROWS)
     assert answers(study) == EXPECTED
     assert (study.kind, study.n_ratings, study.labels) == ("labels", 4, ("calm", "fear", "joy"))
@@ -63,7 +61,6 @@ def test_rows_of_a_rating_are_one_answer():
 
 
 def test_ratings_from_a_queue_are_counted_not_their_rows():
-    """Several rows are one rating: marked in all of its rows or in none."""
     marks = pd.DataFrame(ROWS, columns=NAMES).assign(queued=[1, 1, 0, 0, 0, 0])
     with pytest.warns(DroppedRowsWarning, match="1 of 4 ratings came from a queue"):
         study = sa.Annotations.from_long(marks, degree="degree", queued="queued")
@@ -75,8 +72,6 @@ def test_ratings_from_a_queue_are_counted_not_their_rows():
 
 
 def test_raters_on_two_scales_are_told():
-    """Percentages beside shares are told; votes of some runs, and single answers, are no sign."""
-
     def scaled(a, b, n=3):
         return [("u1", "ann", str(k), a) for k in range(n)] + [("u1", "bob", "1", b), *ROWS[3:4]]
 
@@ -89,7 +84,6 @@ def test_raters_on_two_scales_are_told():
 
 @pytest.mark.parametrize("degree", [1.1e100, 1.7e308, "1e300"])
 def test_degrees_whose_sums_overflow_are_refused(degree):
-    """Sums and squares of larger ones are no numbers; those of the largest are."""
     with pytest.raises(DataError, match="is no degree, which is a number from 0 to 1e\\+100"):
         read([*ROWS, ("u3", "ann", "joy", degree)])
     with pytest.raises(DistanceError, match="it is a number from 0 to 1e\\+100"):
@@ -101,7 +95,6 @@ def test_degrees_whose_sums_overflow_are_refused(degree):
 
 
 def test_an_answer_is_a_label_set_with_degrees():
-    """It is one where all degrees are 1; else it differs from it and from other degrees."""
     answer = Degrees({"joy": 0.5, "fear": 1, "calm": 0})
     assert isinstance(answer, frozenset)
     assert set(answer) == {"joy", "fear"}
@@ -124,7 +117,6 @@ def test_an_answer_is_a_label_set_with_degrees():
 
 
 def test_blank_labels_say_what_blank_says():
-    """A row without a label is missing or the empty set, as in tables of label sets."""
     rows = [*ROWS, ("u2", "cem", "", None), ("u1", "cem", "fear", 1), ("u3", "cem", "[]", None)]
     with pytest.warns(BlankLabelsWarning, match="1 blank cell taken as missing"):
         study = read(rows)
@@ -153,7 +145,6 @@ REFUSED = {
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
 @pytest.mark.parametrize("said", REFUSED)
 def test_refused_rows(said):
-    """What is no rating is refused with its row, also where rows above it are left out."""
     table = pd.DataFrame([*ROWS, REFUSED[said]], columns=NAMES)
     with pytest.raises(SetagreeError, match=re.escape(said)):
         sa.read(table, degree="degree")
@@ -171,13 +162,11 @@ def test_refused_rows(said):
     [{"duplicates": "first"}, {"order_by": "at"}, {"labels": ["a", "b"]}, {"value": "labels"}],
 )
 def test_options_that_mean_nothing_beside_degrees(options):
-    """Rows of a unit and a rater are labels of one answer, so that they cannot be repeats."""
     with pytest.raises(OptionError, match="does not apply with degree="):
         read(ROWS, **options)
 
 
 def test_columns_that_are_named_twice():
-    """The column of degrees is nothing else."""
     with pytest.raises(OptionError, match="degree='labels' has another role, too"):
         sa.Annotations.from_long(TABLE, degree="labels")
     with pytest.raises(DataError, match="there is no column 'much'"):
@@ -188,7 +177,6 @@ def test_columns_that_are_named_twice():
 
 
 def test_beside_other_columns():
-    """Statuses (the last one counts) and units' columns are read as ever; labels by codebook."""
     table = TABLE.assign(doc=["d1", "d1", "d1", "d2", "d2", "d1"], status="")
     table.loc[3, ["status", "labels"]] = "refused", None
     study = sa.read(table, degree="degree", unit_columns=["doc"], status="status", case="lower")
@@ -219,7 +207,6 @@ def test_all_doors(tmp_path):
 
 
 def test_round_trips():
-    """What a study gives back is read as the same answers, beside plain label sets."""
     study = read(ROWS)
     assert answers(sa.Annotations.from_long(study.to_long())) == EXPECTED
     assert answers(sa.Annotations.from_triples(study.to_triples())) == EXPECTED

@@ -68,7 +68,6 @@ ODD_PARTS = [
 )
 @settings(deadline=None)
 def test_the_test_for_odd_text_hides_no_doubt(parts, label_sep):
-    """What the one test of all label text calls plain gets no warning from any single test."""
     column = pd.Series([label_sep.join(cell) for cell in parts], dtype=object)
     syntax = LabelSyntax(label_sep=label_sep)
 
@@ -94,7 +93,6 @@ def test_the_test_for_odd_text_hides_no_doubt(parts, label_sep):
 )
 @settings(deadline=None)
 def test_the_test_for_like_names_hides_none(names):
-    """Names that the cheap test tells apart get no warning of names that look alike."""
     if not codes.may_look_alike(names):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -103,7 +101,6 @@ def test_the_test_for_like_names_hides_none(names):
 
 
 def test_second_separator_in_some_cells():
-    """Cells that hold another separator besides the chosen one are counted and shown."""
     cells = ["a, b", "a", "a|b", "b|c", "c|a", "b, c"]
     with pytest.warns(
         SeparatorWarning, match=r"there is '\|' in 3 distinct cells of 6, such as 'a\|b'"
@@ -114,7 +111,6 @@ def test_second_separator_in_some_cells():
 
 @pytest.mark.parametrize("cells", [["a, b", "a|x", "c", "d"], ["a|b, c", "a|b, d"]])
 def test_second_separator_in_few_cells_is_a_label(cells):
-    """One or two odd cells, or a comma inside labels, are not worth a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study(cells[:2])
@@ -122,7 +118,6 @@ def test_second_separator_in_few_cells_is_a_label(cells):
 
 
 def test_missing_markers_are_labels_with_a_warning():
-    """'n/a' and 'NA' stay labels, as the file has them, and the warning counts their cells."""
     match = r"3 cells that may mean .*'n/a', 'NA'; .* missing=\['n/a', 'NA'\]"
     with pytest.warns(MissingMarkerWarning, match=match):
         seen = study(["a", "n/a", "NA", "b", "n/a", "a"])
@@ -131,7 +126,6 @@ def test_missing_markers_are_labels_with_a_warning():
 
 @pytest.mark.parametrize("label", ["None", "No label", "none of the above", "not applicable"])
 def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
-    """'None' stays a label, and one warning says how to make it the empty set or missing."""
     cells = ["a", label, "a, b", label]
     match = rf"^2 cells with '{label}' taken as a label .* write \[\] .* missing=\['{label}'\]"
     with pytest.warns(MissingMarkerWarning, match=match) as caught:
@@ -142,7 +136,6 @@ def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
 
 
 def test_signs_in_place_of_the_separator():
-    """All signs that stand there are counted, and the command line is not told to use pandas."""
     cells = ["a, b", "a", "b|c", "c;a", "b, c", "c"]
     there = "there is ';' or '|' in 2 distinct cells of 6, such as"
     with pytest.warns(SeparatorWarning) as caught, spelling({"label_sep": "--label-sep"}):
@@ -160,13 +153,11 @@ def test_signs_in_place_of_the_separator():
     ],
 )
 def test_a_second_separator_between_known_labels(cells, cell):
-    """One cell is enough where the parts of its label are labels of the study by themselves."""
     with pytest.warns(SeparatorWarning, match=rf"in 1 distinct cell of \d+, such as '{cell}'"):
         study(cells)
 
 
 def test_no_warning_prints_a_tuple():
-    """Names that look alike or are one are told apart by 'and', not by brackets."""
     with pytest.warns(SimilarLabelsWarning) as caught:
         warn_alike("Raters", ["Ann", "ann", "bob"])
     assert str(caught[0].message) == (
@@ -177,47 +168,40 @@ def test_no_warning_prints_a_tuple():
 
 @pytest.mark.parametrize("blank", ["empty", "error"])
 def test_blank_policy_that_meets_no_blank(blank):
-    """Lists are not label text: a null among them stays missing, which the warning says."""
     with pytest.warns(BlankLabelsWarning, match=rf"^2 nulls .* stayed missing, as blank='{blank}'"):
         seen = study([["a"], None, ["b"], np.nan], blank=blank)
     assert seen.n_missing == 2
 
 
 def test_blank_policy_beside_missing_cells():
-    """Where blank text is there too, nulls are missing; the warning gives both counts."""
     with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text .* as missing, the"):
         assert study(["a", None, "b", ""], blank="empty").n_ratings == 3
 
 
 def test_numbers_as_labels():
-    """Answers that are all one number ask whether a scale is meant."""
     with pytest.warns(MixedScaleWarning, match="every answer is one number, such as '4', '5', '3'"):
         study(["4", "5", "3", "4"])
 
 
 def test_numbers_among_sets():
-    """Label sets of numbered labels are label sets."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study(["1, 2", "2", "3", "1"])
 
 
 def test_space_around_names_is_taken_off():
-    """'ann ' is 'ann', as in labels; the warning says which names became one."""
     with pytest.warns(SimilarLabelsWarning, match="1 rater is spelled .*'ann' and 'ann '"):
         seen = study(["a"] * 4, raters=["ann", "bob", "ann ", "bob"])
     assert seen.raters.tolist() == ["ann", "bob"]
 
 
 def test_accents_in_names_are_composed():
-    """A composed and a decomposed accent name one rater."""
     with pytest.warns(SimilarLabelsWarning, match="taken as one"):
         seen = study(["a"] * 4, raters=["Chlo\u00e9", "bob", "Chloe\u0301", "bob"])
     assert seen.n_raters == 2
 
 
 def test_space_that_hides_a_repeat():
-    """Two spellings of a rater on one unit are a repeat, and refused as one."""
     with (
         pytest.warns(SimilarLabelsWarning),
         pytest.raises(sa.SetagreeError, match="annotated more than once"),
@@ -226,7 +210,6 @@ def test_space_that_hides_a_repeat():
 
 
 def test_names_that_are_no_raters():
-    """A column called notes is not taken for a rater."""
     table = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"], "Notes": ["", "hard one"]})
     with pytest.raises(sa.SetagreeError, match=r"'Notes' does not sound like.*\['ann', 'bob'\]"):
         sa.Annotations.from_wide(table)
@@ -234,7 +217,6 @@ def test_names_that_are_no_raters():
 
 
 def test_case_accents_and_types_of_labels():
-    """Accents are made one; case, and the number beside its text, are kept apart with a warning."""
     rows = [(1, "x", "Joy"), (1, "y", "joy"), (2, "x", [1]), (2, "y", ["1"])]
     accents = [(3, "x", "\u00e9"), (3, "y", "e\u0301")]
     table = long_table(*rows, *accents)
@@ -248,7 +230,6 @@ def test_case_accents_and_types_of_labels():
 
 
 def test_raters_and_units_swapped():
-    """The number is given, with a warning that counts both and asks."""
     table = long_table(*((unit, rater, "ab"[unit]) for unit in range(2) for rater in range(10)))
     table = table.assign(rater=table["rater"] + 10 * table["unit"])
     study, words = the_warning(SwappedColumnsWarning, sa.Annotations.from_long, table)
@@ -257,7 +238,6 @@ def test_raters_and_units_swapped():
 
 
 def test_a_reliability_matrix():
-    """An array with a rater in each row is doubted, and its transpose or a table with names not."""
     matrix = pd.DataFrame(np.random.default_rng(1).integers(1, 4, (4, 12)))
     words = r"12 raters and only 4 units: rows are read as units .* pass table\.T\.$"
     for table in (matrix, matrix.set_axis([*"abcd"])):
@@ -271,7 +251,6 @@ def test_a_reliability_matrix():
 
 
 def test_a_separator_with_spaces_misses_labels_without():
-    """Of "joy | fear" and "joy|fear" one is a single label under ' | ', and it is said."""
     match = (
         r"1 distinct cell with '\|' that is not ' \| ', such as 'joy\|fear', .* use label_sep='\|'"
     )
@@ -280,7 +259,6 @@ def test_a_separator_with_spaces_misses_labels_without():
 
 
 def test_what_missing_names_is_not_doubted_in_a_file(tmp_path):
-    """A file whose columns are guessed warns of no answer that is said to mean missing."""
     path = tmp_path / "ratings.csv"
     path.write_text("unit,rater,labels\n1,ann,joy\n1,ben,n/a\n2,ann,none\n2,ben,fear\n")
     with warnings.catch_warnings():

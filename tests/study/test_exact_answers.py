@@ -30,7 +30,6 @@ LIMIT = {"memory_limit": "500MB"}
 
 
 def decimals(kind):
-    """Return the four in an Arrow column of decimals."""
     return pa.array([Decimal(n) for n in WHOLE]).cast(kind)
 
 
@@ -90,7 +89,6 @@ LAZY = {
 
 
 def relation_of(kind):
-    """Return the query of a relation of DuckDB."""
     listed = zip(IDS["unit"], IDS["rater"], WHOLE, strict=True)
     cells = ", ".join(f"({unit}, '{rater}', {value}::{kind})" for unit, rater, value in listed)
     return f"SELECT * FROM (VALUES {cells}) AS t(unit, rater, value)"  # noqa: S608 - of this file
@@ -105,7 +103,6 @@ def test_engines(make):
 
 
 def test_doubles_of_engines():
-    """Whole numbers that are doubles come from columns of long ones as they are, with a gap."""
     rows = f"(1, 'a', {2**120}::HUGEINT), (1, 'b', {2**53}), (2, 'a', 3), (2, 'b', NULL)"
     query = f"SELECT * FROM (VALUES {rows}) AS t(unit, rater, value)"  # noqa: S608 - of this file
     study = in_memory(duckdb.sql(query))
@@ -132,7 +129,6 @@ def test_parquet(tmp_path, kind):
 
 
 def test_wide_decimals_of_parquet(tmp_path):
-    """DuckDB makes floats of decimals of more than 38 digits, which is refused."""
     path = tmp_path / "study.parquet"
     pq.write_table(table_of(decimals(pa.decimal256(50, 0))), path)
     with pytest.raises(sa.SetagreeError, match=r"as decimal256\(50, 0\), which DuckDB reads other"):
@@ -167,7 +163,6 @@ TEXTS = {
     ],
 )
 def test_text_files(tmp_path, form, cells):
-    """They are refused as numbers, in memory and reduced, and keep their text as labels."""
     path = tmp_path / f"study.{form}"
     path.write_text(TEXTS[form](cells))
     with pytest.raises(DataError, match=REFUSED):
@@ -181,7 +176,6 @@ def test_text_files(tmp_path, form, cells):
 
 
 def test_other_forms():
-    """So they are in wide tables, in triples and on the axes of tables of counts."""
     wide = pd.DataFrame({"unit": [1, 2], "a": WHOLE[::2], "b": [*map(Decimal, WHOLE[1::2])]})
     with pytest.raises(DataError, match=REFUSED):
         sa.Annotations.from_wide(wide, unit="unit", kind="value")
@@ -206,7 +200,6 @@ EQUAL = [
 
 @pytest.mark.parametrize("cells", EQUAL, ids=str)
 def test_equal_numbers(cells):
-    """A number is one answer in every type, silently, however the rows are ordered."""
     for some in permutations(cells, 2):
         given = [(str(rater), 1, cell) for rater, cell in enumerate(some)]
         study = sa.Annotations.from_triples(given, kind="value")
@@ -232,8 +225,6 @@ def test_types():
 
 
 class TestSpelling:
-    """Numbers that are spelled in several ways."""
-
     @pytest.mark.parametrize(
         ("cells", "pairs"),
         [
@@ -267,7 +258,6 @@ class TestSpelling:
         assert tally.values == (7,)
 
     def test_a_number_beside_text(self):
-        """A number and its own digits are one way; other text is another."""
         sa.Annotations.from_triples([("a", 1, 100), ("b", 1, "100.0")], kind="value")
         with pytest.warns(SimilarLabelsWarning, match="one: '1E2' and 100"):
             sa.Annotations.from_triples([("a", 1, 100), ("b", 1, "1E2")], kind="value")
@@ -283,11 +273,9 @@ class TestSpelling:
         ],
     )
     def test_usual_variants(self, cells, usual):
-        """What programs write for one number is no second way."""
         assert {usual_spelling(cell) for cell in cells} == {usual}
 
     def test_labels_keep_their_text(self):
-        """Read as labels, codes such as 007 and 7 are two."""
         study = quiet(sa.Annotations.from_triples, [("a", 1, "007"), ("b", 1, "7")])
         assert len(study.values) == 2
 
@@ -306,8 +294,6 @@ PLAIN = ["x", None, "y", None, "x"]
 # That nulls alone are what blank= says is tested with the other nulls.
 @pytest.mark.filterwarnings("ignore:.*null:setagree.errors.BlankLabelsWarning")
 class TestDictionaries:
-    """Arrow dictionaries that hold a null."""
-
     @pytest.mark.parametrize("role", ["labels", "value"])
     def test_answers(self, role):
         """A null in the dictionary is a missing answer, as any other null is."""
@@ -346,13 +332,11 @@ class TestDictionaries:
 
 
 def test_distances_by_hand():
-    """A number that no float holds is refused where a distance is called on it, in a sentence."""
     with pytest.raises(DistanceError, match="'interval' computes with floats: int too large"):
         sa.distances.interval(10**400, 1)
 
 
 def test_axes_of_a_matrix():
-    """A distance matrix finds a number whatever type names it on the axes."""
     names = [Decimal("0.10"), Decimal(2**53), Fraction(1, 2)]
     matrix = sa.distance_matrix(pd.DataFrame(1 - np.eye(3), index=names, columns=names))
     given = [("a", 1, 0.1), ("b", 1, 2**53), ("a", 2, 0.5), ("b", 2, 0.5)]
@@ -361,7 +345,6 @@ def test_axes_of_a_matrix():
 
 
 def test_listed_categories():
-    """Categories may be listed as numbers of any type; one of thousands of digits is refused."""
     given = [("a", 1, 0.1), ("b", 1, 0.1), ("a", 2, 3), ("b", 2, 0.1)]
     study = sa.Annotations.from_triples(given, kind="value")
     listed = [Decimal("0.1"), Fraction(3), 10**400]

@@ -29,7 +29,6 @@ def rows(units):
 
 
 def test_wide_columns_of_two_types():
-    """Answers of int64 and uint64 columns that differ by one are refused, not made one."""
     ann = pd.Series([BIG, BIG + 1], dtype="int64")
     bob = pd.Series([BIG + 1, BIG], dtype="uint64")
     for other in (bob, [0.5, np.nan]):
@@ -39,7 +38,6 @@ def test_wide_columns_of_two_types():
 
 
 def test_small_numbers_stay_a_column_of_numbers():
-    """Where nothing is rounded, columns of numbers are joined as numbers."""
     from setagree.study.frames import stacked
 
     joined = stacked([pd.Series([1, 2]), pd.Series([0.5])])
@@ -50,7 +48,6 @@ def test_small_numbers_stay_a_column_of_numbers():
 
 
 def test_a_pattern_of_json(tmp_path):
-    """Identifiers of 64 bits, signed in one file and beyond that in the next, stay apart."""
     signed, unsigned = [BIG + 1, BIG + 3], [BIG, 2**64 - 1]
     save(tmp_path, "k-1.json", rows(signed))
     save(tmp_path, "k-2.json", rows(unsigned))
@@ -59,7 +56,6 @@ def test_a_pattern_of_json(tmp_path):
 
 
 def test_json_with_one_float(tmp_path):
-    """One fraction among whole numbers rounds none of them."""
     path = save(tmp_path, "mixed.json", rows([BIG, BIG + 1, 0.5]))
     assert set(sa.Annotations.from_long(read_table(path)).units) == {BIG, BIG + 1, 0.5}
     small = save(tmp_path, "small.json", rows([1, 0.5]))
@@ -80,7 +76,6 @@ def test_nanoseconds(zone, library):
 
 
 def test_json_columns_by_their_keys(tmp_path):
-    """Cells of columns that are objects meet by their keys, in whatever order these stand."""
     columns = {
         "unit": {"0": "u1", "1": "u1", "2": "u2", "3": "u2"},
         "rater": {"0": "a", "1": "b", "2": "a", "3": "b"},
@@ -92,7 +87,6 @@ def test_json_columns_by_their_keys(tmp_path):
 
 @pytest.mark.parametrize("numbers", [[1, 2], [1, None]])
 def test_text_and_numbers_in_one_pattern(tmp_path, numbers):
-    """A column that is text in one file and numbers in another is refused: 1 is not "1"."""
     save(tmp_path, "g-1.csv", "unit,rater,labels\n1,a,x\n2,a,y\n")
     save(tmp_path, "g-2.json", [{"unit": u, "rater": "b", "labels": "x"} for u in numbers])
     with pytest.raises(FileError, match=r"column 'unit' is text in .*g-1.* and numbers in .*g-2"):
@@ -100,7 +94,6 @@ def test_text_and_numbers_in_one_pattern(tmp_path, numbers):
 
 
 def test_text_of_two_kinds_of_file(tmp_path):
-    """Text is text, whatever file it is from; what is neither text nor number is left alone."""
     pytest.importorskip("pyarrow")
     save(tmp_path, "g-1.csv", "unit,rater,labels\nu1,a,x\n")
     cells = {"unit": ["u1"], "rater": ["b"], "labels": ["x"]}
@@ -117,7 +110,6 @@ def test_text_of_two_kinds_of_file(tmp_path):
 
 @pytest.mark.parametrize("role", ["unit", "rater"])
 def test_a_number_and_its_text(tmp_path, role):
-    """1 and "1" are two units, or raters, and one warning says so."""
     odd = [{"unit": "u", "rater": "a", "labels": ["x"], role: name} for name in (1, "1", "other")]
     path = save(tmp_path, "ids.json", odd)
     with pytest.warns(SimilarLabelsWarning, match=r"look alike are kept apart: '1' and 1\. If"):
@@ -126,7 +118,6 @@ def test_a_number_and_its_text(tmp_path, role):
 
 
 def test_nothing_in_every_spelling():
-    """Zeros of every type and sign are one answer; Decimal infinities are refused."""
     zeros = [0, 0.0, -0.0, Decimal(0), Decimal("-0.00"), Decimal("0E+5"), "0", "-0.0", Fraction(0)]
     rows = [(f"r{k}", "u", one) for k, one in enumerate(zeros)]
     assert sa.Annotations.from_triples(rows, kind="value").values == (0,)

@@ -81,12 +81,10 @@ def dictionaries(table):
 
 
 def categories(frame):
-    """Return a Polars frame whose texts are categories."""
     return frame.with_columns(pl.col(pl.String).cast(pl.Categorical))
 
 
 def as_duckdb(table):
-    """Return a relation of DuckDB."""
     CONNECTIONS.append(duckdb.connect())
     return duckdb.from_arrow(table, connection=CONNECTIONS[-1])
 
@@ -131,8 +129,6 @@ def long(data, **options):
 
 
 class TestEveryFrame:
-    """One table, every holder, one study."""
-
     @every_frame
     def test_text(self, kind):
         """Label text, blank and missing cells included, is read alike from every frame."""
@@ -227,7 +223,6 @@ class TestEveryFrame:
     @pytest.mark.parametrize("column", ["doc", "who"])
     @pytest.mark.parametrize("cells", [["a", None, "b"], [1, None, 2], [1.5, None, float("nan")]])
     def test_rows_without_a_name(self, kind, column, cells):
-        """A row without a unit or rater is an error that counts."""
         data = {"doc": ["u1", "u2", "u3"], "who": ["a", "b", "c"], "tags": ["x", "y", "z"]}
         role = {"doc": "unit", "who": "rater"}[column]
         with pytest.raises(DataError, match=rf"rows? without a {role} \(first: rows? 2"):
@@ -235,7 +230,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_an_absent_column(self, kind):
-        """A column that is not there is an error that lists the columns."""
         with pytest.raises(DataError, match=r"no column 'tag'; the columns are 'doc', .*'tags'\?"):
             long(OF_COLUMNS[kind](LONG), labels="tag")
         with pytest.raises(DataError, match="There is no column 'tag' for the labels"):
@@ -243,7 +237,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_numbers_are_no_labels(self, kind):
-        """Numbers, flags and records where labels are due are refused, as in pandas."""
         cells = ([1, 2, None, 4, 5, 6, 7, 8, 9, 1], [True, None] * 5, [{"a": 1}] * 10)
         for column in cells:
             with pytest.raises(LabelError, match=r"value=|is a dict"):
@@ -251,13 +244,11 @@ class TestEveryFrame:
 
     @every_frame
     def test_lists_are_no_values(self, kind):
-        """Lists where one value is due are refused with their place, as in pandas."""
         with pytest.raises(DataError, match=r"Unit 'u1', rater 'ana': .*not one value; use l"):
             long(OF_COLUMNS[kind]({**LONG, "tags": LISTS}), value="tags")
 
     @every_frame
     def test_a_missing_label(self, kind):
-        """A missing label inside a list is refused with its place."""
         lists = [["a"], ["a", "b"], ["b", None], *[["a"]] * 7]
         with pytest.raises(LabelError, match="Unit 'u1', rater 'eva': a label inside a list is mi"):
             long(OF_COLUMNS[kind]({**LONG, "tags": lists}))
@@ -275,8 +266,6 @@ class TestEveryFrame:
 
 
 class TestListCells:
-    """Lists as cells."""
-
     def test_many_labels(self):
         """Sets too long for one machine word of code are told apart as well.
 
@@ -305,19 +294,16 @@ class TestListCells:
         ],
     )
     def test_other_items(self, kind, lists):
-        """Lists of whole numbers are labels, lists of flags one-hot rows."""
         data = {**LONG, "tags": lists}
         assert same(long(OF_COLUMNS[kind](data)), long(pd.DataFrame(data)))
 
     def test_lists_of_zeros_and_ones(self):
-        """Lists that may be flags or two labels are refused from every frame."""
         data = {**LONG, "tags": [[0, 1], [1, 1]] * 5}
         for kind in OF_COLUMNS:
             with pytest.raises(LabelError, match="list of 2 zeros and ones"):
                 long(OF_COLUMNS[kind](data))
 
     def test_fixed_width_and_objects(self):
-        """Arrays of fixed width and Python objects in a Polars column are read as well."""
         expected = long(pd.DataFrame({**LONG, "tags": [["a", "b"], ["b", "c"]] * 5}))
         frame = pl.DataFrame({**LONG, "tags": [["a", "b"], ["b", "c"]] * 5})
         assert same(long(frame.cast({"tags": pl.Array(pl.String, 2)})), expected)
@@ -325,7 +311,6 @@ class TestListCells:
         assert same(long(frame.with_columns(sets)), expected)
 
     def test_only_missing(self):
-        """A column of missing lists has nothing to score."""
         for dtype in (pl.List(pl.String), pl.String, pl.Null, pl.Boolean, pl.List(pl.Null)):
             column = pl.Series("tags", [None] * 10, dtype=dtype)
             for frame in (pl.DataFrame({**LONG, "tags": column}).to_arrow(), LONG):
@@ -338,8 +323,6 @@ WHO = {"doc": [1, 1, 2, 2], "who": ["ann", "bob"] * 2}
 
 
 class TestFlagColumns:
-    """One column of flags a label."""
-
     def test_missing(self):
         """A row whose flags are all missing is no annotation."""
         flags = {"a": [1, None, 0, 1], "b": [0, None, 0, 1]}
@@ -379,7 +362,6 @@ class TestFlagColumns:
                 long(table, labels={"a"})
 
     def test_columns_of_several_levels(self):
-        """A tuple names one column of a pandas frame with columns of several levels."""
         frame = pd.DataFrame(list(zip(*WHO.values(), "xyxx", strict=True)))
         frame.columns = pd.MultiIndex.from_tuples([("id", "doc"), ("id", "who"), ("say", "tags")])
         study = sa.Annotations.from_long(
@@ -388,7 +370,6 @@ class TestFlagColumns:
         assert study.n_ratings == 4
 
     def test_many_labels(self):
-        """More labels than a byte has bits: the sets are those of the lists."""
         rng = np.random.default_rng(2)
         flags = rng.random((60, 21)) < 0.3
         names = [f"l{k}" for k in range(21)]
@@ -399,11 +380,8 @@ class TestFlagColumns:
 
 
 class TestEconomy:
-    """What is not needed is not made, not read, not imported."""
-
     @pytest.mark.parametrize("kind", ["polars", "polars categories", "arrow", "duckdb"])
     def test_text_and_lists_stay_in_arrow(self, kind):
-        """Columns of text and of lists become no Python objects before they are coded."""
         data = {"doc": ["u1", "u2", None] * 1000, "tags": [["a", "b"], ["b", "a"], []] * 1000}
         frame = frames.as_pandas(OF_COLUMNS[kind](data))
         assert all(isinstance(dtype, pd.ArrowDtype) for dtype in frame.dtypes)
@@ -412,14 +390,11 @@ class TestEconomy:
         assert cells == [["a", "b"], []]
 
     def test_a_pandas_frame_is_itself(self):
-        """A pandas frame is not copied."""
         frame = pd.DataFrame(LONG)
         assert frames.as_pandas(frame) is frame
         assert frames.open_frame(frame) is frame
 
     def test_other_columns_are_not_computed(self):
-        """A lazy frame computes the three columns that are needed and no other."""
-
         def fail(_):
             raise AssertionError("this column was computed")
 
@@ -430,7 +405,6 @@ class TestEconomy:
         assert sa.agreement(lazy, blank="empty")["fleiss_kappa", "masi"].n_ratings == 9
 
     def test_pandas_imports_no_other_library(self):
-        """A pandas frame is scored without narwhals, Polars or DuckDB being imported."""
         code = (
             "import sys, pandas as pd, setagree as sa;"
             "sa.agreement(pd.DataFrame({'unit': [1, 1, 2, 2], 'rater': list('abab'),"
@@ -441,7 +415,6 @@ class TestEconomy:
         assert done.stdout == "[]\n", done.stderr
 
     def test_without_narwhals(self, monkeypatch):
-        """Without narwhals a pandas frame works, another frame gets the line that installs it."""
         others = [pl.DataFrame(LONG), reader(pa.table(LONG))]
         monkeypatch.setitem(sys.modules, "narwhals", None)
         assert long(pd.DataFrame(LONG), blank="empty").n_ratings == 9
@@ -452,7 +425,6 @@ class TestEconomy:
             long([1, 2])
 
     def test_without_pyarrow(self, monkeypatch):
-        """Without pyarrow Polars works, a relation of DuckDB gets the line that installs it."""
         relation = as_duckdb(pa.table(LONG))
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         assert long(pl.DataFrame(LONG), blank="empty").n_ratings == 9
@@ -461,7 +433,6 @@ class TestEconomy:
 
 
 def test_numbers_of_hundreds_of_digits(tmp_path):
-    """Whole numbers that no float holds are units, in a frame and in JSON, but no values."""
     large = 10**400
     for value in (3, large):
         rows = [(large, "ann", value), (large, "ben", 2), (1, "ann", 2), (1, "ben", 2)]
@@ -481,8 +452,6 @@ def test_numbers_of_hundreds_of_digits(tmp_path):
 
 
 class TestOddFrames:
-    """What else may stand where a frame is due."""
-
     def test_repeated_names(self):
         """An Arrow table with a name twice is refused."""
         columns = [pa.array(["a"])] * 4
@@ -501,7 +470,6 @@ class TestOddFrames:
             sa.agreement(data)
 
     def test_a_query_that_fails(self):
-        """What a lazy frame raises when it is computed is chained to a sentence."""
         lazy = pl.LazyFrame(LONG).with_columns(pl.col("tags").cast(pl.Int64))
         relation = as_duckdb(pa.table(LONG)).select("doc, who, cast(tags as int) as tags")
         for frame in (lazy, relation):
@@ -524,7 +492,6 @@ class TestOddFrames:
         assert same(long(frame, blank="empty"), long(pd.DataFrame(LONG), blank="empty"))
 
     def test_pandas_categories(self):
-        """Ordered pandas categories with unused members are read as their text."""
         frame = pd.DataFrame(LONG)
         kind = pd.CategoricalDtype(["eva", "nobody", "ben", "ana"], ordered=True)
         assert same(
@@ -533,7 +500,6 @@ class TestOddFrames:
         )
 
     def test_dictionary_of_numbers(self):
-        """An Arrow dictionary need not hold text, and may hold what no row uses."""
         scores = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0]), pa.array([5, 7, 9]))
         data = pa.table({"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "score": scores})
         study = long(data, value="score")
@@ -549,7 +515,6 @@ class TestOddFrames:
             assert long(frame).units.tolist() == ids[::2]
 
     def test_large_numbers_with_gaps(self):
-        """Large values keep their digits next to a missing one; what no double holds is refused."""
         data = {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "n": [2**60, 2**60 + 2**8, None, 3]}
         for kind in ("polars", "arrow", "duckdb"):
             study = long(OF_COLUMNS[kind](data), value="n")

@@ -55,7 +55,6 @@ def test_tallies(name):
 
 
 def test_the_callers_array_stays_writeable():
-    """The study holds a view, so that nothing is copied and nothing of the caller's is locked."""
     codes = np.array([0, 0, 1, 1])
     names = np.array(["u", "v"], dtype=object)
     study = sa.Annotations(
@@ -75,7 +74,6 @@ def test_the_callers_array_stays_writeable():
 
 
 def test_one_tally_stays_one():
-    """What is read-only is taken as it is: two coefficients of a study know it as the same."""
     table = sa.agreement(STUDY, coefficient=["krippendorff_alpha", "gwet_ac"])
     one, two = table
     assert one.tally.indptr is two.tally.indptr

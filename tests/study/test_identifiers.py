@@ -17,10 +17,7 @@ from setagree.study.assembly import code_ids
 
 
 class TestIds:
-    """Units and raters."""
-
     def test_order_of_the_first_row(self):
-        """Identifiers are numbered as they come up, not sorted."""
         codes, ids = code_ids(pd.Series(["b", "a", "b"]), "unit")
         assert codes.tolist() == [0, 1, 0]
         assert codes.dtype == np.int32
@@ -55,7 +52,6 @@ class TestIds:
 
     @pytest.mark.parametrize("missing", [*MISSING_CELLS, "", " ", "\t\n"], ids=repr)
     def test_missing_and_blank(self, missing):
-        """A row without a name is refused with the number of such rows and the first ones."""
         with pytest.raises(DataError) as caught:
             code_ids(objects("x", missing, "y", missing), "rater")
         assert str(caught.value) == (
@@ -82,7 +78,6 @@ class TestIds:
         )
 
     def test_one_missing(self):
-        """A single row is told in the singular."""
         with pytest.raises(DataError, match=r"1 row without a unit \(first: row 2, counted"):
             code_ids(pd.Series([1.0, np.nan]), "unit")
 
@@ -121,7 +116,6 @@ def test_mixed_type_ids():
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, "", " "], ids=repr)
 @pytest.mark.parametrize("role", ["unit", "rater"])
 def test_ids_that_are_missing(role, missing):
-    """A row without unit or rater is an error that counts such rows and shows the first."""
     table = long_table(("u", "x", "a"), ("u", "y", "a"), ("v", "x", "b"), ("v", "y", "b"))
     table.loc[[1, 3], role] = missing
     words = sentence(DataError, sa.Annotations.from_long, table)

@@ -43,8 +43,6 @@ def renamed(table):
 
 
 class TestNumbers:
-    """The numbers of values."""
-
     @pytest.mark.parametrize(
         "equal",
         [
@@ -58,12 +56,10 @@ class TestNumbers:
         ],
     )
     def test_equal_values_have_one(self, equal):
-        """Values that Python finds equal, and that a study therefore holds as one, have one."""
         assert len(set(equal)) == 1
         assert len(set(value_numbers(equal).tolist())) == 1
 
     def test_unequal_values_have_their_own(self):
-        """1 and '1', the empty set and blank text, sets and their labels put together differ."""
         values = [
             *("", "1", "#1", "a", "A", "a, b", "{", "\ud800", "x" * 10_000, "é", "e\u0301"),
             *(1, 2, -1, 1.5, 10**400, -(10**400), math.pi),
@@ -85,7 +81,6 @@ class TestNumbers:
 
     @pytest.mark.parametrize("seed", ["0", "1"])
     def test_every_process_has_the_same(self, seed):
-        """Python hashes text anew in every process; the numbers stay."""
         values = "[frozenset({'a', 'b', 'c'}), frozenset({'b', 1, 2.5}), 'joy']"
         code = f"from setagree.study.keys import value_numbers as n; print(n({values}).tolist())"
         environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -110,12 +105,9 @@ class TestNumbers:
 
 
 class TestUnits:
-    """Resamples of units."""
-
     @settings(max_examples=25, deadline=None)
     @given(rows=row_lists(VALUES, units=7, raters=3), data=st.data())
     def test_the_order_of_units(self, rows, data):
-        """Units written down in another order, under other names, give the same replicates."""
         rows = rated_rows(rows)
         shuffled = data.draw(st.permutations(rows))
         for name in ("krippendorff_alpha", "gwet_ac", "conger_kappa"):
@@ -126,7 +118,6 @@ class TestUnits:
 
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_rows_and_names(self, names):
-        """The same for the rows of a table in random order, and for other names of units."""
         table = generated(n_units=120)
         expected = bootstrapped(table, names=names)
         again = table.sample(frac=1, random_state=9)
@@ -181,7 +172,6 @@ class TestUnits:
 
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "conger_kappa"])
     def test_equal_keys_are_not_wrong(self, monkeypatch, name):
-        """Had all patterns one key, each resample would still be that of the drawn units."""
         monkeypatch.setattr(
             tally, "row_keys", lambda n, c, i, indptr: np.zeros(len(indptr) - 1, np.uint64)
         )
@@ -195,8 +185,6 @@ class TestUnits:
 
 
 class TestOthers:
-    """What else draws units."""
-
     def test_comparisons(self):
         """Two coefficients of one study, by rater or not, differ alike on every road."""
         table = generated(n_units=80)
@@ -211,7 +199,6 @@ class TestOthers:
 
     @pytest.mark.parametrize("design", ["same_units", "shared_units", "independent"])
     def test_comparisons_of_studies(self, design):
-        """So do two studies that share a part of their units, whatever these are called."""
         table = generated(n_units=80)
         units = sorted(set(table["unit"]))
         parts = [table[table["unit"].isin(kept)] for kept in (units[:60], units[20:])]
@@ -238,7 +225,6 @@ class TestOthers:
         np.testing.assert_allclose(*(one.frame[columns] for one in found), **TIGHT)
 
     def test_cross_replication(self):
-        """Two panels against each other: units in any order, under any name."""
         table = generated(n_units=80)
         raters = sorted(set(table["rater"]))
         found = []
@@ -252,8 +238,6 @@ class TestOthers:
 
 
 class TestTimes:
-    """Moments that are equal are one, in whatever zone and type they are told."""
-
     NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
     def test_numbers_of_values(self):
@@ -274,7 +258,6 @@ class TestTimes:
         ],
     )
     def test_raters_on_dask(self, names):
-        """Raters that are times come home as such, and a seed draws what it draws in memory."""
         dd = pytest.importorskip("dask.dataframe")
         dask = pytest.importorskip("dask")
         rows = sa.simulate(30, 2, rng=1).to_long()
@@ -291,7 +274,6 @@ class TestTimes:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
     def test_one_moment_in_two_zones(self):
-        """A unit that is named by one moment in two zones is one unit, on Dask as in memory."""
         dd = pytest.importorskip("dask.dataframe")
         dask = pytest.importorskip("dask")
         there = self.NOON.astimezone(timezone(timedelta(hours=2)))

@@ -33,14 +33,12 @@ def roads(answers, **options):
     [(["a", "b"], "labels"), (["1", "2.5"], "number"), (["007", "7"], "category")],
 )
 def test_what_is_asked_for_is_what_it_is(answers, kind):
-    """The kind of the study is the word that was said, on every road."""
     for study in roads(answers, kind=kind):
         assert study.kind == kind
         assert study.n_values == 2
 
 
 def test_categories_keep_their_text():
-    """As categories 007 and 7 are two values; as numbers, and where it is guessed, they are one."""
     with pytest.warns(sa.SetagreeWarning, match=r"that look alike are kept apart: '007' and '7'"):
         kept = sa.Annotations.from_wide(CODES, kind="category")
     assert set(kept.values) == {"007", "7", "8"}
@@ -52,7 +50,6 @@ def test_categories_keep_their_text():
 
 
 def test_numbers_as_categories():
-    """Numeric codes that are no text are categories, too, and are compared as such by default."""
     for study in roads([3, 5], kind="category"):
         assert (study.kind, set(study.values)) == ("category", {3, 5})
         assert [row.distance for row in sa.agreement(study, coefficient="fleiss_kappa")] == [
@@ -61,7 +58,6 @@ def test_numbers_as_categories():
 
 
 def test_the_same_table_read_again():
-    """What `kind` says of a study reads its table as the same study."""
     for kind in ("number", "category"):
         study = sa.Annotations.from_wide(CODES.replace("007", "70"), kind=kind)
         again = sa.Annotations.from_wide(study.to_wide(), kind=study.kind)
@@ -70,7 +66,6 @@ def test_the_same_table_read_again():
 
 
 def test_mixed_categories_are_no_doubt(recwarn):
-    """Who says category is not told that some answers are numbers."""
     table = pd.DataFrame({"ann": ["1", "2", "other"], "bob": ["1", "2", "other"]})
     assert sa.Annotations.from_wide(table, kind="category").kind == "category"
     assert not [each for each in recwarn if issubclass(each.category, MixedScaleWarning)]
@@ -89,7 +84,6 @@ def test_no_number():
 
 
 def test_another_word():
-    """A word that is no kind is refused with those that are."""
     for call in (sa.Annotations.from_wide, sa.Annotations.from_contingency, sa.Tally.from_counts):
         with pytest.raises(
             OptionError, match="kind='numbers' is unknown; use 'labels', 'number', 'category'"
@@ -99,13 +93,11 @@ def test_another_word():
 
 @pytest.mark.parametrize("kind", ["number", "category", "value"])
 def test_a_codebook_is_for_labels(kind):
-    """Single values have no labels to list."""
     with pytest.raises(OptionError, match="single values have none"):
         sa.Annotations.from_wide(CODES, kind=kind, codebook=["7", "8"])
 
 
 def test_the_model_of_a_panel():
-    """Predictions are read as what the panel gave: 007 stays apart from 7."""
     scorer = sa.panel_scorer(sa.Annotations.from_wide(CODES, kind="category"))
     # At u1 one rater said 007 and the other 7: either prediction is right for one of them, but 007
     # is the rarer one by chance; 8 is right for nobody.
@@ -120,7 +112,6 @@ def test_the_model_of_a_panel():
 
 
 def test_the_command(tmp_path, monkeypatch):
-    """--kind knows the same words."""
     pytest.importorskip("typer", reason="the command needs the cli extra")
     monkeypatch.chdir(tmp_path)
     CODES.to_csv("codes.csv", index_label="unit")

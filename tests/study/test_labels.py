@@ -55,7 +55,6 @@ HOSTILE = [
 
 
 def refusal(cell, **options):
-    """Return the sentence with which a cell is refused."""
     with pytest.raises(LabelError) as caught:
         parse_labels(cell, **options)
     return str(caught.value)
@@ -74,8 +73,6 @@ SEPARATORS = st.text(min_size=1, max_size=3).filter(
 
 
 class TestText:
-    """A cell of text is split at the separator."""
-
     @pytest.mark.parametrize(
         "cell", ["a,b", "a, b", " b ,a ", "b,a", "a,b,a", "a,,b", "a, b,", ",a,b", "a\u00a0,\tb\n"]
     )
@@ -84,7 +81,6 @@ class TestText:
         assert parse_labels(cell) == {"a", "b"}
 
     def test_a_label_may_hold_space(self):
-        """Only the space around a label goes."""
         assert parse_labels(" a  bit , so so ") == {"a  bit", "so so"}
 
     def test_case_is_kept_unless_told(self):
@@ -93,7 +89,6 @@ class TestText:
         assert parse_labels("Joy, joy", case="lower") == {"joy"}
 
     def test_accents_are_composed(self):
-        """é as one code point and as e with an accent are the same label (Unicode NFC)."""
         assert parse_labels("\u00e9, e\u0301") == {"\u00e9"}
         assert parse_labels(["e\u0301"]) == {"\u00e9"}
         assert parse_labels("E\u0301", case="lower") == {"\u00e9"}
@@ -102,16 +97,13 @@ class TestText:
         "label_sep", [";", "|", "||", "\t", "\n", " ", " and ", ".", "∧", "::"]
     )
     def test_any_separator(self, label_sep):
-        """Any text without a double quote can stand between labels."""
         assert parse_labels(f"a{label_sep}b", label_sep=label_sep) == {"a", "b"}
 
     def test_only_that_separator(self):
-        """With another separator a comma is part of the label."""
         assert parse_labels("a, b; c", label_sep=";") == {"a, b", "c"}
 
     @pytest.mark.parametrize("text", ["None", "nan", "NaN", "NA", "null", "N/A", "-", "0", "False"])
     def test_words_for_nothing_are_labels(self, text):
-        """Text is never taken for a missing value, whatever it says."""
         assert parse_labels(text) == {text}
 
     def test_numpy_text(self):
@@ -121,8 +113,6 @@ class TestText:
 
 
 class TestQuotes:
-    """A label that holds the separator stands in double quotes."""
-
     @pytest.mark.parametrize(
         ("cell", "labels"),
         [
@@ -141,7 +131,6 @@ class TestQuotes:
         assert parse_labels(cell) == labels
 
     def test_quotes_inside_a_label(self):
-        """Quotes that come in pairs inside a label are part of it."""
         assert parse_labels('the "real" thing, b') == {'the "real" thing', "b"}
 
     @pytest.mark.parametrize("cell", ['"a', 'a"', 'a, "b', 'a"b', 'a "b, c" d', '"a, b', '5"" x"'])
@@ -151,18 +140,14 @@ class TestQuotes:
         assert "unbalanced quote" in refusal(cell)
 
     def test_text_after_a_quote(self):
-        """What follows a closing quote must be a separator."""
         sentence = refusal('"a" b, c')
         assert sentence == "'\"a\" b, c' has text after a closing quote; put ',' between labels."
 
     def test_another_separator(self):
-        """Quotes protect whatever the separator is."""
         assert parse_labels('"a || b"||c', label_sep="||") == {"a || b", "c"}
 
 
 class TestWrittenLists:
-    """JSON lists, and Python collections as a data frame writes them to a file."""
-
     @pytest.mark.parametrize(
         "cell",
         [
@@ -198,11 +183,9 @@ class TestWrittenLists:
         assert "list" in refusal(cell)
 
     def test_quotes_inside_items(self):
-        """Quotes and space inside an item are not taken for a printed array."""
         assert parse_labels("['x \" \" y', 'it\\'s']") == {'x " " y', "it's"}
 
     def test_odd_escapes(self):
-        """A backslash that means nothing to Python is a backslash, without a warning."""
         assert parse_labels(r"['\d', 'b']") == {r"\d", "b"}
 
     @pytest.mark.parametrize(
@@ -216,7 +199,6 @@ class TestWrittenLists:
         ],
     )
     def test_items_that_are_no_labels(self, cell, item):
-        """An item that is neither text nor a whole number is an error that shows cell and item."""
         assert refusal(cell) == f"{cell!r} holds {item}; a label is text or a whole number."
 
     @pytest.mark.parametrize("cell", ['{"a": 1}', "{'a': 1}", "{}"])
@@ -230,7 +212,6 @@ class TestWrittenLists:
         assert refusal(cell) == f"{cell!r} looks like a list of labels and cannot be read as one."
 
     def test_lists_without_quotes(self):
-        """A list as Spark prints it would give other labels in another order; it is refused."""
         assert "looks like a list" in refusal("[a, b]")
         assert "looks like a list" in refusal("[a|b]", label_sep="|")
 
@@ -238,11 +219,9 @@ class TestWrittenLists:
         "cell", ["[x]", "(smile)", "{x}", "[", "set", "fun (very)", "settle(a)", "[9**9**9]", "[x"]
     )
     def test_brackets_in_labels(self, cell):
-        """A bracket alone makes no list, and nothing is evaluated."""
         assert parse_labels(cell) == {cell}
 
     def test_bracketed_labels_beside_others(self):
-        """Labels in brackets can stand beside others."""
         assert parse_labels("[x], [y]") == {"[x]", "[y]"}
         assert parse_labels("(x), y") == {"(x)", "y"}
 
@@ -252,8 +231,6 @@ class TestWrittenLists:
 
 
 class TestBlank:
-    """Blank text means what blank= says."""
-
     CELLS = ("", " ", "\t\n", ",", " , ,", '""', '" "', '[""]', [""], ["", " "], np.array([""]))
 
     @pytest.mark.parametrize("cell", CELLS)
@@ -274,8 +251,6 @@ class TestBlank:
 
 
 class TestCollections:
-    """Cells that are lists, tuples, sets or arrays of labels."""
-
     @pytest.mark.parametrize(
         "cell",
         [
@@ -302,7 +277,6 @@ class TestCollections:
             assert parse_labels(cell, blank=blank) == frozenset()
 
     def test_items_are_not_split(self):
-        """A separator inside an item is part of the label, as are quotes and brackets."""
         assert parse_labels(["a, b", '"c"', "[d]"]) == {"a, b", '"c"', "[d]"}
 
     def test_whole_numbers(self):
@@ -311,7 +285,6 @@ class TestCollections:
         assert all(type(label) in {int, str} for label in parse_labels([np.int64(1), np.str_("a")]))
 
     def test_input_is_not_changed(self):
-        """The cell is the same afterwards."""
         cell = [" B ", "a", "a"]
         before = copy.deepcopy(cell)
         parse_labels(cell, case="lower")
@@ -319,7 +292,6 @@ class TestCollections:
 
     @pytest.mark.parametrize("item", [1.5, 1.0, b"a", ["a"], {"a": 1}, ("a",), np.array(["a"])])
     def test_items_that_are_no_labels(self, item):
-        """An item that is neither text nor a whole number is shown."""
         sentence = refusal(["a", item])
         assert repr(item) in sentence
         assert sentence.endswith("; a label is text or a whole number.")
@@ -332,7 +304,6 @@ class TestCollections:
         )
 
     def test_arrays_of_other_shapes(self):
-        """An array is one-dimensional, or it is not a list of labels."""
         assert refusal(np.array([["a"]])) == "an array of shape (1, 1) is not a list of labels."
         assert refusal(np.array("a")) == "an array of shape () is not a list of labels."
 
@@ -358,8 +329,6 @@ class TestCollections:
 
 
 class TestOneHotRows:
-    """Cells that are rows of flags."""
-
     def test_positions(self):
         """Without a codebook the labels are the positions of the true flags."""
         assert parse_labels([True, False, True]) == {0, 2}
@@ -367,26 +336,20 @@ class TestOneHotRows:
         assert parse_labels((False, False)) == frozenset()
 
     def test_codebook_names_the_flags(self):
-        """The order of the codebook is that of the flags."""
         assert parse_labels([True, False, True], codebook=["c", "b", "a"]) == {"c", "a"}
 
     def test_another_length(self):
-        """As many flags as labels, or it is an error with both numbers."""
         sentence = refusal([True, False, True], codebook=["a", "b"])
         assert sentence == "[True, False, True] has 3 flags for 2 labels of the codebook."
 
     def test_a_set_of_flags(self):
-        """A set has no order, so flags in it mean nothing."""
         assert refusal({True}) == "{True} is a set of flags, which has no order; use a list."
 
     def test_flags_beside_labels(self):
-        """A flag among labels is no label."""
         assert "True is a bool" in refusal([True, "a"])
 
 
 class TestMissing:
-    """No annotation."""
-
     MISSING = (
         None,
         float("nan"),
@@ -403,7 +366,6 @@ class TestMissing:
     @pytest.mark.parametrize("cell", MISSING, ids=lambda cell: type(cell).__name__)
     @pytest.mark.parametrize("blank", ["missing", "empty", "error"])
     def test_every_sort(self, cell, blank):
-        """Every missing value that pandas knows is no annotation, whatever blank text means."""
         assert is_missing(cell)
         assert parse_labels(cell, blank=blank) is None
 
@@ -414,8 +376,6 @@ class TestMissing:
 
 
 class TestCodebook:
-    """The labels that may occur."""
-
     def test_inside(self):
         """A label of the codebook passes, cleaned as the cells are."""
         assert parse_labels("JOY, e\u0301", codebook=["Joy ", "\u00e9"], case="lower") == {
@@ -440,20 +400,17 @@ class TestCodebook:
         assert said.endswith("Did you mean 'joy'? Where only the case differs, say case='lower'.")
 
     def test_what_to_do(self):
-        """Where no spelling is near, the sentence has the codebook and the two ways out."""
         assert refusal("fear", codebook=["joy", 7]).endswith(
             "not in the codebook. It has 'joy', 7; add the label there, or mend the answer."
         )
 
     def test_empty_set_and_missing(self):
-        """No label is never outside the codebook."""
         assert parse_labels([], codebook=["a"]) == frozenset()
         assert parse_labels(None, codebook=["a"]) is None
         assert parse_labels("", codebook=["a"], blank="empty") == frozenset()
 
     @pytest.mark.parametrize("codebook", [("a", "b"), {"a", "b"}, {"a": 1, "b": 2}, iter("ab")])
     def test_any_collection(self, codebook):
-        """A tuple, a set, the keys of a dict or an iterator list labels as well."""
         assert parse_labels("a, b", codebook=codebook) == {"a", "b"}
 
     @pytest.mark.parametrize("codebook", ["ab", 5])
@@ -472,8 +429,6 @@ class TestCodebook:
 
 
 class TestSyntax:
-    """Options are checked once, before any cell."""
-
     @pytest.mark.parametrize("label_sep", ["", '"', 'a"', None, 1, ["a"]])
     def test_separator(self, label_sep):
         """A separator is text without a double quote, which would mean two things."""
@@ -484,18 +439,14 @@ class TestSyntax:
 
     @pytest.mark.parametrize(("name", "value"), [("blank", "emtpy"), ("case", "upper")])
     def test_closed_lists(self, name, value):
-        """An unknown policy is refused with the known ones."""
         with pytest.raises(OptionError, match=f"{name}='{value}' is unknown; use "):
             LabelSyntax(**{name: value})
 
     def test_read_cell_is_parse_labels(self):
-        """Reading with a syntax that is checked gives what parse_labels gives."""
         assert read_cell("B;a", LabelSyntax(label_sep=";", case="lower")) == {"a", "b"}
 
 
 class TestNested:
-    """Sets, lists and dicts inside one another, as templates leave them."""
-
     @pytest.mark.parametrize(
         "text",
         [
@@ -532,26 +483,20 @@ class TestNested:
 
 
 class TestFormat:
-    """A label set as text."""
-
     def test_sorted_and_separated(self):
-        """Labels stand in order, numbers first, with a space after a comma or semicolon."""
         assert format_labels({"b", "a", 10, 9}) == "9, 10, a, b"
         assert format_labels({"b", "a"}, label_sep=";") == "a; b"
         assert format_labels({"b", "a"}, label_sep="|") == "a|b"
 
     def test_any_collection(self):
-        """What is formatted may be a list or an iterator as well."""
         assert format_labels(["b", "a"]) == format_labels(iter("ab")) == "a, b"
 
     def test_quotes_where_they_are_needed(self):
-        """Only labels that would be read as something else stand in quotes."""
         assert format_labels({"a, b", "c d"}) == '"a, b", c d'
         assert format_labels({'"x"'}) == '"""x"""'
         assert format_labels({"[x]"}) == '"[x]"'
 
     def test_end_of_a_label_and_separator(self):
-        """A label whose end and the separator could be split elsewhere stands in quotes."""
         assert parse_labels(format_labels({"a|", "b"}, label_sep="||"), label_sep="||") == {
             "a|",
             "b",
@@ -598,7 +543,6 @@ class TestFormat:
         [" | ", " ;", "; ", " - - ", "--", "aa", " ab ", "a ", " a", " , ", "  ", " ][ "],
     )
     def test_all_small_sets_with_spaced_separators(self, label_sep):
-        """All sets of one or two labels made of the separator and other signs come back."""
         signs = [*dict.fromkeys([*label_sep.replace(" ", "x"), "a", "|", "x"])]
         words = ["".join(w) for n in (1, 2, 3) for w in itertools.product(signs, repeat=n)]
         words += [f"{a} {b}" for a in signs for b in signs]
@@ -621,38 +565,30 @@ class TestFormat:
         ],
     )
     def test_separators_at_the_ends(self, text, label_sep, labels):
-        """Separators at the ends of a cell count as such without the space around the cell."""
         assert parse_labels(text, label_sep=label_sep) == labels
 
     def test_empty_set(self):
-        """The empty set is blank as text, and {} where people read it."""
         assert format_labels(frozenset()) == ""
         assert display_labels(frozenset()) == "{}"
         assert display_labels({"b", "a"}) == "a, b"
 
     def test_sorted_labels(self):
-        """Numbers are sorted by size and stand before text."""
         assert sorted_labels({"b", 10, "B", 9}) == [9, 10, "B", "b"]
 
     @pytest.mark.parametrize("label", HOSTILE, ids=lambda label: repr(label)[:20])
     def test_hostile_labels_come_back(self, label):
-        """Whatever a label looks like, it is read back as itself, alone and among others."""
         assert parse_labels(format_labels({label})) == {label}
         assert parse_labels(format_labels({label, "~"})) == {label, "~"}
         assert parse_labels([label]) == {label}
 
     def test_all_hostile_labels_at_once(self):
-        """A set of all of them is read back."""
         assert parse_labels(format_labels(HOSTILE)) == frozenset(HOSTILE)
 
 
 class TestProperties:
-    """What holds for all labels."""
-
     @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), st.sampled_from(",;|\t"))
     def test_round_trip(self, labels, label_sep):
-        """What is formatted is read back as the same set."""
         assert (
             parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
         )
@@ -660,7 +596,6 @@ class TestProperties:
     @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), SEPARATORS)
     def test_round_trip_with_any_separator(self, labels, label_sep):
-        """So it is with any separator, longer ones and ones that occur in labels too."""
         assert (
             parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
         )
@@ -668,7 +603,6 @@ class TestProperties:
     @settings(deadline=None)
     @given(st.frozensets(LABELS, max_size=5))
     def test_round_trip_with_the_empty_set(self, labels):
-        """Where blank text is the empty set, every set comes back."""
         assert parse_labels(format_labels(labels), blank="empty") == labels
 
     @settings(deadline=None)
@@ -678,7 +612,6 @@ class TestProperties:
         st.sampled_from(["", " ", "  ", "\t"]),
     )
     def test_order_space_and_repeats(self, labels, random, space):
-        """Order, space around labels, repeats and empty places do not matter."""
         written = ['"' + label.replace('"', '""') + '"' for label in labels] * 2 + [""]
         random.shuffle(written)
         assert parse_labels(f"{space},{space}".join(written)) == frozenset(labels)
@@ -686,7 +619,6 @@ class TestProperties:
     @settings(deadline=None)
     @given(st.text(alphabet="ab,\"' []{}()s", max_size=12))
     def test_reading_never_crashes(self, text):
-        """Any text is a label set, blank, or a LabelError that is not empty."""
         try:
             labels = parse_labels(text)
         except LabelError as error:
@@ -715,7 +647,6 @@ class TestProperties:
         st.sampled_from(["", "{}", "[]", "()", ("set(", ")"), ("{{", "}}"), ("{[", "]}")]),
     )
     def test_reading_nestings_never_crashes(self, pieces, around):
-        """Brackets, quotes and numbers in any nesting are labels, blank, or a LabelError."""
         first, last = around or ("", "")
         try:
             labels = parse_labels(f"{first}{''.join(pieces)}{last}")
@@ -726,7 +657,6 @@ class TestProperties:
 
     @pytest.mark.parametrize("text", ["[" * 9999 + "]" * 9999, "{" * 999 + "}" * 999, "[-" * 999])
     def test_deep_nestings(self, text):
-        """A cell of thousands of brackets is read, or refused in a sentence."""
         try:
             assert parse_labels(text)
         except LabelError as error:
@@ -742,13 +672,11 @@ class TestProperties:
         ],
     )
     def test_long_cells_take_linear_time(self, text, label_sep):
-        """A cell of half a million characters is read at once; each label once moved the rest."""
         start = time.process_time()
         assert parse_labels(text, label_sep=label_sep) <= {"a", "bbbbb"}
         assert time.process_time() - start < 2
 
     def test_exhaustively_small(self):
-        """All sets of one or two labels of up to three of these signs come back."""
         words = ["".join(w) for n in (1, 2, 3) for w in itertools.product('a,"[', repeat=n)]
         for pair in itertools.combinations_with_replacement(words, 2):
             assert parse_labels(format_labels(set(pair))) == frozenset(pair)
@@ -758,12 +686,10 @@ class TestProperties:
     ("cell", "label_sep"), [("a; b; ", "; "), ("| a | b", " | "), ("a, b,", ", ")]
 )
 def test_separator_with_space_at_the_ends(cell, label_sep):
-    """A separator at the end adds no label, also where its own space was trimmed."""
     assert sa.parse_labels(cell, label_sep=label_sep) == {"a", "b"}
 
 
 def test_numbers_in_brackets_are_labels():
-    """Only quotes make a printed tuple: "(1), (2)" are two labels."""
     assert sa.parse_labels("(1), (2)") == {"(1)", "(2)"}
 
 
@@ -784,7 +710,6 @@ ODD_LABELS = [
 
 
 def test_labels_with_spaces_trailing_or_doubled_separators_repeats_another_order():
-    """They are the same set: three raters who write it differently agree, with alpha 1."""
     same = ["a,b", " b ,a,", "a,,b , a"]
     alpha = alpha_of(
         *((1, rater, cell) for rater, cell in enumerate(same)), (2, 0, "c"), (2, 1, "c,")
@@ -793,7 +718,6 @@ def test_labels_with_spaces_trailing_or_doubled_separators_repeats_another_order
 
 
 def test_label_outside_the_codebook():
-    """It is an error with the place, the label, the nearest spelling and the number of rows."""
     words = sentence(
         LabelError,
         alpha_of,
@@ -809,7 +733,6 @@ def test_label_outside_the_codebook():
 
 
 def test_labels_that_contain_the_separator():
-    """They are read from quotes and from JSON lists; an unbalanced quote is an error, placed."""
     alpha = alpha_of((1, "x", '"a, b", c'), (1, "y", '["c", "a, b"]'), (2, "x", "d"), (2, "y", "d"))
     assert (alpha.n_values, alpha.estimate) == (2, 1)
     words = sentence(LabelError, alpha_of, (1, "x", "a"), (1, "y", '"a, b'))
@@ -818,7 +741,6 @@ def test_labels_that_contain_the_separator():
 
 @pytest.mark.parametrize("label", ODD_LABELS, ids=lambda label: repr(label)[:16])
 def test_hostile_labels(label):
-    """They are labels: counted, compared, quoted in sentences, and nothing is evaluated."""
     study = sa.Annotations.from_triples(
         [("x", 1, [label]), ("y", 1, [label, "b"]), ("x", 2, "b"), ("y", 2, "b")]
     )

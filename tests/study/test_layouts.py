@@ -21,7 +21,6 @@ from setagree.study.labels import is_missing
 
 
 def refusal(function, *arguments, error=DataError):
-    """Return the sentence with which a layout is refused."""
     with pytest.raises(error) as caught:
         function(*arguments)
     assert type(caught.value) is error
@@ -45,8 +44,6 @@ def wide_refusal(data, unit=None, raters=None, error=DataError):
 
 
 class TestColumns:
-    """Columns by name."""
-
     FRAME = pd.DataFrame([[1, 2, 3, 4]], columns=["doc", 0, "tags", "tags"])
 
     def test_found(self):
@@ -82,7 +79,6 @@ class TestColumns:
 
     @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.ones(2)])
     def test_no_table(self, data):
-        """What is no DataFrame is refused by its type."""
         known = "(pandas, Polars, Arrow, DuckDB, ...)"
         words = f"Expected a table, got {a_type(data)}; pass a DataFrame {known}."
         long = (data, "unit", "rater", "labels")
@@ -90,7 +86,6 @@ class TestColumns:
         assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
 
     def test_triples_and_arrays(self):
-        """Data of another layout is refused with the function that reads it."""
         for data in ([("ann", 1, "a"), ("bob", 1, {"b"})], [["ann", 1, "a"]]):
             with pytest.raises(NoTableError, match=r"got a list; pass Annotations\.from_triples"):
                 sa.agreement(data)
@@ -100,8 +95,6 @@ class TestColumns:
 
 
 class TestWide:
-    """One row per unit, one column per rater."""
-
     TABLE = pd.DataFrame({"doc": ["u1", "u2"], "ann": ["a", "b"], "bob": ["c", None]})
 
     def test_index_is_the_unit(self):
@@ -114,7 +107,6 @@ class TestWide:
         ]
 
     def test_unit_column(self):
-        """A named unit column is no rater."""
         assert wide(self.TABLE, "doc") == wide(self.TABLE.set_index("doc"))
 
     def test_named_raters(self):
@@ -122,7 +114,6 @@ class TestWide:
         assert wide(self.TABLE, "doc", ["bob"]) == [("u1", "bob", "c"), ("u2", "bob", None)]
 
     def test_numbered_columns_and_tuples(self):
-        """Columns may be numbers or tuples; an index of tuples names units by tuples."""
         assert wide([["a", "b"]]) == [(0, 0, "a"), (0, 1, "b")]
         index = pd.MultiIndex.from_tuples([("d1", 1), ("d1", 2)])
         assert wide(pd.DataFrame({"ann": ["a", "b"]}, index=index)) == [
@@ -131,12 +122,10 @@ class TestWide:
         ]
 
     def test_numbers_stay_numbers(self):
-        """Numeric columns stay one numeric column, whatever their dtypes."""
         frame = pd.DataFrame({"ann": [1, 2], "bob": [1.5, np.nan]})
         assert layouts.from_wide(frame, None, None).answer.dtype == float
 
     def test_cells_of_any_type(self):
-        """Lists, arrays and sets stay the cells they are."""
         cells = [["a"], np.array(["a", "b"])], [("b", "a"), frozenset()]
         frame = pd.DataFrame({"ann": cells[0], "bob": cells[1]})
         answers = layouts.from_wide(frame, None, None).answer.tolist()
@@ -161,7 +150,6 @@ class TestWide:
 
     @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT])
     def test_without_a_name(self, missing):
-        """A unit or rater without a name is counted in rows and columns of the table itself."""
         frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
         assert wide_refusal(frame) == (
             "1 row of a unit without a name (first: number 1); name it or drop it."
@@ -183,7 +171,6 @@ class TestWide:
         ids=["text", "numbers", "numbers with a gap", "free text", "dates"],
     )
     def test_stray_column(self, stray):
-        """A column of identifiers or free text is refused, with the others listed."""
         table = {"ann": ["a", "b"], "bob": ["b, a", "b"], "id": stray}
         columns = {name: (cells * 3)[: len(stray)] for name, cells in table.items()}
         n_cells = sum(not pd.isna(cell) for cell in stray)
@@ -196,12 +183,10 @@ class TestWide:
         assert {rater for _, rater, _ in named} == {"ann", "bob"}
 
     def test_numbered_rows_among_ratings(self):
-        """Row numbers are refused though the first few of them stand among the ratings too."""
         ratings = {"ann": [1, 2, 3, 4, 5, 4] * 2, "bob": [1, 2, 3, 3, 5, 5] * 2}
         assert "column 'row' looks" in wide_refusal({"row": range(1, 13), **ratings})
 
     def test_nearly_all_different(self):
-        """Free text in which a tenth repeats is still free text."""
         texts = [f"text {k}" for k in range(9)] + ["text 0"]
         assert "(9 of its 10 cells are different" in wide_refusal(
             {"tweet": texts, "ann": ["a", "b"] * 5, "bob": ["b", "b"] * 5}
@@ -209,7 +194,6 @@ class TestWide:
 
     @pytest.mark.parametrize("name", ["comment", "Date", " notes ", "batch"])
     def test_columns_that_do_not_sound_like_raters(self, name):
-        """A column called so is refused whatever it holds, with the others as raters to name."""
         table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
         assert wide_refusal(table) == (
             f"column {name!r} does not sound like a rater; if it is not one, list the raters: "
@@ -242,17 +226,13 @@ class TestWide:
 
 
 class TestTriples:
-    """(rater, unit, answer), as NLTK orders them."""
-
     def test_rater_comes_first(self):
-        """The first is the rater, the second the unit."""
         assert rows(layouts.from_triples([("ann", 1, "a"), ["bob", 2, {"a"}]])) == [
             (1, "ann", "a"),
             (2, "bob", {"a"}),
         ]
 
     def test_any_iterable(self):
-        """A generator of triples will do."""
         assert rows(layouts.from_triples((r, 1, "a") for r in "xy")) == [
             (1, "x", "a"),
             (1, "y", "a"),
@@ -260,20 +240,16 @@ class TestTriples:
 
     @pytest.mark.parametrize("odd", [("ann", 1), ("ann", 1, "a", "b"), "abc", {"a", "b", "c"}, 5])
     def test_no_triple(self, odd):
-        """What is no triple is refused with its place."""
         sentence = refusal(layouts.from_triples, [("ann", 1, "a"), odd])
         assert sentence == f"triple 1 is {odd!r}; write (rater, unit, labels)."
 
     def test_no_list(self):
-        """What cannot be gone through is refused by its type."""
         assert refusal(layouts.from_triples, 5) == (
             "Expected a list of (rater, unit, labels) triples, got an int."
         )
 
 
 class TestContingency:
-    """Two raters' table of counts."""
-
     def pairs(self, table, raters=("x", "y")):
         """Return how many units got each pair of answers."""
         long = layouts.from_contingency(table, raters)
@@ -283,23 +259,19 @@ class TestContingency:
         return pd.Series(list(zip(first, second, strict=True))).value_counts().to_dict()
 
     def test_rows_are_the_first_rater(self):
-        """Row k, column l counts the units that the first rater gave k and the second l."""
         table = pd.DataFrame([[3, 1], [0, 2]], index=["a", "b"], columns=["a", "b"])
         assert self.pairs(table) == {("a", "a"): 3, ("a", "b"): 1, ("b", "b"): 2}
 
     def test_axes_need_not_match(self):
-        """What crosstab leaves out is not needed: axes may differ in length and in order."""
         table = pd.DataFrame([[1, 3, 2]], index=["a"], columns=["c", "a", "b"])
         assert self.pairs(table) == {("a", "a"): 3, ("a", "b"): 2, ("a", "c"): 1}
 
     def test_floats_and_flags(self):
-        """Whole counts may be floats or flags."""
         table = pd.DataFrame([[1.0, 0.0]], index=["a"], columns=["a", "b"])
         assert self.pairs(table) == self.pairs(table.astype(bool)) == {("a", "a"): 1}
 
     @pytest.mark.parametrize("count", [-1, 0.5, np.nan, np.inf])
     def test_no_counts(self, count):
-        """A count that is none is refused with its place."""
         table = pd.DataFrame([[1, 2], [count, 3]], index=["a", "b"], columns=["c", "d"])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
             "a contingency table holds whole counts of zero or more; row 'b', column 'c' has "
@@ -330,14 +302,12 @@ class TestContingency:
         )
 
     def test_not_labelled(self):
-        """An array has no labels to align by."""
         sentence = refusal(layouts.from_contingency, np.eye(2), ("x", "y"))
         assert sentence == (
             "a contingency table needs its labels: pass a DataFrame with both axes."
         )
 
     def test_axis_without_a_name(self):
-        """A row or column that has no name would lose its units; it is refused."""
         table = pd.DataFrame([[1, 2]], index=["a"], columns=["a", None])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
             "1 column of the contingency table without a name (first: number 1); name it or drop "
@@ -361,7 +331,6 @@ class TestContingency:
         assert "the last column" in refusal(layouts.from_contingency, columns_only, ("x", "y"))
 
     def test_no_margins(self):
-        """An answer called All that is no sum is an answer."""
         table = pd.DataFrame([[1, 1], [1, 1]], index=["a", "All"], columns=["a", "b"])
         with pytest.raises(DataError):
             layouts.from_contingency(table, ("x", "y"))  # here it is the sum
@@ -370,15 +339,12 @@ class TestContingency:
 
     @pytest.mark.parametrize("raters", [("x",), ("x", "y", "z"), "xy", ("x", "x")])
     def test_two_raters(self, raters):
-        """The names are those of two raters."""
         table = pd.DataFrame([[1]], index=["a"], columns=["a"])
         sentence = refusal(layouts.from_contingency, table, raters, error=OptionError)
         assert sentence == f"raters={raters!r} must name two raters."
 
 
 class TestCube:
-    """Flags of shape (raters, units, labels)."""
-
     CUBE = np.array([[[1, 0], [0, 0], [1, 1]], [[1, 1], [0, 1], [0, 0]]])
 
     def read(self, cube=CUBE, labels=("a", "b"), units=None, raters=None, mask=None):
@@ -386,7 +352,6 @@ class TestCube:
         return rows(layouts.from_cube(cube, labels, units, raters, mask))
 
     def refused(self, *arguments, error=DataError, **options):
-        """Return the sentence with which a cube is refused."""
         with pytest.raises(error) as caught:
             self.read(*arguments, **options)
         return str(caught.value)
@@ -408,7 +373,6 @@ class TestCube:
 
     @pytest.mark.parametrize("dtype", [bool, int, float, object, "U1"])
     def test_flags_of_any_type(self, dtype):
-        """1 and 0 are flags in every dtype."""
         assert self.read(self.CUBE.astype(int).astype(dtype)) == self.read()
         assert self.read(self.CUBE.tolist()) == self.read()
 
@@ -425,14 +389,12 @@ class TestCube:
         ]
 
     def test_no_labels(self):
-        """Flags for no label at all are empty sets."""
         assert self.read(np.zeros((2, 1, 0)), labels=None) == [
             (0, 0, frozenset()),
             (0, 1, frozenset()),
         ]
 
     def test_many_labels(self):
-        """More labels than bits in a byte keep their names."""
         flags = np.eye(19, dtype=bool)[None]
         names = [f"n{k}" for k in range(19)]
         assert [answer for *_, answer in self.read(flags, names)] == [{name} for name in names]
@@ -441,7 +403,6 @@ class TestCube:
         ("entry", "shown"), [(0.5, "0.5"), (np.nan, "nan"), (2, "2.0"), (-1, "-1.0")]
     )
     def test_other_entries(self, entry, shown):
-        """An entry that is no flag is refused with its place and the number of such entries."""
         cube = self.CUBE.astype(float)
         cube[1, 2, 0] = entry
         assert self.refused(cube) == (
@@ -453,20 +414,17 @@ class TestCube:
 
     @pytest.mark.parametrize("cube", [[[["a"]]], [[[1, 0], [1]]], [[[None]], [[{}]]]], ids=repr)
     def test_no_flags(self, cube):
-        """Text, ragged lists and the like are refused."""
         assert self.refused(cube, labels=None).startswith(
             "indicators must be flags, True and False or 1 and 0 ("
         )
 
     @pytest.mark.parametrize("shape", [(2,), (2, 2), (1, 2, 2, 2)])
     def test_other_shapes(self, shape):
-        """Flags have three axes."""
         assert self.refused(np.zeros(shape)) == (
             f"indicators of shape {shape}; they are (raters, units, labels)."
         )
 
     def test_lengths_that_do_not_fit(self):
-        """Names and mask that do not fit are shown beside the shape."""
         assert self.refused(labels=["a"], mask=[[0, 0]]) == (
             "flags of shape (2, 3, 2) (raters, units, labels) do not fit mask (1, 2), 2 raters, "
             "3 units, 1 labels."
@@ -477,7 +435,6 @@ class TestCube:
 
     @pytest.mark.parametrize("entry", [np.nan, 2])
     def test_mask_that_is_none(self, entry):
-        """A mask is flags too: nan in it is not taken for True."""
         assert self.refused(mask=[[0, entry, 0], [0, 0, 0]]).startswith(
             "mask: 1 entry neither 0 nor 1 (first:"
         )
@@ -493,7 +450,6 @@ class TestCube:
         "labels", [["a", "a"], ["a", " a"], ["a", ""], ["\u00e9", "e\u0301"], [True, False]]
     )
     def test_labels_that_are_the_same(self, labels):
-        """Two names for one label, or none, would lose flags; they are refused."""
         assert self.refused(labels=labels) == (
             f"2 labels need as many different names; these are {labels[0]!r}, {labels[1]!r}."
         )
@@ -504,12 +460,10 @@ class TestCube:
         assert sentence == "labels='ab' must be a list of labels, not one text."
 
     def test_labels_that_are_none(self):
-        """A label is text or a whole number, here as in every cell."""
         assert "1.5 is a float" in self.refused(labels=["a", 1.5], error=LabelError)
         assert "is missing" in self.refused(labels=["a", None], error=LabelError)
 
     def test_input_is_not_changed(self):
-        """Cube, names and mask are the same afterwards."""
         cube, mask = self.CUBE.copy(), np.array([[0, 1, 0], [0, 0, 1]])
         names = ["a", "b"]
         before = copy.deepcopy((cube, mask, names))
@@ -520,8 +474,6 @@ class TestCube:
 
 
 class TestFlagFrame:
-    """One row per annotation, indexed by unit and rater."""
-
     def frame(self, names=("unit", "rater"), columns=("a", "b")):
         """Return flags of two units and two raters."""
         index = pd.MultiIndex.from_tuples([(1, "x"), (1, "y"), (2, "x")], names=names)
@@ -535,7 +487,6 @@ class TestFlagFrame:
         assert tuple(rows(layouts.from_flag_frame(self.frame().astype(bool)))) == self.ROWS
 
     def test_levels_by_name(self):
-        """Levels called rater and unit are read by name; others by place, unit first."""
         swapped = self.frame().swaplevel()
         assert tuple(rows(layouts.from_flag_frame(swapped))) == self.ROWS
         assert tuple(rows(layouts.from_flag_frame(self.frame((None, None))))) == self.ROWS
@@ -547,26 +498,22 @@ class TestFlagFrame:
         assert sentence == "a frame of flags needs an index of two levels: unit, rater."
 
     def test_labels_that_are_the_same(self):
-        """Two columns for one label are refused."""
         sentence = refusal(layouts.from_flag_frame, self.frame(columns=["a", "a "]))
         assert sentence == "2 labels need as many different names; these are 'a', 'a '."
 
     def test_missing_flags(self):
-        """A flag that is missing is refused."""
         frame = self.frame().astype(float)
         frame.iloc[1, 0] = np.nan
         assert "(first: nan at (1, 0))" in refusal(layouts.from_flag_frame, frame)
 
 
 def test_unit_column_among_raters():
-    """A column called unit is not scored as a rater, whatever its numbers look like."""
     table = pd.DataFrame({"unit": [1, 2, 3], "r1": [1, 2, 3], "r2": [1, 2, 2]})
     with pytest.raises(sa.SetagreeError, match="say unit='unit'"):
         sa.Annotations.from_wide(table, kind="value")
 
 
 def test_positions_are_no_values():
-    """A contingency table without names is refused: its positions are not the values."""
     with pytest.raises(sa.SetagreeError, match="not labelled"):
         sa.Annotations.from_contingency(pd.DataFrame([[3, 1], [0, 2]]), kind="value")
 
@@ -584,7 +531,6 @@ def annotated_texts(n=120):
 
 
 def test_texts_are_not_advised_as_a_rater():
-    """The error about another column lists the raters without the texts."""
     table = annotated_texts()
     message = sentence(DataError, lambda: sa.read(table, wide=True))
     assert message.startswith("column 'Notes' does not sound like a rater")
@@ -596,7 +542,6 @@ def test_texts_are_not_advised_as_a_rater():
 
 @pytest.mark.parametrize("texts", ["Post", "Text"])
 def test_texts_that_are_listed_as_a_rater(texts):
-    """They are read as asked, with a warning that counts them and names the remedies."""
     table = annotated_texts().rename(columns={"Post": texts})
     listed = [texts, "Anna", "Ben", "Cleo"]
     with pytest.warns(SetagreeWarning, match="120 distinct texts in 120 rows, and most") as caught:
@@ -608,7 +553,6 @@ def test_texts_that_are_listed_as_a_rater(texts):
 
 
 def test_wide_table_with_a_stray_column():
-    """The columns are listed, and one that looks like unit ids or free text is refused."""
     table = pd.DataFrame(
         {
             "tweet": ["so good", "so bad, really", "meh", "why?"],
@@ -627,7 +571,6 @@ def test_wide_table_with_a_stray_column():
 
 
 def test_a_contingency_table_numbered_from_one_is_labelled():
-    """Only the rows and columns that pandas numbers from 0 have no names."""
     numbers = pd.RangeIndex(1, 4)
     table = pd.DataFrame(np.diag([3, 2, 1]), index=numbers, columns=numbers)
     study = sa.Annotations.from_contingency(table, kind="number")
@@ -645,7 +588,6 @@ def with_confidence(n=60):
 
 
 def test_columns_without_an_answer_in_common_are_two_groups():
-    """The warning names both groups and the option that lists either; none is chosen."""
     table = with_confidence()
     message = "the columns 'rater_1', 'rater_2' are read as raters, and so are 'rater_1_conf', "
     with pytest.warns(SetagreeWarning, match=message) as caught:
@@ -658,7 +600,6 @@ def test_columns_without_an_answer_in_common_are_two_groups():
 
 
 def test_advice_has_no_column_that_shares_no_answer_or_is_made_of_the_others():
-    """Numbers are left out of the list of raters, and gold answers with a sentence."""
     rng = np.random.default_rng(6)
     table = annotated_texts()
     table["Length"] = rng.integers(10, 99, len(table)).astype(str)

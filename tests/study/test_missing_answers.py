@@ -39,13 +39,10 @@ def table(rows=ROWS):
 
 
 def answers(study):
-    """Return the answer of each unit and rater."""
     return {(unit, rater): value for rater, unit, value in study.to_triples()}
 
 
 class TestMissing:
-    """missing= names answers that are none."""
-
     def test_doors(self):
         """Every door that reads cells takes it; blank cells and labels beside others stay."""
         options = {"missing": MARKERS, "blank": "empty"}
@@ -66,7 +63,6 @@ class TestMissing:
             assert study.missing_by_rater == {"ann": 1, "bob": 1}
 
     def test_agreement_and_groups_are_those_of_the_rows_that_are_left(self):
-        """Scores of the whole, of a group and of a window are those without the marked rows."""
         rows = [*ROWS[:2], ("u2", "ann", "b"), *ROWS[3:], ("u4", "ann", "a"), ("u4", "bob", "b")]
         marked = table(rows).assign(batch=1, day=1)
         kept = marked[marked["labels"] != " NA "]
@@ -93,7 +89,6 @@ class TestMissing:
 
     @pytest.mark.parametrize("one", [["NA"], ("NA",), {"NA"}, frozenset({"NA"})], ids=repr)
     def test_lists_of_one_label(self, one):
-        """A list of that one label is such an answer; an empty list and longer ones are not."""
         cells = [("u", "ann", ["a"]), ("u", "bob", one), ("u", "cy", []), ("u", "di", ["NA", "a"])]
         study = sa.Annotations.from_long(table(cells), missing=["NA"])
         expected = {("u", "ann"): {"a"}, ("u", "cy"): set(), ("u", "di"): {"NA", "a"}}
@@ -111,7 +106,6 @@ class TestMissing:
         assert (alpha.n_raters, alpha.reason) == (2, "only one value was used")
 
     def test_no_more_doubt(self):
-        """What was said to be missing is no suspicious label, and all spellings are named."""
         with pytest.warns(MissingMarkerWarning, match=r"say missing=\['NA', 'n/a'\]\.$"):
             sa.Annotations.from_long(table(ROWS[:4]))
         with warnings.catch_warnings():
@@ -119,7 +113,6 @@ class TestMissing:
             sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
 
     def test_another_separator_in_a_marker(self):
-        """A marker that a new separator has split is named with its cell."""
         cells = [
             ("u1", "ann", "a,b"),
             ("u1", "bob", " n, a "),
@@ -132,7 +125,6 @@ class TestMissing:
             sa.Annotations.from_long(table(cells), missing=["n/a", "-"])
 
     def test_what_nobody_said(self):
-        """A marker that no answer is, is mentioned."""
         with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which missing= names"):
             sa.Annotations.from_long(table(), missing=[*MARKERS, "na"], blank="missing")
 
@@ -147,8 +139,6 @@ class TestMissing:
 
 
 class TestRepeats:
-    """How many annotations duplicates= drops or unites."""
-
     @pytest.mark.parametrize("policy", ["first", "last", "union"])
     def test_counted(self, policy):
         """One repeat of three ratings is counted, without a warning."""
@@ -160,7 +150,6 @@ class TestRepeats:
 
     @pytest.mark.parametrize(("policy", "done"), [("last", "dropped"), ("union", "united with")])
     def test_most_of_the_table(self, policy, done):
-        """Where most ratings are repeats, the column of the units is doubted by its name."""
         rows = [(f"t{k // 2}", ("ann", "bob")[k % 2], "a", "check") for k in range(20)]
         frame = pd.DataFrame(rows, columns=["ref", "rater", "labels", "comment"])
         match = rf"'{policy}': 18 of 20 ratings {done}.* only 2 are left.*column 'comment'"
@@ -172,10 +161,7 @@ class TestRepeats:
 
 
 class TestSimilarNames:
-    """Raters and units that differ only in case."""
-
     def test_raters_and_units(self):
-        """Each is said with what looks alike; nothing is merged."""
         rows = [("t-1", "dave", "a"), ("t-1", "DAVE", "a"), ("t-2", "dave", "a")]
         with pytest.warns(SimilarLabelsWarning, match=r"Raters that .*: 'DAVE' and 'dave'\. If"):
             assert sa.Annotations.from_long(table(rows)).n_raters == 2
@@ -184,12 +170,10 @@ class TestSimilarNames:
             assert sa.Annotations.from_long(table(rows)).n_units == 3
 
     def test_no_false_alarm(self):
-        """Mixed case, line breaks, numbers and tuples are no doubt where all differ."""
         rows = [(("U", 1), "Ann", "a"), (7, "bob", "a"), ("x\nX", "Ann", "a"), ("y", "bob", "a")]
         assert sa.Annotations.from_triples((r, u, a) for u, r, a in rows).n_units == 4
 
     def test_many_units_are_not_looked_at(self):
-        """Beyond 100,000 names the look would take time, and is left out."""
         n = 100_001
         units = [f"u{k}" for k in range(n - 1)] + ["U0"]
         study = sa.Annotations.from_long(pd.DataFrame({"unit": units, "rater": 1, "labels": "a"}))
@@ -197,10 +181,7 @@ class TestSimilarNames:
 
 
 class TestWithoutRaters:
-    """A study without some raters is the one that was read without their rows."""
-
     def test_as_if_they_had_never_answered(self):
-        """Units, raters, values, codes and counts are those of the rows of the others."""
         rows = [*ROWS, ("u4", "cy", "c"), ("u1", "cy", None), ("u2", "cy", "NA")]
         options = {"blank": "empty", "missing": MARKERS}
         with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text"):
@@ -262,7 +243,6 @@ def test_missing_cell(missing):
 
 
 def test_missing_cell_that_is_blank():
-    """Blank text is missing by default, which one warning counts, with both ways out."""
     rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "b"), (2, "y", ""), (3, "x", " "), (3, "y", "b")]
     study, words = the_warning(BlankLabelsWarning, sa.Annotations.from_long, long_table(*rows))
     assert (study.n_ratings, study.n_missing, study.n_values) == (4, 2, 2)
@@ -278,8 +258,6 @@ def test_missing_cell_that_is_blank():
 
 
 class TestUnanswered:
-    """A unit that nobody answered is no unit of the study, and is named where it is looked for."""
-
     ROWS = (
         *(("u1", "ann", "a"), ("u1", "bob", "a"), ("u2", "ann", "b"), ("u2", "bob", "NA")),
         *(("u3", "ann", ""), ("u3", "bob", "NA"), ("u4", "bob", "a")),
@@ -290,7 +268,6 @@ class TestUnanswered:
         return sa.Annotations.from_long(table(self.ROWS), missing=["NA"], blank="missing")
 
     def test_every_layout(self):
-        """Long, wide and triples know it; who is left out leaves units without an answer."""
         study, how = self.read(), {"missing": ["NA"], "blank": "missing"}
         wide = table(self.ROWS).pivot(index="unit", columns="rater", values="labels")
         triples = [(rater, unit, cell) for unit, rater, cell in self.ROWS]
@@ -301,14 +278,12 @@ class TestUnanswered:
         assert study.take(study.rater_codes == 0).unanswered.tolist() == []
 
     def test_it_is_first_in_need(self):
-        """It is asked for before units with one rating, and everybody is asked."""
         frame = sa.next_ratings(self.read(), budget=3).frame
         assert frame[["unit", "n_ratings", "more"]].to_numpy().tolist()[0] == ["u3", 0, 2]
         assert frame["raters"][0] == "ann, bob"
 
     @pytest.mark.parametrize("method", ["label_majority", "medoid", "dawid_skene", "unanimous"])
     def test_it_has_no_agreed_answer(self, method):
-        """The consensus lists it last, with no answer and the reason."""
         agreed = sa.consensus(self.read(), method=method)
         row = agreed.to_frame().iloc[-1]
         assert (row["unit"], row["labels"], row["n_ratings"]) == ("u3", None, 0)
@@ -321,11 +296,8 @@ class TestUnanswered:
 
 
 class TestMissingAndCase:
-    """Under case="lower" the case of answers that mean no annotation does not count either."""
-
     @pytest.mark.parametrize("marker", ["n/a", "N/A", "N/a"])
     def test_every_road(self, marker, tmp_path):
-        """Tables, files, scalars and DuckDB take any spelling, and doubt none."""
         rows = [("u1", "ann", "x"), ("u1", "bob", "N/A"), ("u2", "ann", "X"), ("u2", "bob", "n/a")]
         frame, path = table([*rows, ("u3", "ann", "y"), ("u3", "bob", "x")]), tmp_path / "s.csv"
         frame.to_csv(path, index=False)

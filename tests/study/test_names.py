@@ -28,8 +28,6 @@ def objects(columns):
 
 
 class TestReading:
-    """What a name is, and what an option names."""
-
     @pytest.mark.parametrize(
         ("name", "read"),
         [
@@ -97,8 +95,6 @@ def study_table(odd):
 
 
 class TestWithout:
-    """--without means the same raters in every table of one command."""
-
     @pytest.mark.parametrize(
         ("written", "said"),
         [
@@ -111,7 +107,6 @@ class TestWithout:
         ],
     )
     def test_groups_and_times(self, folder, written, said):
-        """GROUPS and OVER TIME are those of a file without the rater's rows."""
         table = study_table(written)
         table.to_csv("all.csv", index=False)
         table[table["rater"] != written].to_csv("others.csv", index=False)
@@ -124,7 +119,6 @@ class TestWithout:
         assert left_out == expected.replace("others.csv", "all.csv")
 
     def test_a_rater_who_never_answered(self, folder):
-        """A name with a comma is that of a rater who gave no answer, in all tables."""
         table = study_table("ann,bob")
         table.loc[table["rater"] == "ann,bob", "labels"] = ""
         table.to_csv("all.csv", index=False)
@@ -132,7 +126,6 @@ class TestWithout:
         assert "ann,bob" not in text
 
     def test_columns_of_raters(self, folder):
-        """--raters finds columns whose names have commas, and accents of the other form."""
         wide = pd.DataFrame({"unit": ["u", "v", "w"], "x, y": list("aab"), DECOMPOSED: list("abb")})
         wide.assign(other="a").to_csv("wide.csv", index=False)
         text = ok("score", "wide.csv", "--wide", "--unit", "unit", "--raters", f"x, y,{ZOE}")
@@ -140,7 +133,6 @@ class TestWithout:
         assert "2 raters" in text
 
     def test_models_and_humans(self, folder):
-        """--model and --humans read names as --without does."""
         table, people = study_table(DECOMPOSED), ("ann", "bob")
         more = [table, *(table[table["rater"] == who].assign(rater=f"{who},2") for who in people)]
         pd.concat(more).to_csv("all.csv", index=False)
@@ -149,8 +141,6 @@ class TestWithout:
 
 
 class TestLibrary:
-    """Functions that take names read them as tables do."""
-
     def test_raters(self):
         """A rater is found in either form of an accent, with or without space around it."""
         study = sa.Annotations.from_long(study_table(DECOMPOSED))
@@ -175,7 +165,6 @@ class TestLibrary:
             sa.by_group(study, {**group, "e\u0301u0": "even"})
 
     def test_groups_of_a_column(self):
-        """Groups of a column that differ in the form of an accent, or in space, are one."""
         table = study_table("cy")
         names = np.where(np.arange(len(table)) % 2, "é", " e\u0301")
         with pytest.warns(sa.errors.SetagreeWarning):
@@ -204,8 +193,6 @@ def named(index):
 
 
 class TestHalves:
-    """Half a character is refused in one sentence, with its place."""
-
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
     @pytest.mark.parametrize("kind", ["labels", "value"])
     @pytest.mark.parametrize("road", ["long", "triples", "reduce", "agreement"])
@@ -266,7 +253,6 @@ class TestHalves:
             made()
 
     def test_whole_characters(self):
-        """An emoji is a name as any other."""
         study = sa.Annotations.from_triples([("\U0001f600", "\U0001f601", "\U0001f602")])
         assert study.raters.tolist() == ["\U0001f600"]
 
@@ -330,7 +316,6 @@ class TestHalves:
 
     @pytest.mark.skipif(os.name != "posix", reason="other systems hand over no bytes")
     def test_bytes_of_the_command_line(self, folder):
-        """Bytes that are no UTF-8 in an option end in the sentence, in a process of its own."""
         study_table("cy").to_csv("all.csv", index=False)
         run = [sys.executable, "-m", "setagree", "score", "all.csv", "--without"]
         done = subprocess.run([*run, b"Zo\xe9"], capture_output=True, check=False)

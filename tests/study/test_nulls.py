@@ -45,7 +45,6 @@ def arrow(cells):
 
 
 def pandas(cells, dtype=object):
-    """Return a pandas frame whose labels have a dtype."""
     return arrow(cells).to_pandas().astype({"labels": dtype})
 
 
@@ -79,7 +78,6 @@ def records(cells):
 
 
 def relation(cells):
-    """Return a relation of DuckDB."""
     return duckdb.from_arrow(arrow(cells), connection=duckdb.connect())
 
 
@@ -156,7 +154,6 @@ def by_the_rule(cells, blank):
 @every_case
 @every_policy
 def test_every_road(road, case, blank):
-    """Memory, engines and files give the number, the counts and the one warning of the rule."""
     cells = CASES[case]
     found = outcome(road, cells, blank=blank)
     if blank == "error":
@@ -196,7 +193,6 @@ def test_csv(blank):
 
 @pytest.mark.parametrize(("blank", "what"), [("missing", "missing"), ("empty", "the empty set")])
 def test_a_frame_that_pandas_read(blank, what):
-    """A file that pandas read gives the number of its path, and the warning says what to do."""
     pandas(CASES["blank only"]).to_csv("study.csv", index=False)
     frame = pd.read_csv("study.csv")
     with pytest.warns(BlankLabelsWarning) as caught:
@@ -216,7 +212,6 @@ def test_a_frame_that_pandas_read(blank, what):
 
 
 def test_by_default():
-    """The warning of the default names the other choice, of nulls or of blank texts."""
     with pytest.warns(BlankLabelsWarning, match="the nulls are taken as missing; say blank='empty"):
         sa.agreement(pandas(CASES["null only"]))
     with pytest.warns(BlankLabelsWarning, match="both are taken as missing; say blank='empty'"):
@@ -237,7 +232,6 @@ def test_markers(blank):
 
 @pytest.mark.parametrize("cell", ["[]", "set()"])
 def test_a_written_empty_set_is_not_blank(cell):
-    """Nulls beside the empty set that is written out are what a blank is."""
     with pytest.warns(BlankLabelsWarning, match="^1 null .* 0 blank texts"):
         study = sa.Annotations.from_long(
             pandas(["x", cell, None, "x", "y", "y", "y", "y"]), blank="empty"
@@ -247,7 +241,6 @@ def test_a_written_empty_set_is_not_blank(cell):
 
 @pytest.mark.parametrize("cell", [" ", ",", '""'])
 def test_all_that_is_blank(cell):
-    """Space, a lone separator and quotes around nothing are blank text, as in the labels."""
     with pytest.warns(BlankLabelsWarning, match="^1 null .* 1 blank text among"):
         study = sa.Annotations.from_long(
             pandas(["x", cell, None, "x", "y", "y", "y", "y"]), blank="empty"
@@ -256,8 +249,6 @@ def test_all_that_is_blank(cell):
 
 
 class TestElsewhere:
-    """Where a null is no annotation whatever blank= says."""
-
     LISTS = (["x"], [], None, ["x", "y"], ["x"], ["x"])
     NUMBERS = (1.0, 2.0, None, 2.0, 1.0, 1.0)
     CATEGORIES = ("s", "m", None, "m", "s", "s")
@@ -312,8 +303,6 @@ class TestElsewhere:
 
 
 class TestCommand:
-    """The command follows the rule."""
-
     def test_text(self):
         """Nulls of JSON lines are what --blank says, and one line on stderr gives the counts."""
         name = lines(CASES["null only"])
@@ -343,7 +332,6 @@ def test_exports_of_lists():
 
 @pytest.mark.parametrize("empty", ["[]", "set()"])
 def test_blanks_beside_cells_that_spell_the_empty_set(empty):
-    """Where [] says that no label applies, a blank cell may be a missing answer: a warning."""
     cells = [*CASES["blank only"][:-1], empty]
     such = "such as \\[\\], that no label applies"
     sentence = f"^2 blank cells taken as the empty set .* {such}"
@@ -360,7 +348,6 @@ def test_blanks_beside_cells_that_spell_the_empty_set(empty):
 
 @pytest.mark.parametrize("make", [pandas, lambda cells: pl.from_arrow(arrow(cells))])
 def test_the_advice_fits_the_library(make):
-    """How blanks stay text is said for pandas and for Polars, whichever the table is of."""
     advice = r"pandas: keep_default_na=False; Polars: missing_utf8_is_empty_string=True"
     with pytest.warns(BlankLabelsWarning, match=advice):
         sa.agreement(make(CASES["null only"]), blank="empty")

@@ -37,7 +37,6 @@ def warned(frame, **options):
 
 
 def test_joined_labels():
-    """A label whose parts are labels is counted; replacing its sign mends it."""
     frame = table("anger/sadness", "anger/sadness", "joy, sadness/joy")
     said = warned(frame)[SeparatorWarning]
     assert said.startswith(
@@ -50,7 +49,6 @@ def test_joined_labels():
 
 
 def test_joined_labels_where_nothing_else_separates():
-    """Without a cell of several labels the sign is the separator that is named."""
     frame = table("anger+joy", words=["anger", "sadness", "joy"])
     assert "(1 rating)" in warned(frame)[SeparatorWarning]
     assert "label_sep='+'" in warned(frame)[SeparatorWarning]
@@ -58,7 +56,6 @@ def test_joined_labels_where_nothing_else_separates():
 
 
 def test_a_number_among_words():
-    """A number among words is counted; the codebook finds its row."""
     frame = table("joy", "2", "2, joy")
     said = warned(frame)[MixedScaleWarning]
     assert said.startswith("label '2' (2 ratings): a number among words, read as a label.")
@@ -68,14 +65,12 @@ def test_a_number_among_words():
 
 @pytest.mark.parametrize("slip", ["sadnes", "sadnness", "sadmess", "sandess", "asdness"])
 def test_a_rare_misspelling(slip):
-    """A rare label one letter, or one exchange, from a frequent one is named with both counts."""
     said = warned(table(slip))[SimilarLabelsWarning]
     assert f"{slip!r} (1 of 300 ratings) and 'sadness' (120)" in said
 
 
 @pytest.mark.parametrize("word", ["sedniss", "sasdnes", "ssedans"])
 def test_a_rare_label_of_another_spelling(word):
-    """Two letters apart, or exchanged at a distance, is another label."""
     assert warned(table(word)) == {}
 
 
@@ -90,7 +85,6 @@ def test_a_rare_label_of_another_spelling(word):
     ],
 )
 def test_clean_labels_are_not_warned_of(words):
-    """Codes, numbered labels, signs within labels and frequent words that look alike are clean."""
     rng = np.random.default_rng(1)
     frame = table(words=list(rng.permutation(words * 3)))
     odd = {SeparatorWarning, MixedScaleWarning, SimilarLabelsWarning}
@@ -98,14 +92,12 @@ def test_clean_labels_are_not_warned_of(words):
 
 
 def test_a_codebook_permits_what_it_lists():
-    """Labels of the codebook are meant as they are."""
     frame = table("anger/sadness", "2", "sadnes")
     listed = ["anger", "sadness", "joy", "anger/sadness", "2", "sadnes"]
     assert warned(frame, codebook=listed) == {}
 
 
 def test_weighted_counts_in_a_file(tmp_path):
-    """Counts are of ratings, also where a table is reduced to its distinct answers."""
     path = tmp_path / "study.csv"
     table("2", "2", "2", "anger/joy").to_csv(path, index=False)
     with warnings.catch_warnings(record=True) as caught:
@@ -119,7 +111,6 @@ def test_weighted_counts_in_a_file(tmp_path):
 @pytest.mark.skipif("SETAGREE_DATA" not in os.environ, reason="needs the real annotations")
 @pytest.mark.parametrize("name", ["convabuse", "hs_brexit", "sonyc_ust", "varierr_nli"])
 def test_real_studies_are_clean(name):
-    """Real studies, with rare labels and long ones, raise none of these warnings."""
     path = Path(os.environ["SETAGREE_DATA"]) / f"{name}.csv"
     given = {"unit": "unit", "rater": "rater", "labels": "labels", "blank": "empty"}
     with warnings.catch_warnings():

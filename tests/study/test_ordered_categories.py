@@ -47,7 +47,6 @@ def polars_rows():
 
 
 def parquet(rows, path):
-    """Return the path of the rows in a Parquet file."""
     rows.to_parquet(path)
     return path
 
@@ -101,7 +100,6 @@ SOURCES = {
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.filterwarnings("ignore:Columns guessed")
 def test_every_source_of_a_long_table(source, tmp_path):
-    """The numbers are those of the categories recoded by hand as 1, 2, ..., unused ones too."""
     data = SOURCES[source](tmp_path)
     found, expected = frame(data, value="value"), frame(RECODED, value="value")
     pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-12)
@@ -114,7 +112,6 @@ def test_every_source_of_a_long_table(source, tmp_path):
 @pytest.mark.parametrize("options", [{}, {"keep_raters": True}, {"memory_limit": "1GB"}])
 @pytest.mark.parametrize("n_files", [1, 2])
 def test_reduced_files(options, n_files, tmp_path):
-    """A tally of files keeps the order, also of files that are reduced in DuckDB."""
     paths = [parquet(ROWS, tmp_path / "1.parquet")] if n_files == 1 else two_files(tmp_path)
     tally = sa.tally(paths, value="value", **options)
     assert tally.order == tuple(ORDER)
@@ -123,7 +120,6 @@ def test_reduced_files(options, n_files, tmp_path):
 
 
 def test_other_layouts():
-    """Wide tables, tables of people, contingency tables and counts keep the order."""
     expected = sa.krippendorff_alpha(sa.read(RECODED), distance="linear").estimate
     wide = pd.DataFrame(CELLS, columns=["ann", "ben", "cem"]).astype(ORDERED)
     wide.iloc[1, 1] = wide.iloc[16, 2] = None
@@ -149,7 +145,6 @@ def test_other_layouts():
 
 
 def test_parts_and_joined_studies():
-    """Parts, merged tallies and joined models keep the order; a large table is read as a small."""
     study, numbers = sa.read(ROWS), sa.read(RECODED)
 
     def alphas(*studies):
@@ -173,7 +168,6 @@ def test_parts_and_joined_studies():
 
 
 def test_other_orders_are_not_joined(tmp_path):
-    """Files whose orders contradict are read without one, which a warning says."""
     other = pd.CategoricalDtype(["low", "high", "mid"], ordered=True)
     parquet(ROWS.iloc[:60], tmp_path / "1.parquet")
     parquet(ROWS.iloc[60:].astype({"value": other}), tmp_path / "2.parquet")
@@ -191,7 +185,6 @@ def test_other_orders_are_not_joined(tmp_path):
 
 
 def test_numbers_are_of_their_size():
-    """Ordered categories that are numbers stay numbers; another order than by size is named."""
     numbers = pd.Series(RECODED["value"] ** 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -206,7 +199,6 @@ def test_numbers_are_of_their_size():
 
 
 def test_spellings_and_markers():
-    """Categories are read as cells are: space and case go, markers of missing answers are none."""
     order = ["Low ", "MID", "n/a", "high"]
     cells = ROWS["value"].map({"low": "Low ", "mid": "MID", "high": "high"})
     cells = cells.astype(pd.CategoricalDtype(order, ordered=True))
@@ -220,7 +212,6 @@ def test_spellings_and_markers():
 
 
 def test_what_has_no_order_is_refused():
-    """Each error names what the answers are, and the remedy."""
     text = ROWS.astype({"value": str})
     unordered = ROWS.assign(value=ROWS["value"].cat.as_unordered())
     for table in (text, unordered):

@@ -32,13 +32,11 @@ def labels(study):
 
 @pytest.mark.parametrize(("policy", "answer"), [("first", "early"), ("last", "late")])
 def test_times_say_which_is_first(policy, answer):
-    """The first and the last answer are those by their times, whatever the order of the rows."""
     study = sa.read(TABLE, duplicates=policy, order_by="at")
     assert labels(study) == {(1, "ann"): {answer}, (2, "ann"): {answer}, (2, "ben"): {"x"}}
 
 
 def test_repeats_stand_in_the_order_of_their_times():
-    """Kept apart, the repeats of a unit are answers 1, 2, 3 by their times."""
     study = sa.Annotations.from_long(TABLE, labels="labels", duplicates="repeats", order_by="at")
     again = study.repeats
     found = {
@@ -52,7 +50,6 @@ def test_repeats_stand_in_the_order_of_their_times():
 
 
 def test_names_are_tidied_before():
-    """A rater who is spelled in two ways is one, and it is said once."""
     table = TABLE.assign(rater=["ann ", *TABLE["rater"][1:]])
     with pytest.warns(sa.SetagreeWarning) as caught:
         study = sa.read(table, duplicates="first", order_by="at")
@@ -61,7 +58,6 @@ def test_names_are_tidied_before():
 
 
 def test_units_and_raters_keep_their_places():
-    """Only the answers of one rater to one unit exchange rows."""
     study = sa.read(TABLE, duplicates="first", order_by="at")
     assert study.units.tolist() == [2, 1]
     assert study.raters.tolist() == ["ann", "ben"]
@@ -69,7 +65,6 @@ def test_units_and_raters_keep_their_places():
 
 @pytest.mark.parametrize("times", [[9, 5, 1, 2, 7, 3], [9.5, "5", 1, "2.0", 7, 3]])
 def test_numbers_are_compared_as_numbers(times):
-    """Numbers, also where text spells them, are in the order of numbers: 9 before 10."""
     table = TABLE.assign(at=pd.Series(times, dtype=object))
     study = sa.read(table, duplicates="first", order_by="at")
     assert labels(study)[2, "ann"] == {"early"}
@@ -78,7 +73,6 @@ def test_numbers_are_compared_as_numbers(times):
 
 @pytest.mark.parametrize("road", ["polars", "arrow", "duckdb", "csv"])
 def test_every_road(road, tmp_path):
-    """Tables of other libraries and files are ordered alike."""
     data = TABLE
     if road == "polars":
         data = pytest.importorskip("polars").from_pandas(TABLE)
@@ -168,7 +162,6 @@ def answers_at(times, path):
 
 @pytest.mark.parametrize("times", [*ASCENDING, *NAMES])
 def test_one_order_for_every_function(times, tmp_path):
-    """Numbers by size, dates by time, and names by their number, as text of a CSV."""
     path = batches(times, tmp_path / "batches.csv")
     assert sa.monitor(path, "at", threshold=0.667).frame["at"].astype(str).tolist() == times
     repeats = answers_at(times, tmp_path / "repeats.csv")
@@ -182,7 +175,6 @@ def test_one_order_for_every_function(times, tmp_path):
 
 @pytest.mark.parametrize("times", ASCENDING[:3])
 def test_windows_over_numbers_in_a_file(times, tmp_path):
-    """A file of numbers has the windows of a DataFrame of numbers."""
     path = batches(times, tmp_path / "batches.csv")
     found = sa.over_time(path, "at", window=2)
     table = pd.read_csv(path)
@@ -193,7 +185,6 @@ def test_windows_over_numbers_in_a_file(times, tmp_path):
 
 @pytest.mark.parametrize("times", UNORDERED)
 def test_what_has_no_known_order_is_refused(times, tmp_path, monkeypatch):
-    """Each function names its option and the cell, and what gives the order."""
     path = batches(times, tmp_path / "batches.csv")
     said = ".* cannot be put in order.* Use numbers"
     with pytest.raises(DataError, match=f"^at='at': {said}"):
@@ -214,7 +205,6 @@ def test_what_has_no_known_order_is_refused(times, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("times", UNCLEAR)
 def test_numbers_that_may_be_decimals_or_versions_are_refused(times, tmp_path):
-    """Their order depends on what they mean; an ordered categorical gives it."""
     path = batches(times, tmp_path / "batches.csv")
     said = "cannot be put in order, because .* as a decimal, but not as a version"
     with pytest.raises(DataError, match=f"^at='at': .*{said}"):
@@ -230,7 +220,6 @@ def test_numbers_that_may_be_decimals_or_versions_are_refused(times, tmp_path):
     "times", [["1", "1.0"], ["10", "1e1"], ["batch 1", "batch 01"], ["0.5 mm", "0,5 mm"]]
 )
 def test_equal_numbers_are_one_time_with_a_warning(times, tmp_path):
-    """The warning names both spellings and counts their cells."""
     path = batches(times, tmp_path / "batches.csv")
     message = f"at='at': '{times[1]}' (40 cells) and '{times[0]}' (40 cells) are equal as numbers"
     with pytest.warns(sa.SetagreeWarning, match=re.escape(message)):
@@ -239,13 +228,11 @@ def test_equal_numbers_are_one_time_with_a_warning(times, tmp_path):
 
 
 def test_one_batch_needs_no_order(tmp_path):
-    """A single batch may have any name."""
     path = batches(["²"], tmp_path / "batches.csv")
     assert sa.monitor(path, "at", threshold=0.667).frame["at"].tolist() == ["²"]
 
 
 def test_an_ordered_categorical_is_in_its_own_order():
-    """Answers are in the order of the dtype of their column."""
     days = pd.Categorical(["Wed", "Mon", "Tue"], categories=["Mon", "Tue", "Wed"], ordered=True)
     table = pd.DataFrame({"unit": 1, "rater": "ann", "labels": ["c", "a", "b"], "day": days})
     table = pd.concat([table, table.assign(rater="ben")])
@@ -255,7 +242,6 @@ def test_an_ordered_categorical_is_in_its_own_order():
 
 
 def test_the_command(tmp_path, monkeypatch):
-    """The command takes the same column."""
     pytest.importorskip("typer", reason="the command needs the cli extra")
     monkeypatch.chdir(tmp_path)
     TABLE.to_csv("table.csv", index=False)
@@ -265,7 +251,6 @@ def test_the_command(tmp_path, monkeypatch):
 
 
 def test_what_is_refused():
-    """A column that is absent, holds nothing, other dates, or both numbers and text."""
     with pytest.raises(DataError, match="there is no column 'when'"):
         sa.read(TABLE, duplicates="first", order_by="when")
     with pytest.raises(DataError, match="order_by='at': 2 rows of 6 have nothing in that column"):
@@ -277,7 +262,6 @@ def test_what_is_refused():
 
 
 def test_no_engine_orders(tmp_path):
-    """A file that is reduced is not ordered, and says so."""
     path = tmp_path / "table.csv"
     TABLE.to_csv(path, index=False)
     with pytest.raises(OptionError, match="order_by= is for files that are read into memory"):

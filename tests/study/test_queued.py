@@ -29,7 +29,6 @@ def table(marks):
     ],
 )
 def test_marked_ratings_are_left_out_of_coefficients(marks):
-    """A study has the ratings without a mark, and keeps all of them for the consensus."""
     with pytest.warns(DroppedRowsWarning, match="1 of 7 ratings came from a queue"):
         study = sa.Annotations.from_long(table(marks), queued="queued")
     plain = sa.Annotations.from_triples([row for row in ROWS if row[0] != "eva"])
@@ -51,7 +50,6 @@ MARKS = [*["no"] * 4, "yes", "no", "no"]
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_every_kind_of_table_reads_the_marks(kind, tmp_path):
-    """With the option the marked rating is left out, whatever the column is called."""
     for name in ("queued", "asked for"):
         frame = table(MARKS).rename(columns={"queued": name})
         with pytest.warns(DroppedRowsWarning, match=rf"1 of 7 ratings .* \(column '{name}'\)"):
@@ -62,7 +60,6 @@ def test_every_kind_of_table_reads_the_marks(kind, tmp_path):
 @pytest.mark.parametrize("function", [sa.agreement, sa.Annotations.from_long, sa.tally])
 @pytest.mark.parametrize("kind", FRAMES)
 def test_without_the_option_all_ratings_count(kind, function, tmp_path):
-    """A column of that name warns once, with the count, and a column of dates does nothing."""
     if (function, kind) == (sa.Annotations.from_long, "CSV"):
         function = sa.read
     reads_files = function is sa.tally and kind == "CSV"
@@ -81,7 +78,6 @@ def test_without_the_option_all_ratings_count(kind, function, tmp_path):
 
 
 def test_a_condition_on_the_column_replaces_the_option():
-    """Rows that a condition leaves out need no mark, and there is no warning of marks."""
     with pytest.warns(DroppedRowsWarning, match="drops 1 of 7 rows") as caught:
         study = sa.read(table(MARKS), where="queued == no")
     assert len(caught) == 1
@@ -89,7 +85,6 @@ def test_a_condition_on_the_column_replaces_the_option():
 
 
 def test_a_column_has_one_role():
-    """The marks cannot be the answers, nor those of a wide table."""
     with pytest.raises(OptionError, match="queued='labels' has another role, too"):
         sa.read(table(MARKS), labels="labels", queued="labels")
     with pytest.raises(OptionError, match="queued= makes sense only without wide="):
@@ -97,7 +92,6 @@ def test_a_column_has_one_role():
 
 
 def test_a_queue_counts_what_it_asked_for(tmp_path):
-    """The next queue sees the ratings of the one before; leaving a rater out keeps the others."""
     with pytest.warns(DroppedRowsWarning):
         study = sa.Annotations.from_long(table(MARKS), queued="queued")
     asked = sa.next_ratings(study, budget=9).frame.set_index("unit")["n_ratings"]
@@ -108,7 +102,6 @@ def test_a_queue_counts_what_it_asked_for(tmp_path):
 
 
 def test_marks_are_yes_or_no():
-    """Another word is refused with its row, and so is a table in which every rating is marked."""
     with pytest.raises(DataError, match="row 2, counted from 1 below the header, has 'maybe'"):
         sa.Annotations.from_long(table(["", "maybe", "", "", "", "", ""]), queued="queued")
     with pytest.raises(DataError, match="all 7 ratings are marked"):
@@ -116,7 +109,6 @@ def test_marks_are_yes_or_no():
 
 
 def test_a_column_of_that_name_may_be_the_answer():
-    """Where the column is named as the answer, the unit or the rater, it marks nothing."""
     frame = table(["a"] * 7)
     study = sa.Annotations.from_long(frame, labels="queued")
     assert study.n_ratings == 7
@@ -133,7 +125,6 @@ def until_agreed(n):
 
 
 def test_ratings_until_agreement_are_doubted():
-    """All units of two ratings agree and all of three differ: it is said what that does."""
     with pytest.warns(AdaptiveRatingsWarning, match="all 15 units with two ratings agree"):
         sa.agreement(until_agreed(30))
     with warnings.catch_warnings():
@@ -144,7 +135,6 @@ def test_ratings_until_agreement_are_doubted():
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
 def test_a_reduced_file_takes_a_condition_on_the_marks(tmp_path):
-    """A condition in an engine gives the same number as the option in memory."""
     pytest.importorskip("duckdb")
     path = tmp_path / "more.csv"
     table(MARKS).to_csv(path, index=False)

@@ -31,7 +31,6 @@ def test_read():
 
 
 def test_text_is_trimmed():
-    """Names that differ by the space around them are one, which is said."""
     table = TABLE.assign(model=["gpt", "gpt ", None, "gpt", None, None])
     with pytest.warns(sa.SetagreeWarning, match="1 group is spelled in two ways"):
         frame = sa.read(table, rater_columns=COLUMNS).raters_frame
@@ -39,7 +38,6 @@ def test_text_is_trimmed():
 
 
 def test_a_copy():
-    """What is changed in the frame that was handed out changes nothing in the study."""
     study = sa.read(TABLE, rater_columns=COLUMNS)
     frame = study.raters_frame
     frame["run"] = 0
@@ -47,7 +45,6 @@ def test_a_copy():
 
 
 def test_they_survive():
-    """Parts of a study, and studies without some raters, keep what is said of the others."""
     study = sa.read(TABLE, rater_columns=COLUMNS)
     assert study.without_raters(["m1"]).raters_frame["run"].tolist() == [2, None]
     assert study.take(study.rater_codes != 1).raters_frame["model"].tolist() == ["gpt", None]
@@ -55,7 +52,6 @@ def test_they_survive():
 
 @pytest.mark.parametrize("engine", ["polars", "lazy", "arrow", "duckdb", "csv", "long"])
 def test_every_road(engine, tmp_path):
-    """Tables of other libraries, lazy ones too, and files tell the same of the raters."""
     table = TABLE.astype({"run": "string"})
     data = table
     if engine in {"polars", "lazy"}:
@@ -85,7 +81,6 @@ def test_where():
 
 
 def test_people_in_rows():
-    """Where each row is a rater, columns beside the units say what is known of raters."""
     table = pd.DataFrame({"who": ["m1", "ann"], "model": ["gpt", None], "u1": ["p", "q"]})
     table["u2"] = ["q", "q"]
     how = sa.Reading(raters_in_rows=True, rater="who", rater_columns=["model"])
@@ -95,7 +90,6 @@ def test_people_in_rows():
 
 
 def test_raters_are_named_by_their_columns():
-    """A table of runs without a column of raters names each by model and run."""
     runs = TABLE.dropna(subset="run").assign(model="gpt").drop(columns="rater")
     study = sa.read(runs, rater_columns=COLUMNS)
     assert study.raters.tolist() == ["gpt / 1", "gpt / 2"]
@@ -105,7 +99,6 @@ def test_raters_are_named_by_their_columns():
 
 
 def test_joined_with_a_model():
-    """The columns of a model's table are kept beside those of the study."""
     people = TABLE[TABLE["rater"] == "ann"][["unit", "rater", "labels"]]
     runs = TABLE.dropna(subset="run").assign(model="gpt")
     joined, names = with_models(sa.read(people), runs, rater_columns=COLUMNS)
@@ -126,7 +119,6 @@ def test_mappings():
 
 
 def test_what_is_refused(tmp_path):
-    """Several things of one rater, an absent column, wide tables and reduced files."""
     with pytest.raises(DataError, match=r"'labels' says several things of rater 'm2': 'p', 'q'"):
         sa.read(TABLE.assign(tags=TABLE["labels"]), labels="tags", rater_columns=["labels"])
     with pytest.raises(DataError, match="there is no column 'nope'"):

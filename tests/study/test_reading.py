@@ -18,7 +18,6 @@ READERS = [
 
 @pytest.mark.parametrize("function", READERS, ids=lambda f: f.__name__)
 def test_every_option_is_told(function):
-    """help() tells each option once, in the order of the signature, and keeps its sections."""
     text, parameters, *sections = split_sections(inspect.getdoc(function))
     assert text.startswith(("Return the ", "Return a "))
     names = [*inspect.signature(function).parameters]
@@ -29,18 +28,15 @@ def test_every_option_is_told(function):
 
 
 def test_a_reading_tells_all_its_options():
-    """Each field of a Reading is described where the functions take their texts from."""
     told = parameter_texts(split_sections(Reading.__doc__)[1])
     assert {*told} == {field.name for field in fields(Reading)}
 
 
 def test_shared_docstrings_are_up_to_date():
-    """The options of a Reading are described alike; ``python -m tests.docstrings`` writes them."""
     assert [path.name for path in stale()] == []
 
 
 def test_stale_docstrings_are_found():
-    """A shared parameter is rewritten and wrapped; a function keeps texts of its own."""
     module = '''
 def taken(data, *, label_sep=",", blank=None):
     """Take it.

@@ -12,7 +12,6 @@ from setagree.wording.tables import csv_text
 
 @pytest.mark.parametrize("odd", ["a\rb", "a\r\nb", "a\nb", 'a"b', "a,b", "plain"])
 def test_csv_keeps_every_cell(tmp_path, odd):
-    """A cell with any end of line, quote or comma comes back, in its row and column."""
     frame = pd.DataFrame({"unit": ["u1", "u2"], "labels": [odd, "x"], "n": [1.5, None]})
     path = tmp_path / "out.csv"
     path.write_text(csv_text(frame), encoding="utf-8", newline="")
@@ -21,7 +20,6 @@ def test_csv_keeps_every_cell(tmp_path, odd):
 
 @pytest.mark.parametrize("text", ["set(", "frozenset(", "set([", "("])
 def test_a_long_cell_takes_no_long_time(text):
-    """A hundred thousand spaces after a bracket take no more than the blink of an eye."""
     cell = text + " " * 100_000 + "!"
     start = time.perf_counter()
     assert sa.parse_labels(cell) == {cell}

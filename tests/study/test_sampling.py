@@ -24,11 +24,8 @@ NO_SIZE = [
 
 
 class TestSizes:
-    """The size of a population, or of its strata."""
-
     @pytest.mark.parametrize("size", [one for one in NO_SIZE if one is not None], ids=repr)
     def test_no_size(self, size):
-        """What is no finite number, also text, is refused with the value and the rule."""
         words = re.escape(
             "is not a number of units; write a finite number, 12 (the units drawn) or"
         )
@@ -39,19 +36,16 @@ class TestSizes:
 
     @pytest.mark.parametrize("size", NO_SIZE, ids=repr)
     def test_no_size_of_a_stratum(self, size):
-        """So it is in a mapping, with the stratum."""
         with pytest.raises(OptionError, match=r"of stratum 's' is not a number of units; .* 6 \("):
             STUDY.sampled(strata=PART, population_size={"s": size, "t": 60})
 
     @pytest.mark.parametrize("size", [5, 0, -5, 1e-300, Fraction(1, 2)])
     def test_too_small(self, size):
-        """A population has as many units as were drawn of it, or more."""
         with pytest.raises(OptionError, match="is below the 12 units drawn of it"):
             STUDY.sampled(population_size=size)
 
     @pytest.mark.parametrize("size", [500, 500.0, np.int64(500), Decimal(500), Fraction(500)])
     def test_any_number(self, size):
-        """Numbers of all types are one size."""
         found = sa.krippendorff_alpha(STUDY.sampled(population_size=size))
         expected = sa.krippendorff_alpha(STUDY).standard_error * np.sqrt(1 - 12 / 500)
         assert found.standard_error == pytest.approx(expected, rel=1e-12)
@@ -72,21 +66,18 @@ class TestSizes:
             STUDY.sampled(strata=PART, population_size=sizes)
 
     def test_names_are_read_as_everywhere(self):
-        """The space around the name of a stratum does not count."""
         one, two = (
             STUDY.sampled(strata=PART, population_size={name: 50, "t": 60}) for name in ("s", " s ")
         )
         assert sa.krippendorff_alpha(one) == sa.krippendorff_alpha(two)
 
     def test_nothing_to_stand_for_a_stratum(self):
-        """A stratum whose units have one rating each says nothing of the population's agreement."""
         rows = [row for row in STUDY.to_triples() if PART[row[1]] == "t" or row[0] == "r1"]
         study = sa.Annotations.from_triples(rows)
         with pytest.raises(DataError, match="'s' without a unit with two ratings"):
             study.sampled(strata=PART, population_size={"s": 50, "t": 60})
 
     def test_where_to_say_it(self):
-        """No table has a size; the error names the one place where it can be said."""
         for function in (sa.read, sa.tally, sa.krippendorff_alpha):
             with pytest.raises(OptionError, match=r"study\.sampled\(population_size=\.\.\.\)\.$"):
                 function(STUDY, population_size=50)
@@ -103,7 +94,6 @@ class TestSizesOfIncompleteStrata:
 
     @staticmethod
     def study():
-        """Return the study."""
         rows = [("ann", f"x{k}", "p") for k in range(10)]
         rows += [("ben", f"x{k}", "p" if k < 7 else "q") for k in range(10)]
         rows += [("ann", f"y{k}", "q") for k in range(10)]
@@ -152,7 +142,6 @@ class TestSizesOfIncompleteStrata:
         assert plain == pytest.approx(error / 2, rel=1e-12)
 
     def test_weights_are_shown(self):
-        """The weights of each stratum add up to its size."""
         frame = self.study().units_frame
         rated, pairable = frame["population per unit"], frame["population per pairable unit"]
         assert rated.groupby(frame["strata"]).sum().to_dict() == {"x": 100, "y": 100}
@@ -162,7 +151,6 @@ class TestSizesOfIncompleteStrata:
     @pytest.mark.parametrize("scheme", ["pooled", "within_rater", "table"])
     @pytest.mark.parametrize("name", ["fleiss_kappa", "conger_kappa", "krippendorff_alpha"])
     def test_reshuffles_keep_the_estimate(self, scheme, name):
-        """A reshuffle that moves no answer has the estimate of the study."""
         study = self.study()
         agreement = getattr(sa, name)(study, distance="nominal")
         shuffler = shuffler_of(agreement, scheme)
@@ -171,8 +159,6 @@ class TestSizesOfIncompleteStrata:
 
 
 class TestWeights:
-    """Sampling weights."""
-
     @pytest.mark.parametrize(
         "weight",
         [
@@ -202,7 +188,6 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", ["2", " 2", Decimal(2), Fraction(2), np.float32(2), "2e0"])
     def test_any_number(self, weight):
-        """Numbers of all types, also as a file spells them, are one weight."""
         one, two = (
             sa.krippendorff_alpha(STUDY.sampled(sampling_weight={**WEIGHTS, "u4": w}))
             for w in (weight, 2)
@@ -232,8 +217,6 @@ class TestWeights:
 
 
 class TestReducedTables:
-    """What is reduced does not tell its units apart, and says so whatever the option holds."""
-
     @pytest.mark.parametrize(
         "drawn",
         [{"population_size": "x"}, {"population_size": 50}, {"sampling_weight": WEIGHTS}],
@@ -263,7 +246,6 @@ class TestReducedTables:
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_refusals_name_what_was_given(drawn, said):
-    """What takes all units for alike says what it is that it does not take into account."""
     study = STUDY.sampled(**drawn)
     row = sa.krippendorff_alpha(study)
     for function, what in ((sa.bootstrap, "The bootstrap"), (sa.jackknife, "The jackknife")):

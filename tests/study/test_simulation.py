@@ -32,8 +32,6 @@ def same(one, other):
 
 
 class TestShape:
-    """Units, raters, labels."""
-
     STUDY = sa.simulate(12, 4, n_labels=3, rng=0)
 
     def test_names_and_order(self):
@@ -47,41 +45,33 @@ class TestShape:
         assert (self.STUDY.kind, self.STUDY.n_missing) == ("labels", 0)
 
     def test_values_are_the_distinct_answers(self):
-        """No value stands twice, and each is used."""
         assert len(set(self.STUDY.values)) == self.STUDY.n_values
         assert set(self.STUDY.value_codes.tolist()) == set(range(self.STUDY.n_values))
 
     @pytest.mark.parametrize("n_labels", [1, 7, 8, 9, 17])
     def test_many_labels_keep_their_names(self, n_labels):
-        """Each label has its own prevalence, beyond the bits of a byte too."""
         prevalence = [ALMOST_1 if k == n_labels - 1 else ALMOST_0 for k in range(n_labels)]
         study = sa.simulate(3, 2, n_labels=n_labels, prevalence=prevalence, rng=0)
         assert study.values == (frozenset([f"l{n_labels}"]),)
 
     def test_given_names(self):
-        """Labels may be named, with separators and quotes too."""
         names = ["a, b", '"', "é"]
         study = sa.simulate(3, 2, n_labels=3, prevalence=ALMOST_1, labels=names, rng=0)
         assert study.values == (frozenset(names),)
 
     def test_round_trip(self):
-        """What is simulated is a study like any other."""
         again = sa.Annotations.from_long(self.STUDY.to_long())
         assert same(again, self.STUDY)
 
 
 class TestSeed:
-    """The same seed gives the same study."""
-
     def test_same_seed(self):
-        """An integer and a generator of that seed are the same."""
         options = {"prevalence": 0.4, "skill": 0.5, "missing": 0.2}
         one = sa.simulate(50, 3, **options, rng=7)
         assert same(one, sa.simulate(50, 3, **options, rng=7))
         assert same(one, sa.simulate(50, 3, **options, rng=np.random.default_rng(7)))
 
     def test_other_seeds(self):
-        """Another seed, or the next draw of a generator, is another study."""
         generator = np.random.default_rng(7)
         first, second = (sa.simulate(50, 3, rng=generator) for _ in range(2))
         assert not same(first, second)
@@ -97,8 +87,6 @@ class TestSeed:
 
 
 class TestSkill:
-    """How well a rater sees the truth."""
-
     @pytest.mark.parametrize("distance", ["masi", "nominal", "hamming"])
     def test_perfect(self, distance):
         """Skill 1: all raters report the truth, so alpha is exactly 1."""
@@ -109,7 +97,6 @@ class TestSkill:
         assert alpha.observed_disagreement == 0
 
     def test_perfect_whatever_the_bias(self):
-        """Who never guesses has no bias."""
         plain, biased = (sa.simulate(40, 3, skill=1, size_bias=b, rng=1) for b in (1, 50))
         assert same(plain, biased)
 
@@ -128,7 +115,6 @@ class TestSkill:
 
     @pytest.mark.parametrize("distance", ["masi", "jaccard", "nominal"])
     def test_random_label_sets(self, distance):
-        """So it is for label sets and every distance, within five standard errors."""
         study = sa.simulate(3000, 3, skill=0, prevalence=[0.1, 0.3, 0.5, 0.7, 0.2], rng=3)
         alpha = sa.krippendorff_alpha(study, distance=distance)
         assert abs(alpha.estimate) < 5 * alpha.standard_error
@@ -149,15 +135,12 @@ class TestSkill:
         assert abs(alpha.estimate - one * other) < 5 / math.sqrt(n)
 
     def test_each_rater_has_a_skill(self):
-        """Two perfect raters agree on every unit; with a guesser they do not."""
         wide = sa.simulate(60, 3, skill=[1, 0, 1], rng=5).to_wide()
         assert (wide["r1"] == wide["r3"]).all()
         assert not (wide["r1"] == wide["r2"]).all()
 
 
 class TestPrevalence:
-    """How common a label is."""
-
     @pytest.mark.parametrize("skill", [0, 0.5, 1])
     def test_extremes(self, skill):
         """A label of prevalence next to 0 is never given, one next to 1 always."""
@@ -170,21 +153,17 @@ class TestPrevalence:
 
     @pytest.mark.parametrize("skill", [0, 0.6, 1])
     def test_share_of_each_label(self, skill):
-        """Truth and unbiased guess have the label's prevalence, and so has every answer."""
         prevalence, n = [0.05, 0.3, 0.5, 0.9], 5000
         found = shares(sa.simulate(n, 2, n_labels=4, prevalence=prevalence, skill=skill, rng=7))
         for label, p in zip(found.columns, prevalence, strict=True):
             assert (abs(found[label] - p) < five_sd(p, n)).all()
 
     def test_one_for_all(self):
-        """One number is the prevalence of every label."""
         one = sa.simulate(30, 2, n_labels=3, prevalence=0.25, rng=8)
         assert same(one, sa.simulate(30, 2, n_labels=3, prevalence=[0.25, 0.25, 0.25], rng=8))
 
 
 class TestSizeBias:
-    """How freely a rater gives labels when guessing."""
-
     def test_odds(self):
         """Odds of a guess are multiplied: p = 1/2 and b = 3 give 3/4, b = 1/3 gives 1/4."""
         n = 10_000
@@ -208,8 +187,6 @@ class TestSizeBias:
 
 
 class TestMissing:
-    """The share of annotations that are missing."""
-
     def test_none(self):
         """By default nothing is missing."""
         study = sa.simulate(20, 3, rng=12)
@@ -225,7 +202,6 @@ class TestMissing:
         assert abs(study.n_missing / n - missing) < five_sd(missing, n)
 
     def test_independent_of_the_answer(self):
-        """What is missing would have been like what is not: the share of labels stays."""
         n = 20_000
         found = shares(sa.simulate(n, 1, n_labels=1, prevalence=0.3, missing=0.5, rng=14)).loc[
             "r1", "l1"
@@ -233,7 +209,6 @@ class TestMissing:
         assert abs(found - 0.3) < five_sd(0.3, 0.45 * n)  # more than 45% of the units are left
 
     def test_units_and_raters_without_annotations(self):
-        """They are not in the study, whose names keep their numbers."""
         study = sa.simulate(60, 2, missing=0.8, rng=15)
         assert study.n_units < 60
         assert study.n_units == study.to_long()["unit"].nunique()
@@ -242,7 +217,6 @@ class TestMissing:
         assert max(numbers) > study.n_units
 
     def test_nothing_left(self):
-        """A study without a single annotation is refused."""
         with pytest.raises(
             OptionError, match=r"^missing=0\.999999 left no annotation of 1 unit\.$"
         ):
@@ -250,8 +224,6 @@ class TestMissing:
 
 
 class TestOptions:
-    """Parameters outside their range are refused with the range."""
-
     @pytest.mark.parametrize(
         ("name", "value", "range_"),
         [
@@ -300,7 +272,6 @@ class TestOptions:
 
     @pytest.mark.parametrize("labels", ["abcde", ["a"], ["a"] * 6])
     def test_number_of_names(self, labels):
-        """Names are as many as the labels, in a list."""
         with pytest.raises(OptionError) as caught:
             sa.simulate(labels=labels)
         text = ", not one text" if isinstance(labels, str) else ""
@@ -308,12 +279,10 @@ class TestOptions:
 
     @pytest.mark.parametrize("odd", ["a", " b", "", "e\u0301"])
     def test_names_that_would_not_last(self, odd):
-        """A name that stands twice, is blank, or is not read as itself would lose a label."""
         with pytest.raises(OptionError, match="must be different labels without space around"):
             sa.simulate(labels=["a", "c", "d", "e", odd])
 
     def test_names_that_are_none(self):
-        """A name is text."""
         with pytest.raises(LabelError, match="missing"):
             sa.simulate(labels=[None, "b", "c", "d", "e"])
 

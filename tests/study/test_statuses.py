@@ -29,7 +29,6 @@ COUNTS = {
 
 
 def test_counted_by_rater():
-    """What was not observed is counted by rater and reason, unless another row has an answer."""
     study = sa.Annotations.from_long(TABLE, status="status")
     assert study.statuses.columns.tolist() == [
         *("observed", "abstained", "not applicable", "failed to parse", "refused")
@@ -46,7 +45,6 @@ def test_counted_by_rater():
 
 
 def test_asked_again():
-    """A rater who was asked several times about a unit misses one annotation; the last row says."""
     again = pd.DataFrame(
         [("u1", "gpt", None, "abstained"), ("u2", "gpt", None, "Failed to parse")],
         columns=TABLE.columns,
@@ -58,7 +56,6 @@ def test_asked_again():
 
 
 def test_a_unit_without_any_observed_annotation():
-    """It is a unit that nobody answered; columns of times and of raters are read beside."""
     study = sa.Annotations.from_long(TABLE, status="status")
     assert (study.n_units, study.unanswered.tolist()) == (3, ["u4"])
     assert study.without_raters(["gpt"]).unanswered.tolist() == ["u4"]
@@ -71,7 +68,6 @@ def test_a_unit_without_any_observed_annotation():
 
 
 def test_coefficients_see_observed_ratings_alone():
-    """All numbers are those of the table without the other rows."""
     study = sa.Annotations.from_long(TABLE, status="status")
     kept = TABLE[TABLE["labels"].notna()]
     assert sa.krippendorff_alpha(study) == sa.krippendorff_alpha(sa.Annotations.from_long(kept))
@@ -79,7 +75,6 @@ def test_coefficients_see_observed_ratings_alone():
 
 
 def test_all_doors(tmp_path):
-    """A frame of any kind and a file say the same; leaving a rater out leaves out the statuses."""
     study = sa.read(TABLE, status="status")
     TABLE.to_csv(tmp_path / "a.csv", index=False)
     polars = pytest.importorskip("polars")
@@ -91,7 +86,6 @@ def test_all_doors(tmp_path):
 
 
 def test_an_answer_beside_a_status_does_not_count():
-    """What a model said that could not be read is no answer, and a warning counts it."""
     odd = TABLE.assign(labels=TABLE["labels"].where(TABLE["status"] != "failed_to_parse", "{x"))
     with pytest.warns(DroppedRowsWarning, match="1 row with another status than 'observed' and an"):
         study = sa.Annotations.from_long(odd, status="status")
@@ -115,7 +109,6 @@ def test_refusals():
 
 
 def test_the_report_shows_them(tmp_path):
-    """What was left out is listed by status, with the raters whose it is."""
     path = sa.report(sa.read(TABLE, status="status"), tmp_path / "a.md", n_resamples=9, rng=1)
     text = path.read_text(encoding="utf-8")
     assert "| Status “refused” | 1 | missing ratings of gpt 1 |" in text
@@ -123,7 +116,6 @@ def test_the_report_shows_them(tmp_path):
 
 
 def test_a_model_in_a_file_of_its_own():
-    """The statuses of a model's table are read as those of the study, where it has the column."""
     humans, model = (TABLE[TABLE["rater"].eq("gpt") == own] for own in (False, True))
     joined, _ = with_models(sa.read(humans, status="status"), [model])
     assert {who: row.tolist() for who, row in joined.statuses.iterrows()} == COUNTS
@@ -134,7 +126,6 @@ def test_a_model_in_a_file_of_its_own():
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
 @pytest.mark.parametrize("column", ["status", "queued"])
 def test_errors_number_the_rows_of_the_table(column, tmp_path):
-    """Rows that are left out before the others are read are counted, as in the file."""
     rows = [("u1", "ann", "a"), ("u1", "bob", "b"), ("u2", "ann", "a"), ("u2", None, "a")]
     table = pd.DataFrame(rows, columns=["unit", "rater", "labels"])
     table[column] = ["refused" if column == "status" else "yes", "", "", ""]
@@ -150,7 +141,6 @@ def test_errors_number_the_rows_of_the_table(column, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
 def test_errors_about_rows_of_another_status():
-    """Those rows need a unit and a rater, too, and are numbered as in the table."""
     table = TABLE.copy()
     table.loc[[4, 7, 8, 9], "rater"] = None
     with pytest.raises(DataError, match=r"4 rows without a rater \(first: rows 5, 8, 9, 10"):

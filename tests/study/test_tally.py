@@ -62,10 +62,7 @@ def same(one, other, distance="masi"):
 
 
 class TestFromAnnotations:
-    """Units with the same multiset of values share a pattern."""
-
     def test_by_hand(self):
-        """Units {a a b}, {b a a}, {a}, {b b b}, {a}: three patterns, two of them twice."""
         rows = text("a a b / b a a / . a . / b b b / a . .")
         made = Tally.from_annotations(annotations(rows))
         assert patterns_of(made) == by_hand(rows)
@@ -81,7 +78,6 @@ class TestFromAnnotations:
     @settings(deadline=None)
     @given(rows=row_lists(sets_of("ab"), units=8, raters=5))
     def test_any_study(self, rows):
-        """The patterns of any study are those counted by hand, and each unit has its own."""
         study = annotations(rows)
         made = Tally.from_annotations(study)
         assert patterns_of(made) == by_hand(rows)
@@ -92,7 +88,6 @@ class TestFromAnnotations:
             assert {made.values[k]: n for k, n in counted.items()} == Counter(unit)
 
     def test_sums_and_means(self):
-        """Value totals are weighted sums of counts; pattern means are means over the ratings."""
         made = Tally.from_annotations(annotations(text("a a b / c . . / c b .")))
         order = [made.values.index(frozenset(label)) for label in "abc"]
         assert made.value_totals(np.array([1.0, 10, 100]))[order].tolist() == [2, 101, 110]
@@ -102,10 +97,7 @@ class TestFromAnnotations:
 
 
 class TestFromCounts:
-    """A table of counts: units x values."""
-
     def test_equals_the_annotations(self):
-        """The counts of a study give the patterns and results of the study."""
         rows = text("ab b b / {} b . / ab ab ab / . . b / {} b .")
         columns = {"a, b": [1, 0, 3, 0, 0], "": [0, 1, 0, 0, 1], "b": [2, 1, 0, 1, 1]}
         counted = Tally.from_counts(pd.DataFrame(columns, index=list("vwxyz")))
@@ -118,7 +110,6 @@ class TestFromCounts:
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
-        """The same for any study."""
         values = sets_of("abc")
         table = pd.DataFrame(
             [[unit.count(A) for A in values] for unit in reference.rated(rows)],
@@ -128,7 +119,6 @@ class TestFromCounts:
         same(counted, Tally.from_annotations(annotations(rows)))
 
     def test_columns_of_one_value_are_added_up(self):
-        """Names "a, b" and "b,a", or "c" twice, are one value each: their counts add up."""
         table = pd.DataFrame([[1, 1, 1, 0], [0, 2, 0, 3]], columns=["a, b", "b,a", "c", "c"])
         made = Tally.from_counts(table)
         assert set(made.values) == {frozenset("ab"), frozenset("c")}
@@ -144,13 +134,11 @@ class TestFromCounts:
         assert (named.kind, named.values) == ("category", ("low, very", "high"))
 
     def test_separator_and_case(self):
-        """The columns are read as label cells are."""
         table = pd.DataFrame([[1, 1]], columns=["Joy;fear", "anger"])
         made = Tally.from_counts(table, label_sep=";", case="lower")
         assert set(made.values) == {frozenset({"joy", "fear"}), frozenset({"anger"})}
 
     def test_units_without_a_rating_are_no_units(self):
-        """A row of zeros is left out; the other units keep their names."""
         made = Tally.from_counts(pd.DataFrame({"a": [0, 2, 0, 1], "b": [0, 1, 0, 1]}))
         assert made.n_units == 2
         assert made.units.tolist() == [1, 3]
@@ -181,7 +169,6 @@ class TestFromCounts:
         assert made.n_ratings == 4
 
     def test_counts_that_are_text_of_numbers(self):
-        """Counts read from a file as text are numbers."""
         made = Tally.from_counts(pd.DataFrame({"a": ["2", "0"], "b": ["1", "3"]}))
         same(made, Tally.from_counts(pd.DataFrame({"a": [2, 0], "b": [1, 3]})))
 
@@ -189,7 +176,6 @@ class TestFromCounts:
         ("cell", "shown"), [(-1, "-1.0"), (float("nan"), "nan"), (None, "nan"), (math.inf, "inf")]
     )
     def test_what_is_no_count(self, cell, shown):
-        """A count below zero, missing or infinite is named with its unit and value."""
         table = pd.DataFrame({"a": [1, 2], "b": [0, cell]}, index=["u1", "u2"])
         with pytest.raises(DataError, match=f"unit 'u2', value 'b' has {shown}"):
             Tally.from_counts(table)
@@ -201,25 +187,21 @@ class TestFromCounts:
 
     @pytest.mark.parametrize("name", [None, float("nan"), pd.NA])
     def test_columns_without_a_name(self, name):
-        """A column whose value is unknown is refused, not added to another."""
         with pytest.raises(DataError, match=r"1 column of counts without a name \(first: column 1"):
             Tally.from_counts(pd.DataFrame([[1, 1], [2, 0]], columns=["a", name]))
 
     def test_a_unit_with_two_rows(self):
-        """Two rows of one unit are refused: they may be one unit, or two of one name."""
         table = pd.DataFrame({"a": [2, 1, 0], "b": [0, 1, 2]}, index=["u", "v", "u"])
         with pytest.raises(DataError, match="several rows for the units 'u'"):
             Tally.from_counts(table)
 
     def test_a_column_of_numbered_units(self):
-        """A column of unit numbers would be counted as ratings; it is to be the index."""
         with pytest.raises(
             DataError, match="column 'Unit' sounds like the units; make it the index"
         ):
             Tally.from_counts(pd.DataFrame({"Unit": [1, 2], "a": [2, 1], "b": [0, 1]}))
 
     def test_a_column_of_sums(self):
-        """A last column that adds the others up would count every rating twice."""
         table = pd.DataFrame({"a": [2, 1], "b": [0, 1], "Total": [2, 2]})
         with pytest.raises(DataError, match="column 'Total' is the sum of the others; drop it"):
             Tally.from_counts(table)
@@ -227,14 +209,12 @@ class TestFromCounts:
         assert Tally.from_counts(table.assign(Total=[0, 1])).n_values == 3
 
     def test_numbers_where_labels_are_due(self):
-        """Columns 1, 2, 3 may be label sets or numbers: the error says how to choose."""
         with pytest.raises(
             LabelError, match=r"int64 numbers where labels are due; .* kind='value'"
         ):
             Tally.from_counts(pd.DataFrame({1: [1], 2: [1]}))
 
     def test_blank_names_of_scalars(self):
-        """A scalar has no empty answer."""
         with pytest.raises(DataError, match="Column '': the cell is blank"):
             Tally.from_counts(pd.DataFrame({"": [1], "a": [1]}), kind="value")
 
@@ -254,7 +234,6 @@ class TestFromCounts:
             Tally.from_counts(table)
 
     def test_unknown_kind(self):
-        """A kind that is neither of the two is answered with them."""
         with pytest.raises(
             OptionError,
             match="kind='label' is unknown; use 'labels', 'number'",
@@ -272,18 +251,14 @@ def parts_of(seed):
 
 
 class TestMerge:
-    """Tallies add up."""
-
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("distance", ["nominal", "masi", "hamming"])
     def test_merging_parts_gives_the_whole(self, seed, distance):
-        """However a study is cut, its merged parts score as the study does."""
         (one, two, three), whole = parts_of(seed)
         same(one.merge(two).merge(three), whole, distance)
 
     @pytest.mark.parametrize("seed", range(4))
     def test_order_does_not_matter(self, seed):
-        """Merging is associative and commutative."""
         (one, two, three), _ = parts_of(seed)
         same(one.merge(two).merge(three), one.merge(two.merge(three)))
         same(one.merge(two), two.merge(one))
@@ -294,7 +269,6 @@ class TestMerge:
         two=row_lists(sets_of("bc"), units=4, raters=3),
     )
     def test_any_two_studies(self, one, two):
-        """The same for any two studies."""
         merged = Tally.from_annotations(annotations(one)).merge(
             Tally.from_annotations(annotations(two))
         )
@@ -306,7 +280,6 @@ class TestMerge:
         same(merged, Tally.from_annotations(annotations(rows)))
 
     def test_patterns_are_shared(self):
-        """Merging a study with itself doubles the multiplicities, and keeps every unit."""
         made = Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}, index=["u", "v"]))
         twice = made.merge(made)
         assert twice.n_patterns == 2
@@ -325,7 +298,6 @@ class TestMerge:
         ],
     )
     def test_each_unit_keeps_its_pattern(self, one, two):
-        """Of two tallies of unequal size every unit points at the answers that it got."""
         rows = [text(words) for words in (one, two)]
         merged = Tally.from_annotations(annotations(rows[0])).merge(
             Tally.from_annotations(annotations(rows[1]))
@@ -342,26 +314,22 @@ class TestMerge:
         assert np.bincount(merged.unit_patterns).tolist() == merged.multiplicity.tolist()
 
     def test_patterns_are_shared_across_orders(self):
-        """Units that are equal share a pattern though the two sides list their values otherwise."""
         one = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1], "c": [0]}))
         two = Tally.from_counts(pd.DataFrame({"c": [1, 0, 0], "b": [0, 1, 3], "a": [2, 2, 0]}))
         assert one.merge(two).multiplicity.tolist() == [2, 1, 1]
         assert two.merge(one).multiplicity.tolist() == [1, 2, 1]
 
     def test_raters_are_forgotten(self):
-        """Whose raters are whose is not known after a merge."""
         part = Tally.from_annotations(annotations(text("a b / a a")))
         assert part.n_raters == 2
         assert part.merge(part).n_raters is None
 
     def test_values_stand_where_they_were(self):
-        """The first study's values keep their codes; new ones follow, listed ones as well."""
         one = Tally.from_counts(pd.DataFrame({"b": [2], "a": [0]}))
         two = Tally.from_counts(pd.DataFrame({"c": [2], "a": [1]}))
         assert [set(A) for A in one.merge(two).values] == [{"b"}, {"a"}, {"c"}]
 
     def test_units_that_are_not_known(self):
-        """Where one side does not name its units, the merged tally names none."""
         named = Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         bare = Tally(
             named.kind, named.values, named.indptr, named.indices, named.counts, named.multiplicity
@@ -385,7 +353,6 @@ class TestMerge:
                 )
 
     def test_sets_and_scalars(self):
-        """Label sets do not merge with scalars."""
         sets = Tally.from_counts(pd.DataFrame({"a": [2]}))
         scores = Tally.from_counts(pd.DataFrame({1: [2]}), kind="value")
         with pytest.raises(DataError, match="a tally of labels does not merge with one of number"):
@@ -394,7 +361,6 @@ class TestMerge:
             scores.merge(sets)
 
     def test_numbers_and_categories(self):
-        """Numbers and words together are categories, which have no scale."""
         scores = Tally.from_annotations(annotations(numbers("1 1 / 1 2")))
         named = Tally.from_counts(pd.DataFrame({"high": [2], "low": [1]}), kind="value")
         merged = scores.merge(named)
@@ -404,10 +370,7 @@ class TestMerge:
 
 
 class TestFingerprints:
-    """Equal rows are found by a number each, and then compared."""
-
     def test_a_collision_changes_no_result(self, monkeypatch):
-        """Were all fingerprints equal, patterns would stay apart, and the result the same."""
         study = annotations(text("a a b / b a a / c c c / ab b b / a b ab"))
         expected = estimates(Tally.from_annotations(study))
         monkeypatch.setattr(
@@ -418,7 +381,6 @@ class TestFingerprints:
         assert estimates(apart) == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
     def test_a_collision_of_equal_lengths(self, monkeypatch):
-        """The same where all rows are equally long and differ in a value or a count alone."""
         table = pd.DataFrame({"a": [2, 2, 1, 2], "b": [1, 1, 2, 0], "c": [0, 0, 0, 1]})
         monkeypatch.setattr(
             tally, "_fingerprints", lambda made: np.zeros(made.n_patterns, dtype=np.uint64)
@@ -435,13 +397,11 @@ class TestFingerprints:
         )
     )
     def test_equal_rows_become_one(self, rows):
-        """There are as many patterns as distinct rows, for whole and fractional counts."""
         made = Tally.from_counts(pd.DataFrame(rows, columns=["a", "b", "c"]))
         assert made.n_patterns == len(set(map(tuple, rows)))
 
 
 def test_listing_values_keeps_the_counts():
-    """Further values are listed behind the known ones; what is known is not repeated."""
     made = Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}))
     listed = made.with_values((frozenset("b"), frozenset("c"), frozenset()))
     assert [set(A) for A in listed.values] == [{"a"}, {"b"}, {"c"}, set()]
@@ -462,8 +422,6 @@ def text_study(*answers):
 
 
 class TestMergedKinds:
-    """Merged tallies say where they are not what one table would have been."""
-
     def test_numbers_and_text(self):
         """'1' is the number 1 beside '2', text beside 'x'; together they are two and it is said."""
         numbers, categories = text_study(("1", "2")), text_study(("1", "x"))
@@ -476,13 +434,11 @@ class TestMergedKinds:
             assert (merged.kind, merged.n_values) == ("category", 4)
 
     def test_numbers_and_other_text(self):
-        """Nothing is said where no text looks like a number, or both are of one kind."""
         assert text_study(("1", "2")).merge(text_study(("x", "y"))).kind == "category"
         assert text_study(("1", "2")).merge(text_study(("1", "3"))).n_values == 3
         assert text_study(("1", "x")).merge(text_study(("1", "y"))).n_values == 3
 
     def test_units_of_one_name(self):
-        """A unit of one name in both stays two units."""
         merged = text_study(("a", "b")).merge(text_study(("a", "b")))
         assert merged.units.tolist() == [0, 0]
         assert merged.n_units == 2
@@ -493,21 +449,18 @@ class TestMergedKinds:
     [({"unit": [1, 2]}, "sounds like the units"), ({"Total": [3, 3]}, "sum of the others")],
 )
 def test_odd_column_of_counts(extra, words):
-    """A column of units or of sums is not counted as a value."""
     table = pd.DataFrame({"a": [2, 1], "b": [1, 2], **extra})
     with pytest.raises(sa.SetagreeError, match=words):
         sa.Tally.from_counts(table)
 
 
 def test_repeated_rows_of_counts():
-    """A table of counts that was appended to itself is refused."""
     table = pd.DataFrame({"a": [2, 1], "b": [1, 2]}, index=["u1", "u1"])
     with pytest.raises(sa.SetagreeError, match="several rows for the units 'u1'"):
         sa.Tally.from_counts(table)
 
 
 def test_in_a_notebook():
-    """A notebook shows the patterns that most units have, escaped, however many there are."""
     table = pd.DataFrame({"<b>": [2, 2, 1], "a, c": [1, 1, 0], "": [0, 0, 3]})
     shown = Tally.from_counts(table)._repr_html_()
     assert shown.startswith("<p>Tally: 3 units in 2 patterns of 3 values.</p><table>")

@@ -40,14 +40,12 @@ def test_read():
 
 
 def test_a_null_of_pandas():
-    """A null of pandas' own text says nothing, as any other null."""
     table = TABLE.astype({"document": "string"})
     study = sa.read(table, unit="sentence", rater="who", unit_columns=["document"])
     assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
 
 
 def test_a_copy():
-    """What is changed in the frame that was handed out changes nothing in the study."""
     study = read(unit_columns=["day"])
     frame = study.units_frame
     frame["day"] = 0
@@ -55,7 +53,6 @@ def test_a_copy():
 
 
 def test_they_survive():
-    """Parts of a study, and studies without some raters, keep what is said of their units."""
     study = read(unit_columns=["day"], cluster="document")
     part = study.take(study.unit_codes > 1)
     assert part.units_frame.to_dict("list") == {"day": [3, 4], "document": ["y", "y"]}
@@ -65,7 +62,6 @@ def test_they_survive():
 
 
 def test_merged_with_a_model():
-    """The answers of a model that stand elsewhere are joined to a study that keeps its units."""
     study = read(unit_columns=["day"], cluster="document")
     model = pd.DataFrame({"unit": [1, 2, 3, 4], "labels": list("ppqq")})
     joined, _ = with_models(study, model)
@@ -75,14 +71,12 @@ def test_merged_with_a_model():
 
 
 def test_a_guess_leaves_them_out():
-    """A column that is named for the units is not guessed to be the unit."""
     study = sa.read(TABLE, cluster="document")
     assert study.units.tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("engine", ["polars", "lazy", "arrow", "duckdb", "csv"])
 def test_every_road(engine, tmp_path):
-    """Tables of other libraries, lazy ones too, and files tell the same of the units."""
     expected = read(cluster="document").units_frame
     data = TABLE
     if engine in {"polars", "lazy"}:
@@ -121,13 +115,11 @@ def test_where():
 
 
 def test_several_things():
-    """A column that says several things of one unit is refused, with the unit and the things."""
     with pytest.raises(DataError, match=r"column 'who' says several things of unit 1: 'a', 'b'"):
         sa.read(TABLE.assign(by=TABLE["who"]), unit="sentence", rater="by", unit_columns=["who"])
 
 
 def test_a_time_of_each_answer():
-    """Of times that differ within a unit it is said how each unit gets its latest; it then does."""
     times = pd.to_datetime("2026-03-02") + pd.to_timedelta(range(len(TABLE)), unit="h")
     table, how = TABLE.assign(time=times.astype(str)), {"unit": "sentence", "rater": "who"}
     with pytest.raises(DataError, match=r"unit 1: '2026-03-02 00:00:00'.*MAXIFS") as refused:
@@ -141,14 +133,12 @@ def test_a_time_of_each_answer():
 
 
 def test_no_such_column():
-    """A column that the table lacks is refused."""
     with pytest.raises(DataError, match="there is no column 'nope'"):
         read(cluster="nope")
 
 
 @pytest.mark.parametrize("option", [{"cluster": "document"}, {"unit_columns": ["day"]}])
 def test_what_is_reduced(option, tmp_path):
-    """A file that is reduced keeps no units, and says so."""
     path = tmp_path / "table.csv"
     TABLE.to_csv(path, index=False)
     how = sa.Reading(unit="sentence", rater="who", **option)
@@ -158,7 +148,6 @@ def test_what_is_reduced(option, tmp_path):
 
 
 def test_groups_and_times_by_name():
-    """Groups and times that the study knows are named."""
     study = read(unit_columns=["document", "day"])
     groups = sa.by_group(study, "document")
     assert groups["group"].tolist() == ["x", "y"]
@@ -180,7 +169,6 @@ def test_mappings():
 
 
 def test_where_to_say_it():
-    """A function without the option says where to say it."""
     with pytest.raises(UnknownOptionError, match=r"study\.sampled\(cluster=\.\.\.\)"):
         sa.krippendorff_alpha(read(), cluster="document")
     with pytest.raises(UnknownOptionError, match="clusters= is called cluster="):
@@ -188,8 +176,6 @@ def test_where_to_say_it():
 
 
 class TestNamesOfGroups:
-    """Names of groups that are hardly told apart are doubted, as those of raters are."""
-
     STUDY = sa.simulate(24, 3, rng=1)
     NAMES = (1, "1", "A", "a", "b", "c")
 
@@ -199,7 +185,6 @@ class TestNamesOfGroups:
 
     @pytest.mark.parametrize(("role", "said"), [("cluster", "Clusters"), ("strata", "Strata")])
     def test_look_alikes(self, role, said):
-        """Names that differ in case or in type are kept apart, with a warning that lists them."""
         words = f"{said} that look alike are kept apart: '1' and 1, 'A' and 'a'. If they are one"
         with pytest.warns(SimilarLabelsWarning, match=words):
             study = self.STUDY.sampled(**{role: self.named(*self.NAMES)})
@@ -240,7 +225,6 @@ class TestNamesOfGroups:
 
     @pytest.mark.parametrize("cell", [["x"], {"x": 1}, ("x", ["y"]), Decimal("sNaN")])
     def test_no_name(self, cell):
-        """What cannot be the name of anything is refused in a sentence, on every road."""
         frame = self.STUDY.to_long()
         frame["doc"] = pd.Series([cell] * len(frame), dtype=object)
         known = self.STUDY.with_units({"doc": dict.fromkeys(self.STUDY.units, cell)})

@@ -21,8 +21,6 @@ def matches(text, *cells):
 
 
 class TestGrammar:
-    """COLUMN OP VALUE."""
-
     @pytest.mark.parametrize(
         ("text", "column", "operator", "values"),
         [
@@ -87,14 +85,12 @@ class TestGrammar:
         ],
     )
     def test_errors_point_at_the_place(self, text, sentence):
-        """What is wrong is quoted from there on, with what was expected."""
         with pytest.raises(OptionError) as caught:
             Where.parse(text)
         assert str(caught.value).startswith(f"where={text!r}: ")
         assert sentence in str(caught.value)
 
     def test_no_text(self):
-        """A condition is text, no function."""
         with pytest.raises(OptionError, match="must be a condition, such as 'repeat == 0'"):
             Where.parse(len)
 
@@ -108,8 +104,6 @@ def truth(text, **cells):
 
 
 class TestSeveral:
-    """Conditions joined by and, or, not and parentheses."""
-
     A, B = [0, 0, 1, 1], [0, 1, 0, 1]
 
     @pytest.mark.parametrize(
@@ -152,7 +146,6 @@ class TestSeveral:
         assert truth(text, **cells) == list(map(bool, expected))
 
     def test_words_as_names(self):
-        """The words are columns and values, too, where a column or a value is due."""
         assert truth("not == 1", **{"not": [1, 2]}) == [True, False]
         assert truth("not in [1]", **{"not": [1, 2]}) == [True, False]
         assert truth("not not == 1", **{"not": [1, 2]}) == [False, True]
@@ -161,7 +154,6 @@ class TestSeveral:
         ]
 
     def test_agrees_with_python(self):
-        """Random conditions agree with Python's own reading of them."""
         rng = np.random.default_rng(8)
         cells = {name: rng.integers(0, 3, 40).tolist() for name in "abc"}
         rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
@@ -197,7 +189,6 @@ class TestSeveral:
         )
 
     def test_nothing_left(self):
-        """If no row is left, the error says what each condition keeps alone."""
         frame = pd.DataFrame({"a": [1, 1, 0], "b": ["x", "y", "z"]})
         with pytest.raises(DataError) as caught:
             kept_rows(frame, Where.parse("a == 0 and (b == x or b == w)"))
@@ -207,8 +198,6 @@ class TestSeveral:
 
 
 class TestMeaning:
-    """What matches what."""
-
     def test_numbers(self):
         """Both are numbers, or spell one: they are compared exactly as such."""
         cells = ("7", " 007", 7.0, Decimal("7.00"), np.int64(7), "7a", True)
@@ -234,7 +223,6 @@ class TestMeaning:
         ],
     )
     def test_quoted_values_are_text(self, quoted, cells):
-        """A value in quotes matches text that is spelled alike, and numbers in shortest form."""
         every = [
             *("1.10", "1.1", 1.1, Decimal("1.10"), "01", "1", 1, 1.0, "1e1", "10", np.int64(10)),
             *("TRUE", "True", True, "10:30", "10:30:00", dt.time(10, 30), None, " "),
@@ -251,14 +239,12 @@ class TestMeaning:
         assert matches("< b", "a", "b", "c") == ["a"]
 
     def test_numbers_and_text_have_no_order(self):
-        """Text that is no number is neither smaller nor larger than one, and never equal."""
         for sign in ("<", "<=", ">", ">=", "=="):
             assert matches(f"{sign} 3", "n/a", "pilot") == []
             assert matches(f"{sign} pilot", 3, "3") == []
         assert matches("!= 3", "n/a", 3, 4) == ["n/a", 4]
 
     def test_nothing_never_matches(self):
-        """A null and a blank cell match no operator."""
         nothing = (None, float("nan"), pd.NA, pd.NaT, "", "  ", Decimal("nan"))
         for text in ("== 0", "!= 0", "< x", ">= x", "in [0, nothing]"):
             assert matches(text, *nothing) == []
@@ -285,7 +271,6 @@ class TestMeaning:
         ],
     )
     def test_dates_that_text_does_not_order(self, value):
-        """They are refused after the operators of order, which name the form to write."""
         for sign in ("<", "<=", ">", ">="):
             with pytest.raises(OptionError, match=f"expected a date or time after '{sign}' as in"):
                 Where.parse(f"x {sign} {value}")
@@ -293,7 +278,6 @@ class TestMeaning:
 
     @pytest.mark.parametrize("cell", ["05.03.2023", "3/5/2023", "2024-3-5", "2024/03/05", "Mar 3"])
     def test_cells_that_text_does_not_order(self, cell):
-        """A cell in another form than the date that it is compared with is refused, and named."""
         with pytest.raises(DataError, match=f"column 'x' holds '{cell}', which is not written as"):
             Where.parse("x >= 2024-01-01").conditions[0].verdicts(["2024-05-01", cell])
         (since,) = Where.parse("x >= 2024-01-01").conditions
@@ -334,7 +318,6 @@ class TestMeaning:
             assert matches(f"== '{odd}'", odd, "x") == [odd]
 
     def test_end_of_summer_time(self):
-        """The two hours that clocks tell alike are two, though Python takes them for equal."""
         zone = ZoneInfo("Europe/Berlin")
         cells = [dt.datetime(2024, 10, 27, 2, 30, fold=fold, tzinfo=zone) for fold in (0, 1)]
         (where,) = Where.parse("x == '2024-10-27 01:30'").conditions
@@ -342,7 +325,6 @@ class TestMeaning:
         assert where.verdicts(cells).tolist() == [NO, YES]
 
     def test_times_of_day(self):
-        """A time of day is the same with seconds or without, and with zeros behind them."""
         same = ["10:30", "10:30:00", "10:30:00.000000000", dt.time(10, 30)]
         for value in ("10:30", "10:30:00", "10:30:00.000"):
             assert matches(f"== {value}", *same, "10:30:00.5", "10:31") == same
@@ -369,8 +351,6 @@ def kept(frame, condition):
 
 
 class TestRows:
-    """Of tables in memory."""
-
     def test_counts(self):
         """How many rows are dropped is told, and how many had nothing in the column."""
         frame = pd.DataFrame({"x": ["0", "1", "", "0"], "row": range(4)})
@@ -384,13 +364,11 @@ class TestRows:
         )
 
     def test_nothing_left(self):
-        """Where no row is left, what the column holds is said."""
         frame = pd.DataFrame({"x": ["1", "2", "1"]})
         with pytest.raises(DataError, match=r"keeps none of 3 rows; column 'x' holds '1', '2'\.$"):
             kept_rows(frame, Where.parse("x == 0"))
 
     def test_what_is_held(self):
-        """What the column holds is spelled as in a condition, in order, and at most five cells."""
         held = [
             *(None, "", pd.Timestamp("2024-05-01 12:00", tz="Europe/Berlin"), dt.date(2024, 5, 1)),
             *(np.float64(2.5), Decimal("0.10")),
@@ -433,7 +411,6 @@ class TestRows:
         assert kept(frame, "x == a").index.tolist() == [0, 3]
 
     def test_errors_that_count_rows(self):
-        """Errors with a row say that rows were dropped before they were counted."""
         counted_from = Where.parse("x == 1").counted_from
         said = r"row 3: bad\. Rows are counted after where='x == 1'\."
         with pytest.raises(DataError, match=said), counting_rows(counted_from):

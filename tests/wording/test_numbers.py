@@ -55,13 +55,11 @@ NOTHING = (None, np.nan, np.float32("nan"), pd.NA)
     ],
 )
 def test_numbers_as_text(made, text):
-    """Numbers are short, have a minus sign, and zero has none."""
     assert made == text
 
 
 @pytest.mark.parametrize("nothing", NOTHING)
 def test_nothing_is_a_dash(nothing):
-    """What is undefined is a dash: that of the keyboard in the tables of results."""
     assert [f(nothing) for f in (number, share, count, p_value)] == [DASH] * 4
     assert [f(nothing) for f in (four, p_four)] == ["-"] * 2
     assert [interval(nothing, 1.0), four_interval(nothing, 1.0)] == [DASH, "-"]

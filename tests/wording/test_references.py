@@ -34,12 +34,10 @@ def parsed(entry):
 
 
 def test_every_kind_is_a_sentence():
-    """An article, a paper with pages, a report and a later edition are cited as papers do."""
     assert [REFERENCES[key].text for key in KINDS] == [*KINDS.values()]
 
 
 def test_an_entry_has_the_fields_of_its_record():
-    """Fields that BibTeX calls otherwise have its names, and dashes are those of LaTeX."""
     kind, key, fields = parsed(REFERENCES["Braylan et al. 2022"].bibtex())
     assert (kind, key) == ("inproceedings", "braylan2022")
     assert fields["author"] == "Braylan, A. and Alonso, O. and Lease, M."
@@ -52,7 +50,6 @@ def test_an_entry_has_the_fields_of_its_record():
 
 @pytest.mark.parametrize("key", sorted(REFERENCES))
 def test_nothing_of_a_reference_is_lost(key):
-    """Every field of an entry is part of the reference."""
     kind, _, fields = parsed(REFERENCES[key].bibtex())
     assert kind in {"article", "inproceedings", "techreport", "book"}
     for name, text in fields.items():
@@ -62,7 +59,6 @@ def test_nothing_of_a_reference_is_lost(key):
 
 
 def test_keys_are_their_own():
-    """No two references share a key, and a key holds no sign that LaTeX minds."""
     keys = [parsed(one.bibtex())[1] for one in REFERENCES.values()]
     assert len({*keys, "setagree"}) == len(REFERENCES) + 1
     assert all(re.fullmatch(r"[a-z]+\d{4}", key) for key in keys)
@@ -73,7 +69,6 @@ def test_keys_are_their_own():
     ["My own thesis", "Smith } , @book{x, (2020). Title. Journal, 1, 2–3.", "a ``` b\n@misc{y,\n}"],
 )
 def test_what_a_user_wrote_stays_in_its_field(text):
-    """A source in words of one's own is a note; braces and fences in it end nothing."""
     _, entry = bibliography(cited([text]), "1").split("\n\n")
     kind, key, fields = parsed(entry)
     assert (kind, key, [*fields]) == ("misc", "reference1", ["note"])
@@ -83,6 +78,5 @@ def test_what_a_user_wrote_stays_in_its_field(text):
 
 
 def test_the_software():
-    """The entry of setagree has its version."""
     kind, key, fields = parsed(bibliography([], "1.2.3"))
     assert (kind, key, fields["version"]) == ("software", "setagree", "1.2.3")

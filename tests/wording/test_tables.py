@@ -7,13 +7,11 @@ from setagree.wording.tables import aligned, markdown_text
 
 
 def test_aligned_by_columns_of_type():
-    """Names stand to the left, numbers to the right; a wide sign takes two columns."""
     columns = [["label", "多标", "e\u0301"], ["n", "1", "20"]]
     assert aligned(columns, left=[True, False]) == ["label   n", "多标    1", "e\u0301      20"]
 
 
 def test_one_space_where_two_do_not_fit():
-    """Columns that are wider than the terminal with two spaces between them get one."""
     columns = [["a" * 5], ["b" * 5]]
     assert aligned(columns, left=[True, True], terminal=12) == ["aaaaa  bbbbb"]
     assert aligned(columns, left=[True, True], terminal=11) == ["aaaaa bbbbb"]

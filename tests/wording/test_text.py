@@ -15,7 +15,6 @@ from setagree.wording.sentences import (
 
 
 def test_invisible_signs_are_spelled_out():
-    """What turns or hides text is spelled out; what joins an emoji is not."""
     assert visible("a\u202eb\x00") == "a\\u202eb\\x00"
     assert visible("👩‍💻") == "👩‍💻"
     assert visible("half\ud800") == "half\\ud800"
@@ -39,12 +38,10 @@ def test_cut():
 
 
 def test_marks_are_cut_as_well():
-    """Ten thousand marks above one letter take one column, and are still no name to show."""
     assert cut("e" + "\u0301" * 10_000, 30) == "e" + "\u0301" * 598 + "…"
 
 
 def test_cut_where_signs_belong_together():
-    """A cut leaves no half of an escaped sign, and nothing that joins a sign to the next."""
     assert cut(r"xx\$\$", 4) == "xx…"
     assert cut("a\u200d多b", 3) == "a…"
 
