@@ -92,6 +92,7 @@ def test_every_room_has_a_floor():
     assert len(FILES) > 30
 
 
+@pytest.mark.slow
 def test_few_rooms_know_each_other():
     pairs = {
         (room_of(path), room)
@@ -186,6 +187,7 @@ def test_only_the_package_imports_by_name():
     assert callers == ["__init__.py", "cli/app.py", "exports/format.py"]
 
 
+@pytest.mark.slow
 def test_no_function_shadows_a_module():
     code = (
         "import importlib, pkgutil, types, setagree as sa\n"
@@ -235,6 +237,7 @@ def test_a_sentence_names_an_option_by_option(path):
     assert list(spelled_as_in_python(path.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.slow
 def test_texts_for_python_alone_exist():
     texts = [text for path in FILES for text in texts_of(path.read_text(encoding="utf-8"))]
     assert [known for known in PYTHON_ALONE if not any(known in text for text in texts)] == []
@@ -284,6 +287,7 @@ def modules_after(statement):
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.slow
 def test_import_is_light():
     loaded = modules_after("import setagree")
     assert loaded.isdisjoint(["numpy", "pandas", "scipy", *HEAVY.split(" ")])
@@ -292,6 +296,7 @@ def test_import_is_light():
     assert loaded.isdisjoint(HEAVY.split(" "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_what_needs_no_data_is_quick(option):
     pytest.importorskip("typer")
@@ -300,6 +305,7 @@ def test_what_needs_no_data_is_quick(option):
     assert loaded.isdisjoint(["numpy", "pandas", "scipy", "setagree.errors"])
 
 
+@pytest.mark.slow
 def test_the_import_test_sees_what_is_loaded():
     pytest.importorskip("typer")
     assert {"typer", "setagree.cli.app"} <= modules_after("import setagree.cli.app")
@@ -375,6 +381,7 @@ def test_every_package_has_a_budget():
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(BUDGET)
 
 
+@pytest.mark.slow
 def test_functions_are_small():
     """No body of a function has more than 60 lines."""
     named = [
@@ -475,6 +482,7 @@ def test_all_is_sorted_and_complete():
 MODULES = ["setagree", *(m.name for m in pkgutil.walk_packages(sa.__path__, "setagree."))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [m for m in MODULES if m != "setagree.__main__"])
 def test_doctests(name):
     """The examples in the docstrings give what they say."""

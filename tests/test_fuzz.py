@@ -12,6 +12,8 @@ from setagree.cli import output as cli_output
 from setagree.cli import sources as cli_sources
 from setagree.study import assembly
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 

@@ -69,6 +69,7 @@ def test_every_pair(coefficient, distance):
     assert actual.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", KNOWN)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())

@@ -39,6 +39,7 @@ def totals_of(pool):
     return values, np.array([pool.count(A) for A in values], dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", *SIZE_DISTANCES])
 @settings(max_examples=20, deadline=None)
 @given(pool=st.lists(st.sampled_from(sets_of("abcde")), min_size=1, max_size=8))

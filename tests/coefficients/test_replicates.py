@@ -50,6 +50,7 @@ def by_repetition(rows, coefficient, distance, unit_weights):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coefficient", "distance"), PAIRS)
 def test_every_pair(coefficient, distance):
     rng = np.random.default_rng(7)
@@ -63,6 +64,7 @@ def test_every_pair(coefficient, distance):
     assert actual.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())

@@ -262,6 +262,7 @@ def test_squares(distance):
     assert weights.squares(x) == pytest.approx(float((x[k] * x[l]) @ d**2), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_it_holds_where_t_does_not():
     rng = np.random.default_rng(11)
     truth, hits, by_t = 0.9, 0, 0

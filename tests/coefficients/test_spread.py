@@ -255,6 +255,7 @@ class TestWeights:
 
 
 class TestStrata:
+    @pytest.mark.slow
     def test_exact_enumeration(self):
         """Over all samples of a small population the mean variance is the variance, exactly.
 
@@ -380,6 +381,7 @@ def abs_scale(row):
     return row.weights.max_distance
 
 
+@pytest.mark.slow
 def test_coverage_of_a_population():
     """Hard units three times oversampled: the weighted 95% interval holds the population's alpha.
 

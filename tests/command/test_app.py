@@ -624,6 +624,7 @@ class TestHelp:
         assert any(result.exit_code == 0 and name in result.stdout for result in results)
 
 
+@pytest.mark.slow
 class TestProcess:
     def test_module(self):
         """The package, run as a module, is the command."""

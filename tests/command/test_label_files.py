@@ -81,6 +81,7 @@ def test_it_selects_its_distance(option):
     assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
 
 
+@pytest.mark.slow
 @each_option
 @pytest.mark.parametrize(
     "words",

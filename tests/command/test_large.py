@@ -8,6 +8,8 @@ from cli_support import invoke, ok, refusal, rows
 from exports import json_writers as toy
 from reduction_support import generated, in_whole_units
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("typer", reason="the command needs the cli extra")
 pytest.importorskip("duckdb", reason="DuckDB reduces the files")
 pytest.importorskip("narwhals", reason="DuckDB is spoken to through it")

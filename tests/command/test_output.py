@@ -101,6 +101,7 @@ class TestInputs:
             words = ["convert", "export", "-o", output, "--tool", "doccano_jsonl"]
             assert "would lie inside the input, 'export'" in refusal(*words)
 
+    @pytest.mark.slow
     @posix
     def test_standard_input(self):
         code, _, said = shell("$S convert - -o s.csv < s.csv")
@@ -207,6 +208,7 @@ class TestDescriptors:
         assert run.returncode == 2, run.stderr
         assert run.stderr.splitlines()[-1].startswith("Error: the results cannot be written: ")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("command", PROCESSES)
     def test_stdout_of_a_process(self, command):
         code, _, said = shell(f"$S {command} >&-")
@@ -221,6 +223,7 @@ class TestDescriptors:
                 run = script(command, stdout=full)
             assert (run.returncode, len(run.stderr.splitlines())) == (2, 1), run.stderr
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full"])
     def test_stderr(self, closed):
         """What nobody can be told changes neither the results nor the exit code."""
@@ -228,6 +231,7 @@ class TestDescriptors:
         assert (code, printed) == (0, ROWS)
         assert shell(f"$S score gone.csv {closed}")[:2] == (2, "")
 
+    @pytest.mark.slow
     def test_stdin(self):
         """Only who asks for standard input misses it."""
         code, _, said = shell("$S score - <&-")
@@ -247,6 +251,7 @@ class TestDescriptors:
         assert code == 2
         assert "--group reads the data twice, and standard input once; save a file." in said
 
+    @pytest.mark.slow
     def test_all_of_them(self):
         assert shell("$S convert s.csv -o out.csv <&- >&- 2>&-")[0] == 0
         assert Path("out.csv").read_text() == ROWS
@@ -356,6 +361,7 @@ def test_json_of_anything(folder):
     assert panel[0]["reason"] == "no human shares enough units with the model"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["distances", "coefficients"])
 def test_lists_without_docstrings(command):
     run = subprocess.run(

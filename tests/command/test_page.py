@@ -356,6 +356,7 @@ class TestSession:
         results = pd.read_csv(io.BytesIO(session("results", **UNCHANGED)))
         assert results["estimate"].tolist() == sa.agreement(study).to_frame()["estimate"].tolist()
 
+    @pytest.mark.slow
     def test_the_report(self, session, tmp_path):
         pytest.importorskip("jinja2")
         pytest.importorskip("matplotlib")

@@ -330,6 +330,7 @@ class TestTerminal:
         """Return the text without colours."""
         return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
+    @pytest.mark.slow
     def test_results(self):
         """The head of a table stands out, and every line is the plain one."""
         pytest.importorskip("rich")
@@ -347,6 +348,7 @@ class TestTerminal:
             assert self.BOLD in script(command, stdout=terminal, env={"TERM": "xterm"}).stdout
             assert "\x1b" not in script(command).stdout
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "words",
         [

@@ -102,6 +102,7 @@ class TestDiagnose:
         printed = on_screen("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
         assert max(map(columns_of, printed.splitlines())) <= 80
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("columns", [40, 60, 200])
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_uses_the_width_of_the_terminal(self, file, columns):
@@ -214,6 +215,7 @@ class TestDiagnose:
 
 
 class TestReport:
+    @pytest.mark.slow
     def test_page(self):
         """The page is that of sa.report, and stderr says where it is."""
         pytest.importorskip("jinja2", reason="the page needs the report extra")

@@ -159,6 +159,7 @@ class TestSmallProducts:
         a, b = rng.random((m, k)), rng.random((n, k)).T
         np.testing.assert_allclose(base.small_products(a, b), a @ b, rtol=1e-13)
 
+    @pytest.mark.slow
     def test_threads_are_not_woken(self):
         """Two hundred products of 257 values take no more processor time than the clock shows.
 

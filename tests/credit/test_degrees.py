@@ -20,6 +20,7 @@ def random_values(rng, n, n_labels=6, levels=4):
     return tuple(sorted(found, key=repr))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [ruzicka, manhattan])
 @pytest.mark.parametrize("n", [40, 260])
 def test_equal_the_distances(distance, n):

@@ -113,6 +113,7 @@ def shares(weights):
     return [n_shared, weights.n_values - n_shared]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROADS)
 @every_family
 @every_distance
@@ -239,6 +240,7 @@ REGIMES = {
 PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_000, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
@@ -333,6 +335,7 @@ def plan_of(family, n_columns=1):
     return CostModel(SetGeometry(family)).cheapest(n_columns)
 
 
+@pytest.mark.slow
 class TestPlan:
     def test_few_values_go_by_blocks(self):
         assert plan_of(random_family(1, 200, 30, 3)).largest == -1

@@ -138,6 +138,7 @@ def test_repeated_sets():
     assert index.dot(y, distance.function) == pytest.approx(D @ y, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_all_subsets_of_six_labels():
     family = sets_of("abcdef")
     index = SubsetIndex(SetGeometry(family), np.arange(64))

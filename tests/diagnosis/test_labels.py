@@ -67,6 +67,7 @@ class TestByLabel:
                 pooled = 1 - frame["observed_disagreement"].sum() / expected
                 assert pooled == pytest.approx(with_hamming.estimate, abs=1e-12)
 
+    @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_each_label_is_a_study_of_yes_and_no(self, rows):
@@ -161,6 +162,7 @@ class TestByLabel:
         assert row["n_units"] == 4
         assert "weigh as much as 1.5 units, fewer than 4; " in row["reason"]
 
+    @pytest.mark.slow
     def test_a_rare_label_is_covered(self):
         """Prevalence 0.10, 60 units: of 300 studies score holds alpha in 0.93, t in far fewer.
 
@@ -269,6 +271,7 @@ class TestByLabel:
 
 
 class TestConfusions:
+    @pytest.mark.slow
     @settings(max_examples=80, deadline=None)
     @given(STUDIES)
     def test_against_loops(self, rows):
@@ -361,6 +364,7 @@ class TestConfusions:
         few = sa.confusions(study).set_index(["kind", "label"])
         assert few.loc["left out", "expected_pairs"].isna().all()
 
+    @pytest.mark.slow
     @settings(max_examples=30, deadline=None)
     @given(STUDIES)
     def test_large_and_small_sets_alike(self, rows):

@@ -250,6 +250,7 @@ class TestDealing:
         frame = sa.by_group(two_camps((8, 8)), "panel", n_resamples=199, rng=1)
         assert frame["permutation_p_value"][0] == 1 / 200
 
+    @pytest.mark.slow
     def test_it_holds_its_level(self):
         rejected = 0
         for seed in range(100):

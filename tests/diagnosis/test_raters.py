@@ -47,6 +47,7 @@ class TestByRater:
         assert frame.loc["r3", "estimate_without"] == pytest.approx(0.43624161, abs=5e-9)
         assert frame["difference"].is_monotonic_decreasing
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
     def test_change_is_a_paired_comparison(self, coefficient):
         study = incomplete()
@@ -145,6 +146,7 @@ class TestByRater:
         frame = frame.set_index("rater").loc[study.raters, anew.columns]
         pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
 
+    @pytest.mark.slow
     @settings(max_examples=50, deadline=None)
     @given(STUDIES)
     def test_habits_against_loops(self, rows):
@@ -241,6 +243,7 @@ def crowd_of_raters(n, kind="labels"):
     return sa.Annotations.from_triples(list(rows), kind=kind)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 class TestByManyRaters:
     @settings(max_examples=60, deadline=None)
@@ -439,6 +442,7 @@ class TestByUnit:
             assert frame.loc[unit, "difference"] == pytest.approx(without - whole.estimate)
             assert frame.loc[unit, "influence"] == pytest.approx(whole.influence[unit])
 
+    @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
     def test_against_loops(self, rows):
@@ -695,6 +699,7 @@ class TestOverTime:
             sa.over_time(study, number, window=1, step=0.001)
 
 
+@pytest.mark.slow
 def test_the_best_of_six_raters_alike():
     """Of raters who are alike the best to leave out raises alpha by 0.02 on average (error 0.001).
 

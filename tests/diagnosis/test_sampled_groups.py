@@ -100,6 +100,7 @@ def score(study, coefficient):
     return getattr(sa, coefficient)(study, distance="masi")
 
 
+@pytest.mark.slow
 class TestPlainCalls:
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
@@ -270,6 +271,7 @@ class TestDomains:
             variance = (errors[m == k] ** 2).mean() / (1 - 6 / 8) * (1 - k / 4)
             assert variance == pytest.approx(estimates[m == k].var(), rel=1e-10)
 
+    @pytest.mark.slow
     def test_exact_enumeration_of_strata(self):
         where = {u: int(u >= 4) for u in range(8)}
         found = []

@@ -501,6 +501,7 @@ class TestTransport:
         # cumulated 1/6 2/6 3/6 4/6 5/6 against 1/4 2/4 3/4 1 1: gaps 1/12 2/12 3/12 4/12 2/12
         assert transport(on_a_line)(A, B) == pytest.approx(12 / 12 / 5, abs=1e-15)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("metric", [True, False])
     def test_all_pairs_equal_the_linear_programme(self, metric):
         """Over two thousand pairs of sets of up to 9 labels, at once and one by one.

@@ -73,6 +73,7 @@ def test_every_format_is_tested():
 LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip).filter(bool)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*in brackets")
 @pytest.mark.filterwarnings("ignore::setagree.errors.SimilarLabelsWarning")
 @pytest.mark.parametrize("name", ["mturk_pipe", "appen", "toloka", "zooniverse", "atlasti"])
@@ -85,6 +86,7 @@ def test_hostile_labels_come_back(name, save, sets):
     assert given_answers(save(WRITERS[name][0](truth)), tool=name) == truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_damaged_files_give_a_sentence(name, save):
     writer, truth, said = WRITERS[name]

@@ -63,6 +63,7 @@ truths = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SimilarLabelsWarning")
 @pytest.mark.parametrize("name", [name for name in WRITERS if name not in OPTIONS])
 @settings(
@@ -186,6 +187,7 @@ def places(value, path=()):
             yield from places(value[key], (*path, key))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*rows? of the roster without a counterpart")
 @pytest.mark.filterwarnings("ignore:.*with several ._task_hash.")
 @pytest.mark.parametrize("name", WRITERS)

@@ -337,6 +337,7 @@ class TestParquet:
         with pytest.raises(sa.SetagreeError, match="does not fit into the memory"):
             read_table(tmp_path / "good.parquet")
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it reads /proc")
     @pytest.mark.parametrize("more", [900, 1100, 1200, 1250, 1300, 1400])
     def test_bounded_address_space(self, write, more):
@@ -469,6 +470,7 @@ def with_result(content, stored, kind):
 
 
 class TestPacked:
+    @pytest.mark.slow
     def test_a_cell_far_away(self, tmp_path):
         openpyxl = pytest.importorskip("openpyxl", reason="it writes workbooks")
         book = openpyxl.Workbook()
@@ -536,6 +538,7 @@ class TestStandardInput:
         monkeypatch.chdir(write(CSV, "-").parent)
         assert rows(read_table("./-")) == RECORDS
 
+    @pytest.mark.slow
     def test_a_pipe(self):
         pytest.importorskip("typer")
         code = "import setagree as sa; print(len(sa.agreement('-', blank='empty').to_frame()))"
@@ -643,6 +646,7 @@ class TestBounds:
             sa.read(files[0])
         assert sa.tally(files[0], memory_limit="1GB").n_units == 99
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit addresses")
     @pytest.mark.parametrize("name", ["a.parquet", "a.json", "a.jsonl", "tool.json", "a.csv.gz"])
     def test_limited_memory(self, tmp_path, name):

@@ -518,6 +518,7 @@ class TestSize:
         text = f'unit,labels\nu1,"{"a" * 10**6}\n{"b" * 10**6}"\n'
         assert len(read_table(write(text))["labels"][0]) == 2 * 10**6 + 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("compressed", [False, True])
     def test_endless_line_in_bounded_memory(self, tmp_path, compressed):
         path = tmp_path / "long.csv"
@@ -536,6 +537,7 @@ class TestSize:
         small.write_bytes(b"unit,labels\nu1,\0\n")
         assert peak - _peak_of_refusal(small, "NUL") < 150 * 2**20
 
+    @pytest.mark.slow
     def test_endless_line_of_text(self, tmp_path):
         path = tmp_path / "long.csv"
         with path.open("wb") as file:
@@ -568,6 +570,7 @@ def _peak_of_refusal(path, word):
     return int(run.stdout) * (1 if sys.platform == "darwin" else 1024)
 
 
+@pytest.mark.slow
 def test_random_tables_come_back(tmp_path):
     rng = random.Random(7)
     alphabet = "ab,;|\t\"\n é🙂'#"

@@ -108,6 +108,7 @@ class TestReplicates:
         assert np.isfinite(by_hand).sum() >= 28
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
 
+    @pytest.mark.slow
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=3), seed=st.integers(0, 99))
     def test_any_resample_of_any_study(self, rows, seed):
@@ -198,6 +199,7 @@ class TestDraws:
 
 
 class TestIntervals:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
     @every_coefficient
     def test_equal_scipys(self, name, method):
@@ -519,6 +521,7 @@ class TestManyUnits:
 
 
 class TestRaters:
+    @pytest.mark.slow
     @two_warn
     @pytest.mark.parametrize(
         ("name", "distance", "over"),
@@ -551,6 +554,7 @@ class TestRaters:
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
         assert np.isfinite(by_hand).any()
 
+    @pytest.mark.slow
     @settings(max_examples=12, deadline=None)
     @given(
         m=st.lists(st.integers(0, 3), min_size=9, max_size=9),

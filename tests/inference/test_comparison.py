@@ -633,6 +633,7 @@ class TestBootstrap:
 
 
 class TestSeveral:
+    @pytest.mark.slow
     def test_holm_equals_statsmodels(self):
         multitest = pytest.importorskip(
             "statsmodels.stats.multitest", reason="statsmodels, the reference, is not installed"

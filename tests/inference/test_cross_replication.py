@@ -92,6 +92,7 @@ class TestExact:
         assert np.isnan(alone.alphas[0])
         assert alone.normalised_reason == "panel X has no alpha of its own on these units"
 
+    @pytest.mark.slow
     def test_random_raters_score_nothing(self):
         """Copies of one rater against random raters: the mean over 200 studies is 0.
 

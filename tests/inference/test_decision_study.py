@@ -52,6 +52,7 @@ def quiet():
         yield
 
 
+@pytest.mark.slow
 class TestTruths:
     @pytest.mark.parametrize("humans", ["alike", "expert"])
     def test_change(self, humans: str) -> None:

@@ -77,6 +77,7 @@ class TestUnits:
         assert np.isfinite(by_hand).all()
         assert actual.tolist() == pytest.approx(by_hand, abs=1e-10)
 
+    @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
     @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))
     def test_any_study(self, rows):
@@ -142,6 +143,7 @@ class TestRaters:
         assert actual.index.tolist() == [f"r{g}" for g in range(len(rows[0]))]
         assert actual.index.name == "rater"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("distance", ["masi", "hamming", "nominal"])
     @settings(max_examples=10, deadline=None)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
@@ -306,6 +308,7 @@ def test_interval():
 
 
 class TestPassingRaters:
+    @pytest.mark.slow
     @settings(max_examples=80, deadline=None)
     @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.4, 0.6, 0.75]))
     def test_equals_the_rest_scored(self, seed, missing):

@@ -187,6 +187,7 @@ class TestEveryReshuffle:
         assert np.isfinite(by_hand).all()
         assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-10)
 
+    @pytest.mark.slow
     @settings(max_examples=30, deadline=None)
     @given(rows=row_lists(VALUES, units=5, raters=3).map(rated_rows), seed=st.integers(0, 99))
     def test_any_study(self, rows, seed):
@@ -250,6 +251,7 @@ class TestWhatStays:
 
 
 class TestExactEnumeration:
+    @pytest.mark.slow
     def test_pooled_equals_all_permutations(self):
         """The 6! = 720 orders of the answers a, a, ab, ab, b, c are 180 arrangements, 4 times each.
 
@@ -275,6 +277,7 @@ class TestExactEnumeration:
             extreme = sum(x >= estimate[tuple(answers)] for x in by_hand)
             assert test.p_value == pytest.approx(extreme / 720, abs=1e-15)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("rows", "name"),
         [("a ab / b ab / c a", "cohen_kappa"), ("a ab a / b b c / c c a", "conger_kappa")],
@@ -467,6 +470,7 @@ class TestPValues:
         mean = test.to_frame()["null_mean"].item()
         assert np.isnan([test.p_value, test.quantile(0.5), mean]).all()
 
+    @pytest.mark.slow
     def test_uniform_under_the_null(self):
         """Of 200 random studies the share with p <= 0.2 is 0.2, within four standard errors."""
         rng = np.random.default_rng(12)
@@ -727,6 +731,7 @@ class TestRareAnswers:
         assert found.tolist() == pytest.approx(expected, abs=1e-11)
         assert times.tolist() == [200, 300]
 
+    @pytest.mark.slow
     def test_memory(self):
         """Of 9,000 arrangements of 9,000 answers a block is held at a time, not 650 MB."""
         rows = [(who, i, "b" if (i, who) == (0, "x") else "a") for i in range(4500) for who in "xy"]

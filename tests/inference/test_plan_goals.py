@@ -217,6 +217,7 @@ class TestPower:
         test = Precision(PlanGoals(at_least=0.3), 0.3, 1.0, "alpha")
         assert test.power(1.0, 60) == pytest.approx(0.05, abs=2e-3)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("raters", "skill"), [(3, 0.9), (2, 0.85)])
     def test_simulated(self, raters, skill):
         """What a large pilot promises comes true in 300 studies, to 0.08 (standard error 0.03)."""
@@ -310,6 +311,7 @@ class TestCosts:
         costs = [(A + B / (r - 1)) * price.total(1, r) for r in raters]
         assert abs(raters[int(np.argmin(costs))] - max(best, 2)) < 1
 
+    @pytest.mark.slow
     def test_a_curve_that_studies_follow(self):
         """Where units are not equally hard, n SE² of 2 to 8 raters lies on A + B / (r - 1), to 5%.
 
@@ -398,6 +400,7 @@ class TestDifferences:
         assert f"the difference is above {threshold:g}" in flat(plan)
         assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
 
+    @pytest.mark.slow
     def test_simulated(self):
         """Of 200 studies as many show it as a large one says, to 0.1 (standard error 0.03)."""
         pilot = compared(6000, 99)

@@ -186,6 +186,7 @@ class TestRaters:
         assert found.iloc[0] == pytest.approx(pilot.standard_error)
         assert (found.diff().iloc[1:] < 0).all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("raters", "missing", "skill", "more"),
         [(4, 0.0, 0.8, 6), (4, 0.0, 0.5, 8), (5, 0.2, 0.8, 7), (6, 0.0, 0.5, 12)],
@@ -411,6 +412,7 @@ class TestMultivalued:
         frame = planned(pilot, raters=[2, 3, 4]).frame
         assert frame["n_units"].is_monotonic_decreasing
 
+    @pytest.mark.slow
     def test_near_the_bootstrap(self):
         pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
         boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)

@@ -76,6 +76,7 @@ def test_refused():
         alpha.interval(over="raters")
 
 
+@pytest.mark.slow
 def test_coverage():
     """Of a population of raters the interval of both holds the truth, that of units hardly.
 

@@ -36,6 +36,7 @@ every_road = pytest.mark.parametrize("road", ["matrix", "lookups"])
 
 
 class TestManyRatings:
+    @pytest.mark.slow
     @every_road
     @every_pair
     def test_reshuffles_equal_the_study_rewritten(self, monkeypatch, no_list, name, distance, road):

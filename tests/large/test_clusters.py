@@ -32,6 +32,8 @@ from setagree.large.partitions import (
 from setagree.large.spark import reduced_batches
 from setagree.large.survey import Held
 
+pytestmark = pytest.mark.slow
+
 TIGHT = {"check_exact": False, "rtol": 0, "atol": 1e-12}
 HERE = str(Path(__file__).parents[1])
 

@@ -29,6 +29,7 @@ sa.agreement(sys.argv[1], unit="doc", rater="who", labels="tags", memory_limit="
 """
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="the signals are those of POSIX"),
     pytest.mark.usefixtures("ctrl_c_is_heard"),
 ]

@@ -115,6 +115,7 @@ def made(name, data):
         return found.to_csv() if isinstance(found, pd.DataFrame) else str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_table_and_a_path_go_for_the_study(name, path):

@@ -18,6 +18,8 @@ from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 from setagree.files.tables import read_table
 from setagree.study.codes import as_objects
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")

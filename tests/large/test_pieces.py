@@ -12,6 +12,8 @@ from setagree.errors import DataError, RepeatsError
 from setagree.large import engines
 from setagree.large import steps as program
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -151,6 +151,7 @@ class TestScott:
             sa.agreement(pl.LazyFrame(data), coefficient="scott_pi", assume_unique=True)
 
 
+@pytest.mark.slow
 class TestEngines:
     @every_engine
     @pytest.mark.parametrize("n_raters", [2, 5])
@@ -492,6 +493,7 @@ class TestMerge:
             assert merged.n_raters == len({rater for one in kept for rater in one.raters})
             assert merged.given.indptr.tolist() == [0, *np.cumsum(merged.pattern_ratings)]
 
+    @pytest.mark.slow
     @settings(max_examples=50, deadline=None)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_forgetting(self, studies):

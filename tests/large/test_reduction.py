@@ -28,6 +28,8 @@ from setagree.large import opening
 from setagree.large.patterns import Repeats, merge_all, with_answers
 from setagree.large.survey import CodedCells
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")

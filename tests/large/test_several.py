@@ -66,6 +66,7 @@ class TestRowsALabel:
 
 @FIRST
 class TestSeveral:
+    @pytest.mark.slow
     def test_a_pattern_is_its_list(self):
         tables = [
             sa.agreement(files, where="repeat == 0", **limit).to_frame()
@@ -86,6 +87,7 @@ class TestSeveral:
             sa.read(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
     def test_an_engine_names_both_files(self, ending):
         for name, text in (("first", ONE), ("second", TWO), ("third", HEAD + "u9,ann,joy,0\n")):

@@ -19,6 +19,8 @@ from setagree.study.frames import open_frame
 from setagree.study.numbers import as_number
 from setagree.study.row_filter import Where, kept_rows
 
+pytestmark = pytest.mark.slow
+
 nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")

@@ -28,6 +28,7 @@ def known(n_units, products, epsilon):
     return AltTest("m", "masi", epsilon, 0.05, humans, skipped, n_units, products=products)
 
 
+@pytest.mark.slow
 class TestAgainstSimulation:
     @pytest.mark.parametrize(
         ("n", "power"), [(30, 0.06), (50, 0.10), (100, 0.21), (200, 0.46), (400, 0.79)]

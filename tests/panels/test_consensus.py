@@ -206,6 +206,7 @@ class TestDawidSkene:
         said = [f"the confidence{text} may be too high" in str(one.message) for one in caught]
         assert said == [True] * (of is not None)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("cells", [dawid_skene_module._CELL_BLOCK_SIZE, 1])
     @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10**6))

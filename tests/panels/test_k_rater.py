@@ -39,6 +39,7 @@ class TestExact:
         assert (result.estimate, result.single, result.spearman_brown) == (1, 1, 1)
         assert np.isnan(result.interval()).all()
 
+    @pytest.mark.slow
     def test_every_split(self):
         """The mean is that over all splits: each unit has 3 pairs of panels, taken either way.
 

@@ -287,6 +287,7 @@ class TestVerdict:
         assert one_line(result)
         assert result.to_frame().equals(result.table)
 
+    @pytest.mark.slow
     def test_noise_is_called_noise(self):
         """Under exchangeable raters p is uniform: at most 0.05 in about 5 of 100 studies.
 

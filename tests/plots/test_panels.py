@@ -92,6 +92,7 @@ class TestAdvantage:
         won = int(tested.humans["rejected"].sum())
         assert (said.count("yes"), said.count("no")) == (won, 5 - won)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("epsilon", [0.0, 0.001, 0.2, 0.9])
     def test_names_of_marks_do_not_collide(self, epsilon, seed):

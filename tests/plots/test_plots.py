@@ -179,6 +179,7 @@ def test_makes_a_figure_of_its_own(name):
     assert {to_rgb(text.get_color()) for text in ax.texts} == {(1.0, 1.0, 1.0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(7.2, 5.0), (3.2, 2.4)])
 @pytest.mark.parametrize("n", [1, 2, 15, 500])
 @pytest.mark.parametrize("name", sorted(PICTURES))
@@ -207,6 +208,7 @@ def test_columns_do_not_overlap(name):
     _check_apart(ax.get_xticklabels(), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_hostile_names(name):
     """Markup, formulas, other scripts and 10,000 characters are drawn as text, cut to a width."""
@@ -218,6 +220,7 @@ def test_hostile_names(name):
         assert "x" * 29 + "…" in texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_no_formula_is_opened(name):
     ax = getattr(plots, name)(PICTURES[name](len(HOSTILE), True), ax=fresh())
@@ -317,6 +320,7 @@ def test_docstrings_share_paragraphs(name):
     assert (LEVEL in text) == ("level" in documented and name not in {"bootstrap", "forest"})
 
 
+@pytest.mark.slow
 def test_import_is_light():
     code = "import sys, setagree.plots; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -845,6 +849,7 @@ def parsed(element):
     return ET.fromstring(element)  # noqa: S314  # made two lines above, not received
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_svg_stands_alone(name):
     element = svg(name)
@@ -867,6 +872,7 @@ def test_svg_text_stays_text():
     assert not any(node.tag == "script" for node in root.iter())
 
 
+@pytest.mark.slow
 def test_svg_ids_are_its_own():
     one, other = svg("pairs"), svg("pairs", n=14)
     ids = [re.findall(r'<[^<>]* id="([^"]*)"', element) for element in (one, other)]

@@ -17,7 +17,10 @@ from reporting.test_report import HOSTILE, hostile_study
 import setagree as sa
 from setagree.reporting.report import report
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed"),
+]
 
 
 @pytest.fixture(scope="module")

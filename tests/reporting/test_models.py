@@ -113,6 +113,7 @@ def test_a_panel_may_name_a_model(panels):
     assert found.estimate == expected.estimate
 
 
+@pytest.mark.slow
 def test_on_the_page(tmp_path):
     pytest.importorskip("jinja2", reason="the page needs the report extra")
     pytest.importorskip("matplotlib", reason="the page needs the report extra")

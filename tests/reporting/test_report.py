@@ -243,6 +243,7 @@ class TestNumbers:
         assert "mv_alpha" not in {row.coefficient for row in f.results["choices"]}
         assert "No verdict" in verdict_sentence(f)
 
+    @pytest.mark.slow
     def test_reshuffles_are_fewer_where_the_study_is_large(self, monkeypatch):
         assert estimates._RESHUFFLED == 10_000_000
         monkeypatch.setattr(estimates, "_RESHUFFLED", 130_000)
@@ -379,6 +380,7 @@ def test_the_path_in_a_notebook(study, tmp_path, monkeypatch):
 
 
 class TestPage:
+    @pytest.mark.slow
     def test_it_says_what_was_found(self, path, found):
         page = page_of(path)
         assert "Round 2" in page.text
@@ -426,6 +428,7 @@ class TestPage:
         targets = [a["href"][1:] for t, a in page.tags if t == "a"]
         assert set(targets) <= set(page.ids)
 
+    @pytest.mark.slow
     def test_the_same_seed_gives_the_same_file(self, path, study, tmp_path):
         groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
         again = report(
@@ -433,6 +436,7 @@ class TestPage:
         )
         assert again.read_bytes() == path.read_bytes()
 
+    @pytest.mark.slow
     def test_hostile_text_stays_text(self, tmp_path):
         needs_page()
         study = hostile_study()
@@ -450,6 +454,7 @@ class TestPage:
         assert "x" * 400 not in page.text
         assert path.stat().st_size < 600_000
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "rows",
         [text("a a / a a"), text("a b"), text("a . / b ."), numbers("1 2 3 / 2 2 2 / 3 3 1")],
@@ -460,6 +465,7 @@ class TestPage:
         path = report(annotations(rows), tmp_path / "x.html", n_resamples=19, rng=1)
         assert "Main findings" in page_of(path).text
 
+    @pytest.mark.slow
     def test_negative_estimates_stand_on_the_ruler(self, tmp_path):
         needs_page()
         path = report(annotations(text("a b / b a / a b / b a / a a")), tmp_path / "x.html", rng=1)
@@ -469,6 +475,7 @@ class TestPage:
         assert min(places) >= 0
         assert max(places) <= 100
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names no folder with real data")
     @pytest.mark.filterwarnings("ignore:.*'NONE' taken as a label like any other")
     def test_fifty_thousand_ratings(self, tmp_path):
@@ -570,6 +577,7 @@ class TestWriting:
             report(study, tmp_path / "x.pdf")
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
     def test_a_browser_that_fails(self, study, tmp_path, monkeypatch):
         needs_page()
@@ -639,6 +647,7 @@ def by_id(f):
     return {section.id: section for section in sections(f)}
 
 
+@pytest.mark.slow
 class TestPanels:
     def test_what_stands_beside_the_headline_is_cited(self, found):
         said, _, references = methods_of(found).text.partition("\n\n")

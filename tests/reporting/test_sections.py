@@ -63,6 +63,7 @@ def _toy(monkeypatch):
     monkeypatch.setattr(findings, "TOPICS", (*findings.TOPICS, TOY))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_toy")
 def test_a_section_is_in_the_page(study, tmp_path):
     pytest.importorskip("jinja2", reason="the page needs the report extra")
@@ -126,6 +127,7 @@ def test_names_are_unique():
 class TestSampled:
     WITHOUT = "are counted over the units of the sample, without their weights."
 
+    @pytest.mark.slow
     def test_weights(self):
         """What is not weighted says so at the end of its note; what is weighted does not."""
         study = sa.simulate(30, 5, rng=3)

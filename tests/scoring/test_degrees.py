@@ -60,6 +60,7 @@ def study_of(seed=1, n_units=20, n_raters=4):
 STUDY = study_of()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [ruzicka, manhattan])
 @settings(max_examples=25, deadline=None)
 @given(rows=STUDIES)

@@ -280,6 +280,7 @@ class TestBelowChance:
             [(g, u, "yes" if yes[u, g] else "no") for u in range(units) for g in range(raters)]
         )
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
     def test_random_raters_with_rare_labels(self):
         """In 20 units the t test has a fifth of such studies below 0; the lower tail few, as said.

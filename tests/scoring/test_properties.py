@@ -82,6 +82,7 @@ def test_the_reference_knows_every_coefficient_and_distance():
     assert unbounded == reference.UNBOUNDED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
 @settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
@@ -90,6 +91,7 @@ def test_label_sets_equal_the_reference(distance, rows):
         same_as_reference(rows, coefficient, distance, reference.SET_DISTANCES[distance])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
 @settings(max_examples=15, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
@@ -98,6 +100,7 @@ def test_two_raters_equal_the_reference(distance, rows):
         same_as_reference(rows, coefficient, distance, reference.SET_DISTANCES[distance])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", *SCALES])
 @settings(max_examples=12, deadline=None)
 @given(rows=row_lists([0, 1, 2, 5, 9], units=5, raters=3))
@@ -111,6 +114,7 @@ def test_numbers_equal_the_reference(distance, rows):
 SEEDED = [(seed, units, raters) for seed in range(3) for units, raters in ((12, 5), (7, 3))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "units", "raters"), SEEDED)
 def test_seeded_studies_equal_the_reference(seed, units, raters):
     rng = np.random.default_rng(seed)
@@ -124,6 +128,7 @@ def test_seeded_studies_equal_the_reference(seed, units, raters):
 CODEBOOKS = [sets_of("ab"), sets_of("abc"), [*sets_of("ab"), frozenset("xyz")]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codebook", CODEBOOKS, ids=[4, 8, 5])
 @pytest.mark.parametrize(
     "coefficient", [n for n, c in COEFFICIENTS.items() if c.model.lists_values]
@@ -410,6 +415,7 @@ def pairings(ratings):
             yield [[first, partner], *others]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", NAMES)
 def test_alpha_is_zero_on_average_over_all_pooled_shuffles(distance):
     """Over all 15 ways to put 6 ratings into pairs, alpha is 0 and Fleiss -1/5 on average.
@@ -426,6 +432,7 @@ def test_alpha_is_zero_on_average_over_all_pooled_shuffles(distance):
         assert np.mean(scores) == pytest.approx(chance, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", NAMES)
 def test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
     first = [1, 2, 2, 8]

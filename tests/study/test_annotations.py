@@ -414,6 +414,7 @@ class TestOut:
 
 
 class TestRoundTrips:
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(STUDIES)
     def test_long_wide_indicators(self, rows):
@@ -446,6 +447,7 @@ class TestRoundTrips:
         again = Annotations.from_long(pd.read_csv(tmp_path / "study.csv"))
         assert triples(again) == triples(study)
 
+    @pytest.mark.slow
     @settings(deadline=None)
     @given(
         st.lists(

@@ -111,6 +111,7 @@ def test_doubles_of_engines():
     assert tally_of(sa.tally(duckdb.sql(query), value="value")) == tally_of(study)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pa.decimal128(20, 0), pa.decimal128(38, 10), pa.decimal256(30, 5)]
 )
@@ -151,6 +152,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:every answer is one number", "ignore:Labels that look alike")
 @pytest.mark.parametrize("form", TEXTS)
 @pytest.mark.parametrize(
@@ -225,6 +227,7 @@ def test_types():
 
 
 class TestSpelling:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("cells", "pairs"),
         [

@@ -379,6 +379,7 @@ class TestFlagColumns:
         assert same(long(frame, labels=names), long(pd.DataFrame({**who, "tags": lists})))
 
 
+@pytest.mark.slow
 class TestEconomy:
     @pytest.mark.parametrize("kind", ["polars", "polars categories", "arrow", "duckdb"])
     def test_text_and_lists_stay_in_arrow(self, kind):
@@ -534,6 +535,7 @@ class TestOddFrames:
 CELLS = st.one_of(st.none(), st.lists(st.sampled_from(["a", "b", "é", "c d", "1"]), max_size=4))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), CELLS), min_size=1, max_size=30))
 def test_round_trip(rows):
@@ -557,6 +559,7 @@ def test_round_trip(rows):
 REAL = ["ambient_linguists", "chexpert_test_radiologists", "hs_brexit", "sonyc_ust", "varierr_nli"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 @pytest.mark.parametrize("name", REAL)
 def test_real_data(name):

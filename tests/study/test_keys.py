@@ -79,6 +79,7 @@ class TestNumbers:
         """No values, no numbers."""
         assert value_numbers([]).shape == (0,)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", ["0", "1"])
     def test_every_process_has_the_same(self, seed):
         values = "[frozenset({'a', 'b', 'c'}), frozenset({'b', 1, 2.5}), 'joy']"
@@ -124,6 +125,7 @@ class TestUnits:
         np.testing.assert_allclose(bootstrapped(again, names=names), expected, **TIGHT)
         np.testing.assert_allclose(bootstrapped(renamed(again), names=names), expected, **TIGHT)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("by_unit", [False, True])
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_files(self, tmp_path, by_unit, names):

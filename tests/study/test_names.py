@@ -95,6 +95,7 @@ def study_table(odd):
 
 
 class TestWithout:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("written", "said"),
         [
@@ -314,6 +315,7 @@ class TestHalves:
         study_table("cy").to_csv("all.csv", index=False)
         assert r"a\ud83d" in refusal("diagnose", "all.csv", *words)
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name != "posix", reason="other systems hand over no bytes")
     def test_bytes_of_the_command_line(self, folder):
         study_table("cy").to_csv("all.csv", index=False)

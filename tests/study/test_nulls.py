@@ -150,6 +150,7 @@ def by_the_rule(cells, blank):
     return alpha.estimate, alpha.n_units, alpha.n_ratings, n_missing, said
 
 
+@pytest.mark.slow
 @every_road
 @every_case
 @every_policy
@@ -220,6 +221,7 @@ def test_by_default():
         sa.agreement(pandas(CASES["both"]), blank="empty")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["missing", "empty"])
 def test_markers(blank):
     """Markers are missing whatever a blank is; the nulls beside them are what it is."""

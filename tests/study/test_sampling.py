@@ -217,6 +217,7 @@ class TestWeights:
 
 
 class TestReducedTables:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "drawn",
         [{"population_size": "x"}, {"population_size": 50}, {"sampling_weight": WEIGHTS}],

@@ -388,6 +388,7 @@ class TestFingerprints:
         assert Tally.from_counts(table).n_patterns == 4
         assert Tally.from_counts(table.iloc[:2]).n_patterns == 1
 
+    @pytest.mark.slow
     @settings(max_examples=200, deadline=None)
     @given(
         st.lists(
