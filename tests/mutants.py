@@ -1,0 +1,176 @@
+"""Check that the fast tests of a room notice changes of its code.
+
+``python -m tests.mutants ROOM [--number 30] [--seed 0]`` changes one operator, comparison, or
+constant of a room at a time, in a copy of the repository, and runs the fast tests of the same room
+until one fails. It prints a line for each change, and exits with 1 if the tests notice fewer than
+nine in ten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import itertools
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = {"cli": "command"}  # rooms whose tests have another name
+ENOUGH = 0.9
+LIMIT = 300.0  # seconds: a change that makes a loop endless is noticed, too
+
+PAIRS = "+ -, - +, * /, / *, // /, % *, ** *, < <=, <= <, > >=, >= >, == !=, != ==, and or, or and"
+SWAPS = dict(pair.split() for pair in PAIRS.split(", "))
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a source file.
+
+    Attributes
+    ----------
+    path : Path
+        The file, relative to the root.
+    start, end : int
+        Where the replaced text begins and ends, in characters.
+    line : int
+    old, new : str
+    """
+
+    path: Path
+    start: int
+    end: int
+    line: int
+    old: str
+    new: str
+
+    def applied(self, source: str) -> str:
+        return source[: self.start] + self.new + source[self.end :]
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Yield every change of a file: swapped operators, and integers that grow by one."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    gaps = _operator_gaps(ast.parse(source), source)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        start = starts[token.start[0] - 1] + token.start[1]
+        end = start + len(token.string)
+        if token.string in SWAPS and any(a <= start and end <= b for a, b in gaps):
+            yield Mutant(path, start, end, token.start[0], token.string, SWAPS[token.string])
+        elif token.type == tokenize.NUMBER and token.string.isdigit():
+            new = str(int(token.string) + 1)
+            yield Mutant(path, start, end, token.start[0], token.string, new)
+
+
+def _operator_gaps(tree: ast.Module, source: str) -> list[tuple[int, int]]:
+    """Return the gaps between operands, in characters, in which operators stand."""
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+
+    def place(row: int, offset: int) -> int:
+        return starts[row - 1] + len(lines[row - 1].encode()[:offset].decode())
+
+    gaps = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.BitOr):
+                operands = [left, right]
+            case ast.Compare(left=left, comparators=others):
+                operands = [left, *others]
+            case ast.BoolOp(values=operands):
+                pass
+            case _:
+                continue
+        for a, b in itertools.pairwise(operands):
+            end = place(a.end_lineno or a.lineno, a.end_col_offset or a.col_offset)
+            gaps.append((end, place(b.lineno, b.col_offset)))
+    return gaps
+
+
+def files_of(room: str, module: Path, root: Path) -> list[Path]:
+    """Return the test files of a room, those that name the module first."""
+    files = sorted((root / "tests" / TESTS.get(room, room)).rglob("test_*.py"))
+
+    def order(path: Path) -> tuple[bool, bool]:
+        return (
+            path.stem != f"test_{module.stem}",
+            module.stem not in path.read_text(encoding="utf-8"),
+        )
+
+    return sorted(files, key=order)
+
+
+def is_noticed(mutant: Mutant, room: str, root: Path) -> bool:
+    """Return whether a fast test of the room fails with the change."""
+    target = root / mutant.path
+    source = target.read_text(encoding="utf-8")
+    target.write_text(mutant.applied(source), encoding="utf-8")
+    files = map(str, files_of(room, mutant.path, root))
+    options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    try:
+        run = subprocess.run(
+            [sys.executable, "-B", "-m", "pytest", *options, *files],
+            cwd=root,
+            env=_environment(root),
+            capture_output=True,
+            timeout=LIMIT,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        target.write_text(source, encoding="utf-8")
+    if run.returncode > 2:
+        raise RuntimeError(run.stdout.decode() + run.stderr.decode())
+    return run.returncode != 0
+
+
+def _environment(root: Path) -> dict[str, str]:
+    """Return an environment in which the copy is imported, not the installed package."""
+    return os.environ | {"PYTHONPATH": str(root)}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a line for each change, then the number that the tests noticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "room", choices=[p.parent.name for p in ROOT.glob("setagree/*/__init__.py")]
+    )
+    parser.add_argument("--number", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    paths = [p.relative_to(ROOT) for p in sorted((ROOT / "setagree" / options.room).rglob("*.py"))]
+    candidates = [mutant for path in paths for mutant in mutants(path)]
+    drawn = random.Random(options.seed).sample(candidates, min(options.number, len(candidates)))
+    n_noticed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__"))
+        for mutant in drawn:
+            began = time.perf_counter()
+            noticed = is_noticed(mutant, options.room, copy)
+            n_noticed += noticed
+            verdict = "noticed" if noticed else "NOT NOTICED"
+            change = f"{mutant.path}:{mutant.line}  {mutant.old} -> {mutant.new}"
+            seconds = time.perf_counter() - began
+            print(f"{verdict:12}{seconds:6.1f} s  {change}", flush=True)
+    print(f"{n_noticed} of {len(drawn)} changes were noticed")
+    return 0 if n_noticed >= ENOUGH * len(drawn) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+from pathlib import Path
+
+from tests.mutants import ROOT, files_of, mutants
+
+MODULE = Path("setagree/coefficients/sums.py")
+
+
+def test_each_changes_one_place_outside_of_docstrings_and_comments():
+    source = (ROOT / MODULE).read_text(encoding="utf-8")
+    found = list(mutants(MODULE))
+    assert {"-", "*", "<="} & {mutant.old for mutant in found}
+    for mutant in found:
+        assert source[mutant.start : mutant.end] == mutant.old
+        compile(mutant.applied(source), MODULE, "exec")
+
+
+def test_the_matching_file_comes_first():
+    assert files_of("large", Path("setagree/large/where.py"), ROOT)[0].name == "test_where.py"
