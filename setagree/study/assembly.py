@@ -212,7 +212,7 @@ def _drop_missing(coded: Annotations) -> Annotations:
         return coded
     by_rater = np.bincount(coded.rater_codes[~rated], minlength=coded.n_raters).tolist()
     return replace(
-        coded.take(rated),
+        coded.take(np.flatnonzero(rated)),
         n_missing=len(rated) - n_rated,
         missing_by_rater={who: n for who, n in zip(coded.raters, by_rater, strict=True) if n},
     )
@@ -354,7 +354,7 @@ def _tidy_names(
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Take the space around text names off and compose accents, as in labels."""
     listed = names.tolist()
-    if all(isinstance(one, int) for one in listed):
+    if all(issubclass(kind, int) for kind in set(map(type, listed))):
         return codes, names
     try:
         tidy = list(map(str.strip, listed))

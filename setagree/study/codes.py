@@ -196,7 +196,7 @@ def may_look_alike(names: Sequence[object]) -> bool:
 
     Most names have letters of one case only, or stay distinct without it: both are seen at once.
     """
-    if not any(isinstance(name, str) for name in names):
+    if not any(issubclass(kind, str) for kind in set(map(type, names))):
         return False
     texts = [*map(str, names)]
     together = "\n".join(texts)
@@ -558,7 +558,8 @@ def _check_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
 
 def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
     """Return the items that a code stands for, and each code's position among them."""
-    used = np.bincount(codes, minlength=len(items)) > 0
+    used = np.zeros(len(items), dtype=bool)
+    used[codes] = True
     if used.all():
         return items, codes
     return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]

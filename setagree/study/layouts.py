@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,15 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.assembly import LongColumns, pick_column
-from setagree.study.codes import Column, as_objects, as_ordered, common_order, order_of
+from setagree.study.codes import (
+    MISSING,
+    Column,
+    as_objects,
+    as_ordered,
+    common_order,
+    distinct_cells,
+    order_of,
+)
 from setagree.study.columns import check_roles
 from setagree.study.counts import UNIT_NAMES
 from setagree.study.doubts import is_agreed, warn_agreed, warn_columns, warn_totals
@@ -40,6 +48,8 @@ _MOST_UNITS = 100_000_000
 _ENOUGH = 4
 _MARGINS = {"all", "sum", "total", "totals"}
 
+Cells: TypeAlias = tuple[list[Any], list[int]]
+"""The distinct cells of a column that are not missing, and the number of each."""
 
 _NO_RATERS = {
     *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
@@ -63,27 +73,29 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     needed = None if raters is None else [*([] if unit is None else [unit]), *raters]
     data = as_pandas(data, needed)
     check_columns(list(data.columns), needed or ())
-    ids = _series(as_objects(data.index)) if unit is None else pick_column(data, unit)
+    ids = data.index.to_series() if unit is None else pick_column(data, unit)
     # A column may be called None, as is a unit that is not named.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
     _check_nameless("column of a rater", names)
-    _check_nameless("row of a unit", as_objects(ids))
+    if ids.dtype.kind not in "iu" or ids.hasnans:
+        ids = pd.Series(as_objects(data.index if unit is None else ids), dtype=object)
+        _check_nameless("row of a unit", ids)
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
             f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
             "no answers."
         )
-    warn_totals(as_objects(ids).tolist())
+    warn_totals(ids.tolist())
     if raters is None:
         _check_stray_columns(columns)
         warn_agreed(names)
     else:
         _warn_texts(columns)
     return LongColumns(
-        pd.Series(np.tile(as_objects(ids), len(columns))),
-        pd.Series(np.repeat(as_objects(names), len(data))),
+        ids.iloc[np.tile(np.arange(len(data)), len(columns))].reset_index(drop=True),
+        _repeated(names, len(data)),
         _stack(columns),
         is_array=unit is None and raters is None and isinstance(data.columns, pd.RangeIndex),
     )
@@ -212,6 +224,13 @@ def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
     return flags
 
 
+def _repeated(names: Sequence[object], n: int) -> Column:
+    """Return each name `n` times, as codes."""
+    categories = pd.Index(as_objects(names), dtype=object, tupleize_cols=False)
+    codes = np.repeat(np.arange(len(names)), n)
+    return pd.Series(pd.Categorical.from_codes(codes, categories))
+
+
 def _stack(columns: Sequence[Column]) -> Column:
     is_numeric = all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns)
     if is_numeric or any(map(order_of, columns)):
@@ -221,8 +240,8 @@ def _stack(columns: Sequence[Column]) -> Column:
 
 def _check_stray_columns(columns: Sequence[Column]) -> None:
     """Raise an error for a column of identifiers or free text among columns of answers."""
-    present, parts = _answers_of(columns)
-    strays = _strays(present, parts)
+    cells, parts = _answers_of(columns)
+    strays = _strays(cells, parts)
     advice = _advice(columns, parts, strays)
     _refuse_names(columns, _NO_RATERS, advice)
     for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
@@ -234,25 +253,25 @@ def _check_stray_columns(columns: Sequence[Column]) -> None:
                 f"raters: {advice}"
             )
     _refuse_names(columns, UNIT_NAMES, advice)
-    _warn_families(columns, present, parts)
+    _warn_families(columns, cells, parts)
 
 
 def _warn_families(
-    columns: Sequence[Column], present: Sequence[list[Any]], parts: Sequence[set[str]]
+    columns: Sequence[Column], cells: Sequence[Cells], parts: Sequence[set[str]]
 ) -> None:
     """Warn if some columns of raters have no answer in common with the others."""
     families = [
-        [columns[k].name for k in one if len(present[k]) >= _ENOUGH] for one in _families(parts)
+        [columns[k].name for k in one if sum(cells[k][1]) >= _ENOUGH] for one in _families(parts)
     ]
     warn_columns([one for one in families if one])
 
 
 def _warn_texts(columns: Sequence[Column]) -> None:
     """Warn of free text among the columns that are listed as raters."""
-    present, parts = _answers_of(columns)
-    strays = _strays(present, parts)
-    for column, cells, (n_distinct, _) in zip(columns, present, strays, strict=True):
-        if n_distinct and all(isinstance(cell, str) for cell in cells):
+    cells, parts = _answers_of(columns)
+    strays = _strays(cells, parts)
+    for column, (distinct, _), (n_distinct, _) in zip(columns, cells, strays, strict=True):
+        if n_distinct and all(isinstance(cell, str) for cell in distinct):
             warn(
                 f"column {column.name!r} is read as a rater, but has "
                 f"{counted(n_distinct, 'distinct text')} in {counted(len(column), 'row')}, and "
@@ -262,28 +281,34 @@ def _warn_texts(columns: Sequence[Column]) -> None:
                 SetagreeWarning,
             )
     if not any(n for n, _ in strays):
-        _warn_families(columns, present, parts)
+        _warn_families(columns, cells, parts)
 
 
-def _answers_of(columns: Sequence[Column]) -> tuple[list[list[Any]], list[set[str]]]:
+def _answers_of(columns: Sequence[Column]) -> tuple[list[Cells], list[set[str]]]:
     """Return the cells of each column that are not missing, and what they consist of."""
-    present = [_present(column) for column in columns]
-    return present, [*map(_answer_parts, present)]
+    cells = [_counted_cells(column) for column in columns]
+    return cells, [_answer_parts(distinct) for distinct, _ in cells]
 
 
-def _strays(present: Sequence[list[Any]], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
+def _counted_cells(column: Column) -> Cells:
+    codes, distinct = distinct_cells(column)
+    return distinct, np.bincount(codes[codes != MISSING], minlength=len(distinct)).tolist()
+
+
+def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
     """Return the number of distinct cells and of cells of each column that no rater may have.
 
     Both are 0 for the others.
     """
     times = Counter(part for of_one in parts for part in of_one)
     found = []
-    for given, of_one in zip(present, parts, strict=True):
-        cells = [cell for cell in given if _may_identify(cell)]
+    for counted_cells, of_one in zip(cells, parts, strict=True):
+        counts = [n for cell, n in zip(*counted_cells, strict=True) if _may_identify(cell)]
+        n_cells, n_distinct = sum(counts), len(counts)
         n_shared = sum(times[part] > 1 for part in of_one)
-        few = len(cells) < _ENOUGH or sum(map(bool, parts)) < 2
-        is_answer = few or 10 * len(set(cells)) < 9 * len(cells) or 2 * n_shared >= len(of_one)
-        found.append((0, 0) if is_answer else (len(set(cells)), len(cells)))
+        few = n_cells < _ENOUGH or sum(map(bool, parts)) < 2
+        is_answer = few or 10 * n_distinct < 9 * n_cells or 2 * n_shared >= len(of_one)
+        found.append((0, 0) if is_answer else (n_distinct, n_cells))
     return found
 
 
@@ -343,14 +368,6 @@ def _may_identify(cell: object) -> bool:
     if isinstance(cell, float):
         return cell.is_integer()  # identifiers with a gap are read as floats
     return isinstance(cell, str | int | datetime) and cell != ""
-
-
-def _present(column: Column) -> list[Any]:
-    """Return the cells that are not missing."""
-    try:
-        return column.dropna().tolist()
-    except ArithmeticError:  # pandas compares a signaling NaN, which is refused where it is read
-        return [cell for cell in column.tolist() if not is_missing(cell)]
 
 
 def _answer_parts(cells: Sequence[object]) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import setagree as sa
@@ -15,6 +16,7 @@ from tests.benchmarks.table import Row, at_least, at_most, duration
 from tests.benchmarks.timing import alternate, seconds
 
 BAR = 100
+NUMBERS_BAR = 1.5
 TOLERANCE = 1e-9
 LabelSet = frozenset[str]
 
@@ -32,7 +34,7 @@ def exact_masi(first: LabelSet, second: LabelSet) -> float:
 
 
 def against_peers(*, quick: bool) -> Iterator[Row]:
-    """Compare the time of a MASI alpha with NLTK and simpledorff.
+    """Compare the time of alpha with NLTK, simpledorff and krippendorff.
 
     Parameters
     ----------
@@ -59,6 +61,40 @@ def against_peers(*, quick: bool) -> Iterator[Row]:
         taken = min(seconds(lambda: found.append(peer())) for _ in range(2))  # noqa: B023
         yield _faster(f"{what}{name} {version(name)}", fastest, taken)
         yield _same(f"the same number as {name}", ours, found[0])
+    yield from _numbers(quick=quick)
+
+
+def _numbers(*, quick: bool) -> Iterator[Row]:
+    """Compare alpha of a wide table of numbers with the package krippendorff."""
+    n = 100_000 if quick else 1_000_000
+    what = f"interval alpha of a wide table, {'1e5' if quick else '1e6'} units x 5 raters: "
+    try:
+        peer: Any = importlib.import_module("krippendorff").alpha
+    except ImportError:
+        yield Row(what + "krippendorff", other="not installed")
+        return
+    rng = np.random.default_rng(0)
+    ratings = np.clip(np.round(3 + rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, 5))), 1, 5)
+    ratings[rng.random(ratings.shape) < 0.1] = np.nan
+    table = pd.DataFrame(ratings, columns=list("abcde"))
+    found: dict[str, float] = {}
+
+    def ours() -> None:
+        study = sa.Annotations.from_wide(table, kind="number")
+        found["ours"] = sa.krippendorff_alpha(study, distance="interval").estimate
+
+    def theirs() -> None:
+        found["theirs"] = peer(ratings.T, level_of_measurement="interval")
+
+    taken = alternate({"ours": ours, "theirs": theirs}, rounds=5)
+    yield at_most(
+        f"{what}krippendorff {version('krippendorff')}",
+        ours=duration(taken["ours"]),
+        other=duration(taken["theirs"]),
+        ratio=taken["ours"] / taken["theirs"],
+        bar=NUMBERS_BAR,
+    )
+    yield _same("the same number as krippendorff", found["ours"], found["theirs"])
 
 
 def _ours(frame: pd.DataFrame) -> float:
