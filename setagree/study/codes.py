@@ -61,6 +61,9 @@ MISSING = -1
 _MANY = 5_000
 """Rows from which on it pays to hand Python objects to Arrow, and to look for runs of one cell."""
 
+_FEW = 100
+"""Texts up to which a dictionary factorises them sooner than pandas."""
+
 _USUAL_SEPARATORS = {",", ";", "|"}
 _PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
 _ODD_SPELLING = re.compile(r"\.0+$|  |[^\S\n ]", re.MULTILINE)
@@ -228,11 +231,30 @@ def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
     TypeError, ValueError, NotImplementedError
         Some cells cannot be hashed.
     """
+    if _is_short_text(column):
+        codes, cells = _factorise_text(column)
+        return codes, as_objects(cells)
     return _factorise(column, in_arrow(column))
+
+
+def _is_short_text(column: Column) -> bool:
+    return len(column) <= _FEW and isinstance(column.dtype, pd.StringDtype)
+
+
+def _factorise_text(column: Column) -> tuple[Codes, list[Any]]:
+    """Return `factorise` of a few texts, for which the calls of pandas take most of the time."""
+    known: dict[str, int] = {}
+    codes = [
+        known.setdefault(cell, len(known)) if isinstance(cell, str) else MISSING
+        for cell in column.tolist()
+    ]
+    return np.array(codes, dtype=np.int32), [*known]
 
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     """Return `factorise` of a column whose cells may be lists, sets or dicts, too."""
+    if _is_short_text(column):
+        return _factorise_text(column)
     arrow = in_arrow(column)
     try:
         if (lists := _factorise_lists(arrow)) is not None:
