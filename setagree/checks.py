@@ -177,9 +177,15 @@ _ALSO = {
     "acceptable_rate": "good aql",
     "rejectable_rate": "bad rql ltpd",
     "pool": "raters annotators",
+    "exclude_raters": "without drop_raters without_raters",
+    "exclude_labels": "drop_labels",
+    "batch": "at time batches",
+    "time": "at over_time date timestamp when",
+    "by": "group groups group_by",
+    "ties": "equal",
     "temp_directory": "spill tmpdir temp_dir",
     "raters_in_rows": "people_in_rows",
-    "missing": "na_values na null_values",
+    "na_values": "missing na null_values",
     "tool": "format from",
     "filename_column": "source",
     "where": "filter query",
@@ -206,7 +212,7 @@ _NOTES = {
 
 _OF_READ = (
     "unit rater labels value wide where filename_column sheet header_row sql tool question blank "
-    "roster label_sep case codebook missing duplicates encoding status degree"
+    "roster label_sep case codebook na_values duplicates encoding status degree"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
@@ -217,7 +223,7 @@ _OF_SAMPLED = "cluster sampling_weight strata population_size"
 """Options that say how units were drawn, which a study remembers."""
 
 _OF_VALUES = {
-    "goals": ("PlanGoals", "half_width units power at_least assurance level"),
+    "goals": ("PlanGoals", "half_width n_units power at_least assurance level"),
     "costs": ("PlanCosts", "per_rating per_unit budget"),
 }
 """Options that belong to the value of another option, with its class."""
@@ -317,9 +323,9 @@ def _unknown_option(
             f"{said}; say it of the study first: study.sampled({wrong}=...)"
             f"{table if wrong != 'population_size' else ''}."
         )
-    if wrong == "without":
+    if wrong in ("exclude_raters", "without", "drop_raters"):
         return UnknownOptionError(
-            f"{said}; leave the raters out of the study first: study.without_raters([...])."
+            f"{said}; leave the raters out of the study first: study.exclude_raters([...])."
         )
     for value, (kind, names) in _OF_VALUES.items():
         if value in known and wrong in names.split():

@@ -184,8 +184,8 @@ def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
 
     Examples
     --------
-    >>> option("where"), option("blank", "empty"), option("missing", ["NA", "?"])
-    ('where=', "blank='empty'", "missing=['NA', '?']")
+    >>> option("where"), option("blank", "empty"), option("na_values", ["NA", "?"])
+    ('where=', "blank='empty'", "na_values=['NA', '?']")
     """
     called = _CALLED.get().get(name)
     if called is None:

@@ -40,7 +40,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.Annotations.from_contingency(COUNTS, raters=np.eye(2)), "must name two raters"),
         (lambda: sa.what_if(NUMBERS, merge=WIDE), "only label sets can be changed"),
         (lambda: sa.Annotations.from_indicators([[[1]]], labels=0.5), "labels=0.5 must be a list"),
-        (lambda: STUDY.without_raters(7), "raters=7 must be a list of raters"),
+        (lambda: STUDY.exclude_raters(7), "raters=7 must be a list of raters"),
         (lambda: sa.simulate(5, labels=2.0), "labels=2.0 must be a list of n_labels=5 names"),
         (
             lambda: sa.read(3),
@@ -49,7 +49,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.read("x.csv", encoding=[]), "encoding=[] is not a text encoding"),
         (lambda: sa.read(".", tool=COUNTS), "must be the name of a format"),
         (lambda: sa.report(STUDY, None), "path=None is a NoneType; name a file by its path"),
-        (lambda: sa.Reading(missing=1), "missing=1 must be a list of answers"),
+        (lambda: sa.Reading(na_values=1), "na_values=1 must be a list of answers"),
         (lambda: sa.Tally.from_annotations([]), "Expected annotations, got a list"),
         (lambda: sa.Tally.from_annotations(STUDY).merge([]), "Expected a tally, got a list"),
         (
@@ -62,8 +62,8 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.distances.transport({"x": 1.0}), "'x' is not a pair of labels"),
         (lambda: sa.distances.transport(3), "label_distance=3 must be a function"),
         (lambda: sa.distances.transport(lambda *_: np.nan)("x", "y"), "must be finite numbers"),
-        (lambda: sa.what_if(STUDY, drop_raters=0), "drop_raters=0 must be a list of raters"),
-        (lambda: sa.what_if(STUDY, drop_labels=0), "drop_labels=0 must be a list of labels"),
+        (lambda: sa.what_if(STUDY, exclude_raters=0), "exclude_raters=0 must be a list of raters"),
+        (lambda: sa.what_if(STUDY, exclude_labels=0), "exclude_labels=0 must be a list of labels"),
         (lambda: sa.what_if(STUDY, merge=np.array(["a", "b"])), "must be a list of groups"),
         (
             lambda: sa.krippendorff_alpha([[1, 2, 3, 3], [1, 2, 2, 3]]),
@@ -75,7 +75,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.by_group(STUDY, {}, reading="unit"), "reading='unit' must be a Reading"),
         (lambda: sa.agreement(STUDY, memory_limit=COUNTS), "drop memory_limit="),
         (lambda: sa.agreement(WIDE, unit=pd.NA), "There is no column <NA>"),
-        (lambda: STUDY.without_raters([["r1"]]), "rater ['r1'] gave no answer"),
+        (lambda: STUDY.exclude_raters([["r1"]]), "rater ['r1'] gave no answer"),
         (lambda: sa.panel_scorer(STUDY, labels=0.5), "labels=0.5 must be a list of labels"),
         (
             lambda: sa.Annotations.from_triples(np.array("x")),
@@ -84,7 +84,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.Annotations.from_contingency(COUNTS, kind=COUNTS), "use 'labels', 'number'"),
         (lambda: sa.parse_labels("x", codebook=np.array("x")), "must be a list of labels"),
         (
-            lambda: sa.Annotations.from_triples([], missing=[np.zeros(2)]),
+            lambda: sa.Annotations.from_triples([], na_values=[np.zeros(2)]),
             "it names answers, as text or numbers",
         ),
         (lambda: sa.simulate(5, labels=iter("ab")), "must be a list of n_labels=5 names"),
@@ -114,7 +114,7 @@ def test_level_of_a_picture():
 def test_array_of_missing_texts():
     rows = [("ann", 1, "a"), ("bob", 1, "a"), ("ann", 2, "b"), ("bob", 2, "a")]
     rows += [("ann", 3, "n/a"), ("bob", 3, "-")]
-    study = sa.Annotations.from_triples(rows, missing=np.array(["n/a", "-"]))
+    study = sa.Annotations.from_triples(rows, na_values=np.array(["n/a", "-"]))
     assert "n/a" in sa.methods_text(study)
 
 

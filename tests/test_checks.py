@@ -64,7 +64,7 @@ class TestNames:
                 lambda: sa.Reading(without=["ann"]),
                 (
                     "Reading() has no without=; leave the raters out of the study first: "
-                    "study.without_raters([...])."
+                    "study.exclude_raters([...])."
                 ),
             ),
             (
@@ -136,8 +136,8 @@ class TestNames:
                 "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
             ),
             (
-                lambda: sa.by_group(STUDY, by="x", missing="NA"),
-                "by_group() has no missing=; say reading=sa.Reading(missing=...).",
+                lambda: sa.by_group(STUDY, by="x", na_values="NA"),
+                "by_group() has no na_values=; say reading=sa.Reading(na_values=...).",
             ),
             (
                 lambda: sa.k_rater_reliability(STUDY),
@@ -161,7 +161,7 @@ class TestNames:
                 ),
             ),
             (
-                lambda: sa.over_time(STUDY, at="day"),
+                lambda: sa.over_time(STUDY, time="day"),
                 "over_time() needs window=, the time that a window spans, as in window='7D'.",
             ),
         ],

@@ -194,7 +194,7 @@ class TestSpelling:
         [
             (("where",), "where=", "--where"),
             (("blank", "empty"), "blank='empty'", "--blank 'empty'"),
-            (("missing", ["NA", "n/a"]), "missing=['NA', 'n/a']", "--missing 'NA,n/a'"),
+            (("na_values", ["NA", "n/a"]), "na_values=['NA', 'n/a']", "--na-values 'NA,n/a'"),
             (("label_sep", "\t"), "label_sep='\\t'", "--label-sep '\\t'"),
             (("where", "tag == 'a'"), "where=\"tag == 'a'\"", "--where 'tag == '\"'\"'a'\"'\"''"),
             (("level", 2.5), "level=2.5", "--level 2.5"),

@@ -24,8 +24,8 @@ from setagree.cli.app import COMMANDS
 
 SAMPLING = ("cluster", "sampling_weight", "strata", "population_size")
 READING = (
-    *("where", "duplicates", "order_by", "blank", "case", "missing", "status", "codebook"),
-    *("without", "queued", "predictions"),
+    *("where", "duplicates", "order_by", "blank", "case", "na_values", "status", "codebook"),
+    *("exclude_raters", "queued", "predictions"),
 )
 
 
@@ -61,10 +61,10 @@ GIVEN = {
     "order_by": "turn",
     "blank": "empty",
     "case": "lower",
-    "missing": ["dunno"],
+    "na_values": ["dunno"],
     "status": "state",
     "codebook": ["joy", "fear"],  # and not anger
-    "without": ["ann"],
+    "exclude_raters": ["ann"],
     "queued": "late",
     "predictions": True,
 }
@@ -114,7 +114,7 @@ COEFFICIENTS = (
 
 
 def two(study):
-    return study.without_raters(["cem", "dia"])
+    return study.exclude_raters(["cem", "dia"])
 
 
 def repeats(study):
@@ -176,7 +176,7 @@ CALLS = {
     "ks_statistic": lambda s, _: sa.ks_statistic(s, **FEW),
     "methods_text": lambda s, _: sa.methods_text(s),
     "mv_alpha": lambda s, _: sa.bootstrap(sa.mv_alpha(s), **FEW),  # it has no other interval
-    "monitor": lambda s, _: sa.monitor(s, at=BATCH, threshold=0.2),
+    "monitor": lambda s, _: sa.monitor(s, batch=BATCH, threshold=0.2),
     "next_ratings": lambda s, _: sa.next_ratings(s, budget=20),
     "noninferiority_test": lambda s, _: sa.noninferiority_test(s, model="dia", margin=0.1),
     "over_time": lambda s, _: sa.over_time(s, BATCH, window=1),
@@ -348,7 +348,7 @@ WORDS = {
     "panel": ("--model", "dia", "--min-units", "2"),
     "consensus": ("-f", "csv"),
     "next": ("--budget", "30", "-f", "csv"),
-    "monitor": ("--at", "batch", "--threshold", "0.2"),
+    "monitor": ("--batch", "batch", "--threshold", "0.2"),
     "components": (),
     "repeats": (),
     "convert": ("-f", "csv"),

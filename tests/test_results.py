@@ -35,7 +35,7 @@ MADE = {
     "PermutationTest": sa.permutation_test(ALPHA, n_resamples=19, rng=1),
     "Benchmark": sa.benchmark(ALPHA),
     "Plan": sa.plan(ALPHA),
-    "DifferencePlan": sa.plan(sa.compare(TABLE), sa.PlanGoals(units=[100])),
+    "DifferencePlan": sa.plan(sa.compare(TABLE), sa.PlanGoals(n_units=[100])),
     "Comparison": sa.compare(TABLE),
     "AltTest": sa.alt_test(STUDY, model="r5")["r5"],
     "AltTestTable": sa.alt_test(STUDY, model=["r4", "r5"]),
@@ -49,7 +49,7 @@ MADE = {
     "KSStatistic": sa.ks_statistic(STUDY, n_resamples=19, rng=1),
     "RaterMap": sa.rater_map(STUDY, n_resamples=9, rng=1),
     "AtLeast": sa.at_least(ALPHA, 0.5),
-    "Monitor": sa.monitor(STUDY, at=HALVES, threshold=0.5),
+    "Monitor": sa.monitor(STUDY, batch=HALVES, threshold=0.5),
     "AcceptancePlan": sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1),
     "AcceptanceTest": sa.acceptance_test(
         sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1), n_errors=2, n_checked=65

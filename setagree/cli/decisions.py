@@ -26,11 +26,11 @@ setagree next study.csv --budget 200 --goal agreement
 setagree next study.csv --budget 200 --pool ann,ben,eva
 """
 
-MONITOR_HELP = """[bold]setagree monitor study.csv --at batch --threshold 0.667[/bold]
+MONITOR_HELP = """[bold]setagree monitor study.csv --batch batch --threshold 0.667[/bold]
 
 [not dim]Alpha of all units up to each batch, with intervals that hold at every look. Also:[/]
 
-setagree monitor study.csv --at week --threshold 0.8 --looks 50,100,200
+setagree monitor study.csv --batch week --threshold 0.8 --looks 50,100,200
 """
 
 COMPONENTS_HELP = """[bold]setagree components study.csv[/bold]
@@ -103,7 +103,7 @@ def watch(
     files: options.Files,
     *,
     reading: Reading,
-    at: options.At,
+    batch: options.Batch,
     threshold: options.Goalpost,
     looks: options.Looks = None,
     max_units: options.MostUnits = None,
@@ -113,11 +113,11 @@ def watch(
 ) -> None:
     """Test whether enough is rated."""
     deliver = Deliverer(delivery, files, reading)
-    with spelling({"at": "--at", "unit_columns": "--at"}):
-        study = read_study(files, reading, of_units=[at])
+    with spelling({"unit_columns": "--batch"}):
+        study = read_study(files, reading, of_units=[batch])
         found = sa.monitor(
             study,
-            at=at,
+            batch=batch,
             threshold=threshold,
             looks=_looks(looks),
             max_units=max_units,

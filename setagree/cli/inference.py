@@ -59,7 +59,7 @@ COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
 [not dim]Alpha of the first file minus alpha of the second, interval and p. Also:[/]
 
-setagree compare rounds.csv --group round
+setagree compare rounds.csv --by round
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 """
 
@@ -147,12 +147,12 @@ def compare(
     if method == "bootstrap":
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
-    check_where_large(large, {"--group": group is not None})
+    check_where_large(large, {"--by": group is not None})
     for name in ("strata", "population_size"):
         if group is not None and getattr(reading, name) is not None:
             raise OptionError(
                 f"--{name.replace('_', '-')} is about the whole sample, of which a group is a part "
-                f"of random size; use setagree diagnose FILE --group {group!r} with the same "
+                f"of random size; use setagree diagnose FILE --by {group!r} with the same "
                 "options."
             )
     apart = len(files) == 1 or design == "independent"
@@ -308,23 +308,23 @@ def other_interval(
 
 def _rounds(files: Sequence[str], reading: Reading, group: str) -> list[tuple[str, Rows | None]]:
     """Return the groups of rows in a column of the files, with their names."""
-    table, how, _ = long_table(files, reading, besides=group, option="--group", is_first=True)
+    table, how, _ = long_table(files, reading, besides=group, option="--by", is_first=True)
     cells = pick_column(with_missing_ids(table, [group]), group)
     has_group = cells.notna().to_numpy()
     table, (codes, rounds) = table[has_group], code_ids(cells[has_group], "group")
     warn_names("Groups", rounds)
     if len(rounds) < 2:
-        raise DataError(f"--group {group!r}: {counted(len(rounds), 'group')}; two are compared.")
+        raise DataError(f"--by {group!r}: {counted(len(rounds), 'group')}; two are compared.")
     if len(rounds) > _MOST_ROUNDS:
         raise DataError(
-            f"--group {group!r}: {len(rounds):,} groups; at most {_MOST_ROUNDS} are compared, each "
+            f"--by {group!r}: {len(rounds):,} groups; at most {_MOST_ROUNDS} are compared, each "
             "with each. If these are times, add a column that names the round, or follow them with "
-            f"setagree diagnose FILE --over-time {group!r}."
+            f"setagree diagnose FILE --time {group!r}."
         )
     say_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
     if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
-    counted_from = f"Rows are counted within this group (--group {group!r})."
+    counted_from = f"Rows are counted within this group (--by {group!r})."
     how = replace(how, where=None)
     return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(rounds)]
 
@@ -335,7 +335,7 @@ def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list
         if len(scored[0]) < 2:
             raise OptionError(
                 "one file is compared with itself by two distances or coefficients, such as "
-                "-d masi,nominal, or by the rounds in a column (--group COLUMN); or name a second "
+                "-d masi,nominal, or by the rounds in a column (--by COLUMN); or name a second "
                 "file."
             )
         return [[Side(k + 1, files[0], row) for k, row in enumerate(scored[0])]]

@@ -30,10 +30,10 @@ def scored(
     If some of its rows have been read, they are scored in its place.
     """
     wanted = default | wished(asked, reading)
-    in_memory = reading.without is not None
+    in_memory = reading.exclude_raters is not None
     if large.asked and in_memory:
         raise OptionError(
-            f"--without is for files that are read into memory; drop it, or {large.asked}."
+            f"--exclude-raters is for files that are read into memory; drop it, or {large.asked}."
         )
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named

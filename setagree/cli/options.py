@@ -20,22 +20,21 @@ SURE = "How sure"
 PANEL = "Humans and models"
 AGREED = "How answers become one"
 _SAME = (
-    "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least blank "
-    "budget case cluster codebook coefficient consumer_risk degree delimiter design distance "
-    "duplicates encoding epsilon facets filename_column format goal half_width header_row humans "
-    "interval interval_method kind label_sep label_weights labels level looks lot margin max_units "
-    "memory_limit method min_units missing model order_by over partitioned_by_unit pool "
-    "population_size power predictions producer_risk q question queued rater raters "
-    "raters_in_rows rejectable_rate roster sampling_weight scheme sheet sql status strata "
-    "temp_directory threshold ties tool unit units units_per_cluster value where wide window"
+    "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least batch "
+    "blank budget by case cluster codebook coefficient consumer_risk degree delimiter design "
+    "distance duplicates encoding epsilon facets filename_column format goal half_width "
+    "header_row humans interval interval_method kind label_sep label_weights labels level looks "
+    "lot margin max_units memory_limit method min_units model na_values order_by over "
+    "partitioned_by_unit pool population_size power predictions producer_risk q question queued "
+    "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet sql status "
+    "strata temp_directory threshold ties time tool unit units units_per_cluster value where wide "
+    "window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
     "rng": "--seed",
-    "by": "--group",
     "per_unit": "--cost-unit",
     "per_rating": "--cost-rating",
-    "at": "--over-time",
     "rater_columns": "--facets",
     "parents": "--taxonomy",
     "path_separator": "--taxonomy",
@@ -124,7 +123,7 @@ Alternative = Annotated[str, option(SURE, "SIDE", "greater (default), less or tw
 Design = Annotated[
     Text, option(SURE, "UNITS", "same_units, shared_units, independent (default: by names).")
 ]
-Rounds = Annotated[Text, option(COLUMNS, "COLUMN", "In one file: rounds to compare.", "--group")]
+Rounds = Annotated[Text, option(COLUMNS, "COLUMN", "In one file: rounds to compare.", "--by")]
 Method = Annotated[str, option(SURE, "METHOD", "linearised (default) or bootstrap.")]
 HalfWidth = Annotated[float | None, option(SURE, "WIDTH", "Half of the interval (default: 0.05).")]
 HowManyUnits = Annotated[Texts, option(SURE, "N,N", "Instead: what N units give.", "--units")]
@@ -192,7 +191,7 @@ ACCEPT = "Acceptance sampling"
 Budget = Annotated[int, option(NEXT, "N", "Ratings that can be paid for.")]
 Goal = Annotated[str, option(NEXT, "WHAT", "consensus (default), or agreement: fewest first.")]
 Pool = Annotated[Texts, option(NEXT, "NAME", "Who can be asked (default: the raters).", "--pool")]
-At = Annotated[str, option(STOP, "COLUMN", "The batch, or the time, of each unit.", "--at")]
+Batch = Annotated[str, option(STOP, "COLUMN", "The batch, or the time, of each unit.", "--batch")]
 Goalpost = Annotated[float, option(STOP, "ALPHA", "How high alpha has to be.", "--threshold")]
 Looks = Annotated[
     Texts, option(STOP, "N,N", "Sizes of planned looks (default: after each batch).", "--looks")
@@ -255,11 +254,11 @@ class Reading:
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--tool", known=_format_names
     )
     question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
-    roster: Text = member(ANSWERS, "FILE", "Export: who rated what. Models: --predictions")
+    roster: Text = member(ANSWERS, "FILE", "Who rated what, of an export. --predictions")
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
-    blank: Text = member(ANSWERS, "HOW", "A blank cell: missing (default), empty, error.")
-    missing: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
+    blank: Text = member(ANSWERS, "HOW", "Blank: missing (default), empty, error.")
+    na_values: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
     status: Text = hidden("--status")  # which the line above shows
     queued: Text = hidden("--queued")  # which the line of --where shows
     duplicates: str = member(
@@ -268,8 +267,8 @@ class Reading:
     order_by: Text = hidden("--order-by")  # which the line above shows
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
     codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")
-    without: Texts = member(
-        ANSWERS, "NAME", "A rater who does not count; repeat for more.", "--without"
+    exclude_raters: Texts = member(
+        ANSWERS, "NAME", "Who does not count; repeat for more.", "--exclude-raters"
     )
     encoding: str = member(ANSWERS, "NAME", "Text encoding (default: utf-8).", default="utf-8")
     delimiter: Text = member(ANSWERS, "CHAR", "Between columns (guessed); --header-row N.")

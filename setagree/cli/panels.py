@@ -45,7 +45,7 @@ CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
 [not dim]One answer per unit, its support, and the units to review. Also:[/]
 
 setagree consensus study.csv --method dawid_skene --adjudicate-below 0.9
-setagree consensus study.csv --threshold 0.6 --ties plurality --without gpt
+setagree consensus study.csv --threshold 0.6 --ties plurality --exclude-raters gpt
 """
 
 
@@ -212,7 +212,7 @@ def _replaced(tests: ReplacementTable) -> pd.DataFrame:
             "mean_difference_low": low,
             "mean_difference_high": high,
         }
-        own = {"margin": test.margin, "noninferiority_p_value": test.p_adjusted}
+        own = {"margin": test.margin, "noninferiority_p_value": test.p_holm}
         part.insert(0, "model", test.model)
         parts.append(part.assign(**mean, **own, noninferior=test.passes))
     return pd.concat(parts, ignore_index=True)

@@ -52,7 +52,7 @@ def plan(
         raise OptionError(said)
     goals = sa.PlanGoals(
         half_width=half_width,
-        units=_numbers("units", n_units),
+        n_units=_numbers("units", n_units),
         power=power,
         at_least=at_least,
         assurance=assurance,
@@ -66,9 +66,9 @@ def plan(
     by_raters["--cost-rating"] = price is not None and n_units is None
     check_where_large(large, by_raters)
     table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
-    with spelling({"raters": "--ratings"}):
+    with spelling({"n_raters": "--ratings", "n_units": "--units"}):
         planned = sa.plan(
-            table, goals, costs=price, raters=raters, units_per_cluster=sizes, rng=drawn
+            table, goals, costs=price, n_raters=raters, units_per_cluster=sizes, rng=drawn
         )
     frame = planned.to_frame().assign(level=level)
     if any(by_raters.values()):

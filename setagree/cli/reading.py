@@ -92,14 +92,15 @@ def read_or_reduce(
             raise OptionError("--population-size is for files that are read into memory.")
         return study
     _say_repeats(study.n_repeated, reading, note)
-    if reading.without is None:
+    if reading.exclude_raters is None:
         if models is None:
             _say_models(study, note)
         return with_population(study, reading)
-    rest = study.without_raters(rater_names(study, reading.without))
+    rest = study.exclude_raters(rater_names(study, reading.exclude_raters))
     n_units = study.n_units - rest.n_units
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
-    note(f"Left out: {counted(study.n_ratings - rest.n_ratings, 'rating')}{units} (--without).")
+    ratings = counted(study.n_ratings - rest.n_ratings, "rating")
+    note(f"Left out: {ratings}{units} (--exclude-raters).")
     if models is None:
         _say_models(rest, note)
     return with_population(rest, reading)
@@ -111,7 +112,7 @@ def _say_models(study: sa.Annotations, note: Note) -> None:
         humans = counted(study.n_raters - len(models), "human")
         note(
             f"The raters are {humans} and {counted(len(models), 'model')}; for the humans alone: "
-            f"--without {shlex.quote(','.join(map(str, models)))}"
+            f"--exclude-raters {shlex.quote(','.join(map(str, models)))}"
         )
 
 
@@ -157,9 +158,11 @@ def how_read(reading: Reading) -> HowRead:
     """Return how a file is read, in the words of the library."""
     if reading.kind and not (reading.wide or reading.raters_in_rows):
         raise OptionError("--kind makes sense only with --wide.")
-    missing = None if reading.missing is None else names(reading.missing)
-    if missing == []:
-        raise OptionError("--missing names answers; what a blank cell means is said with --blank.")
+    na_values = None if reading.na_values is None else names(reading.na_values)
+    if na_values == []:
+        raise OptionError(
+            "--na-values names answers; what a blank cell means is said with --blank."
+        )
     if reading.config and reading.codebook and reading.value is not None:
         say(f"{reading.config}: not used: codebook, as single values have none.")
         reading = replace(reading, codebook=None)
@@ -168,7 +171,7 @@ def how_read(reading: Reading) -> HowRead:
         {
             **vars(reading),
             "label_sep": label_sep,
-            "missing": missing,
+            "na_values": na_values,
             "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
@@ -204,12 +207,12 @@ def long_table(
     listed = [str(name) for name in frame]
     check_role(how, listed, besides, f"{option} {besides!r}")
     how = with_columns(how, [name for name in listed if name != besides])
-    if reading.without is None:
+    if reading.exclude_raters is None:
         return frame, how, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study was read
         known = code_ids(frame[how.rater], "rater")[1]
-    return frame, how, find_names(reading.without, known)
+    return frame, how, find_names(reading.exclude_raters, known)
 
 
 def names(given: Sequence[str] | None) -> list[str]:

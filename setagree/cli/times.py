@@ -20,7 +20,7 @@ from setagree.study.numbers import as_number
 from setagree.wording.tables import Column, TextTable
 
 OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
-Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --over-time: 7D, 12h, or 50.")]
+Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --time: 7D, 12h, or 50.")]
 
 
 def time_lines(
@@ -33,10 +33,10 @@ def time_lines(
 ) -> list[str]:
     """Return a table of the humans' agreement in each window of time; nothing if none is asked."""
     if (column is None) != (window is None):
-        raise OptionError("--over-time and --window belong together: --over-time date --window 7D.")
+        raise OptionError("--time and --window belong together: --time date --window 7D.")
     if column is None or window is None:
         return []
-    frame, how, without = long_table(files, reading, besides=column, option="--over-time")
+    frame, how, without = long_table(files, reading, besides=column, option="--time")
     frame = with_missing_ids(frame, [column])
     number = as_number(window)
     length = window if number is None else number if isinstance(number, int) else float(number)
@@ -46,7 +46,7 @@ def time_lines(
         gone = [*without, *models]
         study, cells, units = study_and_column(frame, column, how, without=gone)
         study = with_population(study, reading)
-        times = windowed_times(cells, f"--over-time {column!r}")
+        times = windowed_times(cells, f"--time {column!r}")
         first = first_times(times, units, study.n_units)
         at = dict(zip(study.units, map(first.shown, cast("Any", first.values)), strict=True))
         found = sa.over_time(study, at, window=length, **given)

@@ -49,7 +49,7 @@ REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
 [not dim]One page: how far raters agree, what lowers agreement, what to fix. Also:[/]
 
-setagree report study.csv -o report.html --group batch --title "Round 2"
+setagree report study.csv -o report.html --by batch --title "Round 2"
 setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
 setagree report study.csv -o report.md --threshold 0.667 --model gpt --margin 0.1
@@ -60,8 +60,8 @@ DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 
 [not dim]Which labels, raters and units lower the agreement. Also:[/]
 
-setagree diagnose study.csv --group batch --rows 10
-setagree diagnose study.csv --over-time created --window 7D
+setagree diagnose study.csv --by batch --rows 10
+setagree diagnose study.csv --time created --window 7D
 setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
@@ -82,7 +82,7 @@ Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "
 class Explained(Asked):
     """Which agreement is explained, by what, and how surely."""
 
-    group: Text = member(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")
+    by: Text = member(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")
     level: options.Level = 0.95
     model: options.AnyModels = None
     resamples: int | None = member(
@@ -150,7 +150,7 @@ def diagnose(
     *,
     reading: Reading,
     asked: Explained,
-    over_time: OverTime = None,
+    time: OverTime = None,
     window: Window = None,
     rows: Rows = 5,
     output: Found = None,
@@ -161,7 +161,7 @@ def diagnose(
     if rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     study, given, how = _studied(files, reading, asked)
-    times = time_lines(files, reading, over_time, window, given, how["model"] or ())
+    times = time_lines(files, reading, time, window, given, how["model"] or ())
     found = gather(study, **given, **how)
     is_shown = output is None and sys.stdout.isatty()
     width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
@@ -178,7 +178,7 @@ def _studied(
     n_resamples = resamples_or(asked.resamples, 999)
     study, models = read_with_models(files, reading, asked.model, facets=facets)
     how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
-    return study, given, {**how, "groups": _groups(files, reading, asked.group, given, how)}
+    return study, given, {**how, "groups": _groups(files, reading, asked.by, given, how)}
 
 
 def _one_of_each(asked: Explained, reading: Reading) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _groups(
     """Return the agreement of the humans in each group that a column of a long table names."""
     if column is None:
         return None
-    frame, table, without = long_table(files, reading, besides=column, option="--group")
+    frame, table, without = long_table(files, reading, besides=column, option="--by")
     with warnings.catch_warnings():
         # All others were given when the study was read.
         warnings.simplefilter("ignore", SetagreeWarning)

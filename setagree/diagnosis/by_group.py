@@ -304,7 +304,7 @@ _COLUMNS = (
 @public
 def over_time(
     data: Data,
-    at: Grouping,
+    time: Grouping,
     *,
     window: float | str | pd.Timedelta,
     step: float | str | pd.Timedelta | None = None,
@@ -319,12 +319,12 @@ def over_time(
     ----------
     data : Annotations, or a table or path as `agreement` takes it
         As in `by_group`.
-    at : str, mapping or Series
+    time : str, mapping or Series
         When each unit was annotated: numbers or dates, also as text, such as 2026-01-31 (see
         `monitor`; names of batches have no length). A column may have
         a time for every annotation: a unit belongs to the time of its first one.
     window, step : int, number, str or Timedelta
-        How long a window is and how far the next one begins: in units of `at` for numbers, as
+        How long a window is and how far the next one begins: in units of `time` for numbers, as
         ``"7D"`` for times. Default step: the window, so that windows do not overlap.
     coefficient, distance, level, reading
         As in `by_group`.
@@ -332,7 +332,7 @@ def over_time(
     Returns
     -------
     DataFrame
-        One row a window ``[start, end)`` that holds a unit, in the time zone of `at`: start, end,
+        One row a window ``[start, end)`` that holds a unit, in the time zone of `time`: start, end,
         n_units, n_pairable_units,
         n_raters, n_ratings, n_values, estimate, standard_error, low, high; the tests of `by_group`
         of windows that do not overlap: difference, difference_standard_error, difference_p_value,
@@ -355,7 +355,7 @@ def over_time(
     1     10   20       30     0.336
     2     20   30       30     0.310
     """
-    study, when = _dated(data, at, reading)
+    study, when = _dated(data, time, reading)
     whole = score_whole(study, coefficient, distance, level)
     assert when.values is not None  # noqa: S101 - names raise an error above
     order = np.argsort(when.values[study.unit_codes], kind="stable")
@@ -380,16 +380,16 @@ def over_time(
 _OVERLAP = "the windows overlap"
 
 
-def _dated(data: Data, at: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:
+def _dated(data: Data, time: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:
     """Return the study, and when each of its units began."""
-    if isinstance(at, str) and not isinstance(data, Annotations | Tally):
+    if isinstance(time, str) and not isinstance(data, Annotations | Tally):
         how = as_reading(reading)
-        study, cells, unit_of_row = study_and_column(open_table(data, how), at, how)
-        times = windowed_times(cells, option("at", at))
+        study, cells, unit_of_row = study_and_column(open_table(data, how), time, how)
+        times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
-    said = option("at", at) if isinstance(at, str) else option("at")
-    study, at = _known(data, at, "over_time", reading)
-    return study, windowed_times(pd.Series(group_of_units(study, at, "over_time")), said)
+    said = option("time", time) if isinstance(time, str) else option("time")
+    study, time = _known(data, time, "over_time", reading)
+    return study, windowed_times(pd.Series(group_of_units(study, time, "over_time")), said)
 
 
 def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
@@ -400,7 +400,7 @@ def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares
         raise DataError(
             f"by_group: {column}{n_groups:,} groups of {n:,} {what}, which are too few in "
             "each to compare. Name batches or the like; for times use over_time (on the command "
-            "line --over-time COLUMN --window 7D)."
+            "line --time COLUMN --window 7D)."
         )
 
 

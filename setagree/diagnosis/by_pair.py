@@ -189,7 +189,7 @@ def _check_cost(ratings: SortedRatings, n_raters: int, steps_per_pair_of_raters:
         n_bytes=n_bytes,
         n_steps=n_steps,
         instead=f"Some {counted(int(share * n_raters), 'rater')} pass: take part of them "
-        "(without_raters), or by_rater, which compares each with all others.",
+        "(exclude_raters), or by_rater, which compares each with all others.",
     )
 
 

@@ -201,7 +201,7 @@ def _exchanged(
     check_cost(
         f"{n_resamples:,} reshuffles of {study.n_ratings:,} ratings",
         n_steps=_STEPS_PER_RESHUFFLED * n_resamples * study.n_ratings,
-        instead="Take fewer (n_resamples), or part of the raters: without_raters.",
+        instead="Take fewer (n_resamples), or part of the raters: exclude_raters.",
     )
     # Units and their answers in an order that depends only on who gave what, as do the draws.
     each = value_numbers(study.values)[study.value_codes]
@@ -247,7 +247,7 @@ _TIE = 1e-9
 def _instead(whole: Agreement) -> str:
     return (
         f"jackknife({whole.coefficient}(study), over='raters') gives the coefficient without each "
-        "rater in one pass; or take part of the raters: without_raters."
+        "rater in one pass; or take part of the raters: exclude_raters."
     )
 
 

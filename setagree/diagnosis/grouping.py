@@ -207,7 +207,7 @@ def study_and_column(
 
     For `without` see `grouped_table`; the column and the units are those of the other rows.
     """
-    found, table, cells, kept = _columns(table, column, reading, without, option("at", column))
+    found, table, cells, kept = _columns(table, column, reading, without, option("time", column))
     study = _without(Annotations.from_reading(table, found), without)
     units, names = code_ids(pick_column(table, found.unit)[kept], "unit")
     place = {unit: k for k, unit in enumerate(study.units)}
@@ -217,7 +217,7 @@ def study_and_column(
 def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
     """Return a study without those of the raters who are in its table."""
     known = {*study.raters.tolist(), *study.missing_by_rater}
-    return study.without_raters([rater for rater in raters if rater in known])
+    return study.exclude_raters([rater for rater in raters if rater in known])
 
 
 def _columns(

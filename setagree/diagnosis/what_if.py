@@ -53,8 +53,8 @@ def what_if(
     study: Data,
     *,
     merge: Sequence[Iterable[Label]] | None = None,
-    drop_labels: Sequence[Label] | None = None,
-    drop_raters: Sequence[Hashable] | None = None,
+    exclude_labels: Sequence[Label] | None = None,
+    exclude_raters: Sequence[Hashable] | None = None,
     parents: Parents | None = None,
     depth: int | None = None,
     coefficient: CoefficientLike = "krippendorff_alpha",
@@ -72,10 +72,10 @@ def what_if(
         Label sets; of numbers and categories only raters can be dropped.
     merge : sequence of groups of labels
         Each group becomes its first label; a distance uses the weight and parents of that one.
-    drop_labels : sequence of labels
+    exclude_labels : sequence of labels
         Each is removed from all answers; an answer without other labels becomes the empty set,
         which is still an answer.
-    drop_raters : sequence of raters
+    exclude_raters : sequence of raters
         Each is left out, and the rest is scored as a study: quantities that a distance takes from
         the data (mid-ranks, the largest distance) and the list of values are recomputed. `by_rater`
         and `jackknife` keep those of the whole study, which differs only for such distances.
@@ -122,7 +122,7 @@ def what_if(
     --------
     >>> import setagree as sa
     >>> study = sa.simulate(60, 3, labels=["joy", "anger", "fear", "calm", "pride"], rng=1)
-    >>> tried = what_if(study, merge=[["anger", "fear"]], drop_raters=["r1"])
+    >>> tried = what_if(study, merge=[["anger", "fear"]], exclude_raters=["r1"])
     >>> tried[["action", "target", "estimate", "difference", "p_value"]].round(3)
            action        target  estimate  difference  p_value
     0    as it is                   0.321       0.000      NaN
@@ -130,29 +130,31 @@ def what_if(
     2       merge  anger + fear     0.314      -0.006    0.634
     """
     study = require_raters(study, "what_if")
-    changes = [one for one in (merge, drop_labels, parents) if one is not None]
+    changes = [one for one in (merge, exclude_labels, parents) if one is not None]
     if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")
     if have_degrees(study.values) and not (merge is None and parents is None):
         raise DataError(NO_DEGREE)
     whole = score_whole(study, coefficient, distance, level)
-    unasked = merge is None and drop_labels is None and drop_raters is None and parents is None
+    unasked = (
+        merge is None and exclude_labels is None and exclude_raters is None and parents is None
+    )
     if unasked:
-        merge, drop_labels, drop_raters = _to_try(study)
+        merge, exclude_labels, exclude_raters = _to_try(study)
     nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
     rows = [_columns(whole, "as it is", "", (*nothing, float("nan")), level)]
     changed = [
         *_merged(study, () if merge is None else merge),
-        *_without_labels(study, () if drop_labels is None else drop_labels),
+        *_without_labels(study, () if exclude_labels is None else exclude_labels),
         *_lifted(study, parents, depth),
     ]
-    dropped = _without_raters(study, () if drop_raters is None else drop_raters)
+    dropped = _without_raters(study, () if exclude_raters is None else exclude_raters)
     each, n_changes = steps_to_score(study), len(changed) + len(dropped)
     check_cost(
         f"what_if with {counted(n_changes, 'change')}",
         n_steps=n_changes * each,
         instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge=, "
-        "drop_labels=, drop_raters=); by_rater gives the coefficient without every rater.",
+        "exclude_labels=, exclude_raters=); by_rater gives the coefficient without every rater.",
     )
     everywhere = np.arange(study.n_units)
     for action, target, rewrite in changed:
@@ -241,7 +243,7 @@ def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
 
 
 def _without_labels(study: Annotations, labels: Sequence[Label]) -> Iterator[Change]:
-    check_list("drop_labels", labels, "labels")
+    check_list("exclude_labels", labels, "labels")
     labels = list(map(tidied, labels))
     _check_labels(study, labels)
     for label in labels:
@@ -268,7 +270,7 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tuple[str, int]]:
     """Return name and code of each rater to drop."""
     place = {rater: g for g, rater in enumerate(study.raters)}
-    check_list("drop_raters", raters, "raters")
+    check_list("exclude_raters", raters, "raters")
     out = []
     for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:

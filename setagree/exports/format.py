@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
-from setagree.study.labels import Blank, Case, Missing
+from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.names import find_names
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
@@ -111,7 +111,7 @@ class Request:
         Of a table: which rows count.
     sheet : str, int or None
         Of a workbook: which sheet.
-    missing : collection of text or numbers, or None
+    na_values : collection of text or numbers, or None
         Answers that mean no annotation.
     case : {"keep", "lower"}
         How these are compared with cells.
@@ -126,7 +126,7 @@ class Request:
     encoding: str = "utf-8"
     where: Where | None = None
     sheet: str | int | None = None
-    missing: Missing | None = None
+    na_values: NaValues | None = None
     case: Case = "keep"
     predictions: Predictions = False
 

@@ -111,7 +111,7 @@ _OF_LAST = 0.99
 It was below 0 in 0.4% of simulated studies whose batches are alike, in 1.1% of the worst design."""
 
 _COLUMNS = [
-    *("at", "n_units", "estimate", "low", "high"),
+    *("batch", "n_units", "estimate", "low", "high"),
     *("n_rarer", "n_batch_units", "batch_estimate", "verdict"),
 ]
 
@@ -133,9 +133,9 @@ class Monitor(Result):
     planned : tuple of int
         Planned sizes of the looks; empty if looks are allowed at any time.
     frame : DataFrame
-        One row per look: `at`, n_units (pairable units so far), estimate, low, high, n_rarer (their
-        weight, in units, of all answers except the commonest), n_batch_units and batch_estimate
-        (those since the look before), verdict.
+        One row per look: `batch`, n_units (pairable units so far), estimate, low, high, n_rarer
+        (their weight, in units, of all answers except the commonest), n_batch_units and
+        batch_estimate (those since the look before), verdict.
     last_difference : tuple of float
         The estimate of the last batch minus that of the earlier ones, and its 99% interval; NaN if
         one of the two has no interval.
@@ -149,7 +149,7 @@ class Monitor(Result):
     last_difference: tuple[float, float, float]
 
     columns = (
-        Column("at", "name"),
+        Column("batch", "name"),
         Column("n_units", "count", "units"),
         Column("estimate"),
         Column(("low", "high"), "interval"),
@@ -209,9 +209,9 @@ class Monitor(Result):
         row = self.frame.iloc[-1]
         alone, ends = number(row["batch_estimate"]), f"{number(low)} to {number(high)}"
         return (
-            f"The last batch ({row['at']}) is far below the earlier ones: alpha {alone} by itself, "
-            f"a difference of {number(difference)} ({level_text(_OF_LAST)} interval {ends}). Look "
-            "at it before you go on, because the intervals assume one population."
+            f"The last batch ({row['batch']}) is far below the earlier ones: alpha {alone} by "
+            f"itself, a difference of {number(difference)} ({level_text(_OF_LAST)} interval "
+            f"{ends}). Look at it before you go on, because the intervals assume one population."
         )
 
     @property
@@ -239,7 +239,7 @@ class Monitor(Result):
 @public
 def monitor(
     study: Data,
-    at: OfUnits,
+    batch: OfUnits,
     *,
     threshold: float,
     looks: Sequence[int] | int | None = None,
@@ -277,7 +277,7 @@ def monitor(
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         All answers so far.
-    at : str, mapping or Series
+    batch : str, mapping or Series
         The batch or the time of each unit: a column of the table, or of `Annotations.units_frame`;
         or a mapping or Series from unit. Numbers are ordered by size, dates by time, also as text;
         names by the number in which they differ ("batch 2" before "batch 10"); an ordered
@@ -321,20 +321,20 @@ def monitor(
     >>> import setagree as sa
     >>> study = sa.simulate(240, 3, skill=0.95, rng=1)
     >>> week = {unit: k // 40 for k, unit in enumerate(study.units)}
-    >>> watched = sa.monitor(study, at=week, threshold=0.667)
-    >>> watched.frame[["at", "n_units", "verdict"]].head(3)
-       at  n_units      verdict
-    0   0       40  good enough
-    1   1       80  good enough
-    2   2      120  good enough
+    >>> watched = sa.monitor(study, batch=week, threshold=0.667)
+    >>> watched.frame[["batch", "n_units", "verdict"]].head(3)
+       batch  n_units      verdict
+    0      0       40  good enough
+    1      1       80  good enough
+    2      2      120  good enough
     >>> watched.decision
     'good enough'
     """
     check_level(level)
     check_threshold(threshold)
     planned = _planned(looks, max_units)
-    if isinstance(at, str) and not isinstance(study, Annotations):
-        known = open_study(study, Reading(unit_columns=[at]))
+    if isinstance(batch, str) and not isinstance(study, Annotations):
+        known = open_study(study, Reading(unit_columns=[batch]))
     else:
         known = open_study(study)
     if not isinstance(known, Annotations):
@@ -342,15 +342,17 @@ def monitor(
             "monitor requires the identities of the units, which a tally lacks: build the study in "
             "memory with Annotations.from_long."
         )
-    cells = read_column(known, at, "at")
+    cells = read_column(known, batch, "batch")
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
     _warn_planned(planned, whole.n_pairable_units)
-    order = read_times(cells, option("at", at) if isinstance(at, str) else option("at")).ranks
+    order = read_times(
+        cells, option("batch", batch) if isinstance(batch, str) else option("batch")
+    ).ranks
     bound = pocock_bound(planned, level) if planned else 0.0
     rows, before = [], np.zeros(known.n_units, dtype=bool)
     last = earlier = None
-    for batch, units in _looks(known, as_objects(cells), order, planned):
+    for last_batch, units in _looks(known, as_objects(cells), order, planned):
         part = score_part(whole, known.take(units[known.unit_codes]))
         last = score_part(whole, known.take((units & ~before)[known.unit_codes]))
         earlier = score_part(whole, known.take(before[known.unit_codes])) if before.any() else None
@@ -363,7 +365,7 @@ def monitor(
         elif high < threshold:
             verdict = "stop and retrain"
         ends = (part.estimate, low, high, n_rarer)
-        rows.append((batch, n, *ends, last.n_pairable_units, last.estimate, verdict))
+        rows.append((last_batch, n, *ends, last.n_pairable_units, last.estimate, verdict))
         before = units
     difference = (float("nan"),) * 3
     if last is not None and earlier is not None:

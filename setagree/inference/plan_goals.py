@@ -38,7 +38,7 @@ from setagree.study.annotations import Annotations
 
 _QUESTIONS = {
     "half_width": "how many units?",
-    "units": "what interval?",
+    "n_units": "what interval?",
     "power": "how many units for a test?",
     "budget": "which units and raters?",
 }
@@ -54,13 +54,13 @@ _MAX_DF = 1e9
 class PlanGoals:
     """What a planned study is to reach, for `plan`.
 
-    Only one of `half_width`, `units` and `power` can be given, and none of them with a budget.
+    Only one of `half_width`, `n_units` and `power` can be given, and none of them with a budget.
 
     Attributes
     ----------
     half_width : float, optional
         Half the width of the desired interval; 0.05 without another goal.
-    units : sequence of int, optional
+    n_units : sequence of int, optional
         Numbers of units to try.
     power : float, optional
         Probability of showing that the coefficient is above `at_least`. Default: 0.8, if only
@@ -86,7 +86,7 @@ class PlanGoals:
     """
 
     half_width: float | None = None
-    units: Sequence[int] | None = None
+    n_units: Sequence[int] | None = None
     power: float | None = None
     at_least: float | None = None
     assurance: float | None = None
@@ -98,7 +98,7 @@ class PlanGoals:
             share = getattr(self, name)
             if share is not None and not 0 < _number(share) < 1:
                 raise OptionError(f"{option(name, share)} must lie between 0 and 1.")
-        check_counts("units", self.units, 2)
+        check_counts("n_units", self.n_units, 2)
         if self.at_least is not None and not -1 <= _number(self.at_least) < 1:
             raise OptionError(
                 f"{option('at_least', self.at_least)} must be a number from -1 to below 1."
@@ -338,8 +338,8 @@ class Precision:
     def units(self, variance: float, drawing: Drawing = ONE_BY_ONE) -> Sequence[int]:
         """Return the numbers of units to try, or the smallest number that reaches the goal."""
         goals = self.goals
-        if goals.units is not None:
-            return goals.units
+        if goals.n_units is not None:
+            return goals.n_units
         if (width := goals.half_width) is not None:
 
             def narrow(n: float) -> bool:

@@ -77,7 +77,7 @@ class Plan(Result):
         The goals, with defaults.
     costs : PlanCosts or None
         The costs.
-    raters : sequence of int or None
+    n_raters : sequence of int or None
         The numbers of raters that were asked for.
     pilot_half_width : float
         Half width of the pilot's interval, without truncation at 1.
@@ -93,7 +93,7 @@ class Plan(Result):
     frame: pd.DataFrame
     goals: PlanGoals
     costs: PlanCosts | None
-    raters: Sequence[int] | None
+    n_raters: Sequence[int] | None
     pilot_half_width: float
     pilot_units: int
     alike: float = nan
@@ -125,7 +125,7 @@ class Plan(Result):
 
         None without costs, or if numbers of units were given.
         """
-        if self.costs is None or self.goals.units is not None:
+        if self.costs is None or self.goals.n_units is not None:
             return None
         by = self.frame["cost" if self.costs.budget is None else "half_width"]
         return self.frame.iloc[int(by.to_numpy().argmin())]
@@ -169,7 +169,7 @@ class Plan(Result):
             if (budget := self.costs.budget) is not None:
                 what = f"The smallest half width for {budget:.10g}, ± {best['half_width']:.4f}"
             guess = " (extended: a rough guide)" if best["basis"] == "extended" else ""
-            at_edge = self.raters is None and best["n_raters"] == self.frame["n_raters"].max()
+            at_edge = self.n_raters is None and best["n_raters"] == self.frame["n_raters"].max()
             edge = " More raters were not tried." if at_edge else ""
             notes.append(f"{what}: {units} with {best['n_raters']:g} ratings each{guess}.{edge}")
         return tuple(filter(None, [*notes, self.reached]))
@@ -317,7 +317,7 @@ def plan(
     goals: PlanGoals | None = ...,
     *,
     costs: PlanCosts | None = ...,
-    raters: Sequence[int] | None = ...,
+    n_raters: Sequence[int] | None = ...,
     cluster: OfUnits | None = ...,
     units_per_cluster: Sequence[int] | None = ...,
     n_resamples: int = ...,
@@ -331,7 +331,7 @@ def plan(
     goals: PlanGoals | None = ...,
     *,
     costs: PlanCosts | None = ...,
-    raters: Sequence[int] | None = ...,
+    n_raters: Sequence[int] | None = ...,
     cluster: OfUnits | None = ...,
     units_per_cluster: Sequence[int] | None = ...,
     n_resamples: int = ...,
@@ -349,7 +349,7 @@ def plan(
     goals: PlanGoals | None = None,
     *,
     costs: PlanCosts | None = None,
-    raters: Sequence[int] | None = None,
+    n_raters: Sequence[int] | None = None,
     cluster: OfUnits | None = None,
     units_per_cluster: Sequence[int] | None = None,
     n_resamples: int = 200,
@@ -367,8 +367,8 @@ def plan(
     leave some out.
 
     The number of raters is the number of ratings per unit, apart from missing ratings as in the
-    pilot. With `raters`, a rater with fewer than half the ratings of the busiest rater is left out
-    with a warning. If raters alternate (less than three quarters of the units x raters table is
+    pilot. With `n_raters`, a rater with fewer than half the ratings of the busiest rater is left
+    out with a warning. If raters alternate (less than three quarters of the units x raters table is
     filled), fewer ratings are drawn at random within each unit that has enough. In both cases the
     unchanged pilot counts as its mean number of ratings per unit.
 
@@ -410,7 +410,7 @@ def plan(
     costs : PlanCosts, optional
         Cost of a rating and of a unit. With a budget, the plan finds the units and raters with the
         smallest half width; with a half width or a power, it finds the cheapest.
-    raters : sequence of int, optional
+    n_raters : sequence of int, optional
         Numbers of raters to try. Default: that of the pilot; if costs are compared, from 2 to twice
         that of the pilot (above 10, only some of them).
     cluster : str, mapping or Series, optional
@@ -442,7 +442,7 @@ def plan(
     Warns
     -----
     SparseRatersWarning
-        `raters` is given, and some raters of the pilot are left out.
+        `n_raters` is given, and some raters of the pilot are left out.
     UndefinedAgreementWarning
         Some choices of fewer raters have no standard error, or one of 0; the message counts them.
 
@@ -485,14 +485,14 @@ def plan(
         if not isinstance(value, kind | None):
             raise OptionError(f"{name}={value!r} must be sa.{kind.__name__}(...).")
     goals = with_defaults(goals or PlanGoals(), costs)
-    check_counts("raters", raters, 2)
+    check_counts("n_raters", n_raters, 2)
     check_counts("units_per_cluster", units_per_cluster, 1)
     if isinstance(pilot, Comparison):
         if cluster is not None:
             raise OptionError(
                 f"{option('cluster')} is given to the studies, before they are compared."
             )
-        others = {"costs": costs, "raters": raters, "units_per_cluster": units_per_cluster}
+        others = {"costs": costs, "n_raters": n_raters, "units_per_cluster": units_per_cluster}
         for name, given in {**others, "assurance": goals.assurance}.items():
             if given is not None:
                 raise OptionError(f"{name}= is for the plan of a coefficient, not of a difference.")
@@ -500,7 +500,7 @@ def plan(
 
     def planned(row: Agreement) -> Plan:
         generator = as_generator(rng)
-        return _planned(row, goals, costs, raters, units_per_cluster, n_resamples, generator)
+        return _planned(row, goals, costs, n_raters, units_per_cluster, n_resamples, generator)
 
     return for_each_row(pilot, planned, cluster=cluster)
 
@@ -540,7 +540,7 @@ def _planned(
     agreement: Agreement,
     goals: PlanGoals,
     costs: PlanCosts | None,
-    raters: Sequence[int] | None,
+    n_raters: Sequence[int] | None,
     units_per_cluster: Sequence[int] | None,
     n_resamples: int,
     generator: np.random.Generator,
@@ -565,8 +565,8 @@ def _planned(
         moments(plain.case, model) if plain.inference.method == "score" else None,
         *(() if goals.assurance is None else kurtosis_of(agreement)),
     )
-    tried = raters
-    if raters is None and costs is not None and goals.units is None:
+    tried = n_raters
+    if n_raters is None and costs is not None and goals.n_units is None:
         tried = affordable_raters(plain)
     per_unit = variances_by_raters(plain, tried, n_resamples, generator)
     if None in per_unit and costs is not None:
@@ -578,7 +578,7 @@ def _planned(
     half = -t_interval(0.0, error, df, goals.level)[0]
     alike = nan if clusters is None else clusters.alike
     frame = pd.DataFrame(rows)
-    return Plan(agreement, frame, goals, costs, raters, half, done, alike, left)
+    return Plan(agreement, frame, goals, costs, n_raters, half, done, alike, left)
 
 
 def _rows(

@@ -135,7 +135,7 @@ def _read(
     given = study.reading or Reading()
     has_sets = study.kind == "labels"
     how = Reading(
-        label_sep=given.label_sep, blank=given.blank, case=given.case, missing=given.missing
+        label_sep=given.label_sep, blank=given.blank, case=given.case, na_values=given.na_values
     )
     how = replace(how, duplicates=given.duplicates, encoding=given.encoding)
     how = replace(how, codebook=given.codebook if has_sets else None)

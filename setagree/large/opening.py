@@ -36,7 +36,7 @@ from setagree.study.columns import (
     with_columns,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
-from setagree.study.labels import Blank, Case, Missing
+from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.names import find_names
 from setagree.study.rater_columns import named_raters, read_raters
 from setagree.study.reading import (
@@ -102,7 +102,7 @@ def read(
     label_sep: str | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
+    na_values: NaValues | None = None,
     duplicates: Duplicates = "error",
     order_by: str | None = None,
     encoding: str = "utf-8",
@@ -202,7 +202,7 @@ def read(
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
-    missing : collection of text or numbers, optional
+    na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
         such an answer, too.

@@ -197,7 +197,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     kept, where = _kept_files(files, found, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.label_sep, reading.encoding),
-        *(where, reading.sheet, reading.missing, reading.case, reading.predictions),
+        *(where, reading.sheet, reading.na_values, reading.case, reading.predictions),
     )
     joined, predicted = Answers(), Answers()
     name_of = dict(zip(files, file_names(files), strict=True))

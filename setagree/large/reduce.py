@@ -42,7 +42,7 @@ from setagree.study.assembly import warn_exchanged
 from setagree.study.codes import as_objects
 from setagree.study.columns import say_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
-from setagree.study.labels import Blank, Case, Missing
+from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.queued import has_unnamed_marks, warn_marks, warn_unread_marks
 from setagree.study.reading import (
     QUEUED,
@@ -78,7 +78,7 @@ def tally(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
+    na_values: NaValues | None = None,
     encoding: str = "utf-8",
     where: str | None = None,
     assume_unique: bool = False,
@@ -118,7 +118,7 @@ def tally(
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
-    missing : collection of text or numbers, optional
+    na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
         such an answer, too.

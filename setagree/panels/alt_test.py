@@ -544,7 +544,7 @@ def alt_test(
     The answers of a model in a table of its own:
 
     >>> gpt = study.to_long().query("rater == 'r5'")[["unit", "labels"]]
-    >>> alt_test(study.without_raters(["r5"]), model=gpt)["model"].winning_rate
+    >>> alt_test(study.exclude_raters(["r5"]), model=gpt)["model"].winning_rate
     1.0
     """
     check_share("epsilon", epsilon)

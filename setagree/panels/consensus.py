@@ -640,7 +640,7 @@ def consensus(
     if raters is not None:
         members = flags(study.n_raters, rater_codes(study, raters))
         others = study.raters[~members].tolist()
-        study = study.without_raters(others) if others else study
+        study = study.exclude_raters(others) if others else study
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
     if decision.too_sure:

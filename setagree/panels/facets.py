@@ -347,7 +347,7 @@ class PairTable:
             "facet_agreement",
             n_bytes=_BYTES_A_CELL * n * kinds.n_rows,
             n_steps=_STEPS_A_PAIR * float((r * (r - 1) / 2).sum()),
-            instead="Take part of the units, or of the raters (without_raters).",
+            instead="Take part of the units, or of the raters (exclude_raters).",
         )
         self.apart, self.counts = np.zeros((2, n, kinds.n_rows))
         self.sides, self.r = np.zeros((kinds.n_rows, len(kinds.groups) + 1)), r

@@ -159,7 +159,7 @@ class Replacement(_Changed, Result):
         Krippendorff's alpha of the humans.
     equivalence : bool
         Whether both sides are tested.
-    p_adjusted : float
+    p_holm : float
         p-value of the verdict, with Holm's correction over the models that were tested together.
     """
 
@@ -170,7 +170,7 @@ class Replacement(_Changed, Result):
     changes: tuple[Change, ...]
     reference_alpha: float
     equivalence: bool = False
-    p_adjusted: float = float("nan")
+    p_holm: float = float("nan")
 
     frame_name = "humans"
     columns = (
@@ -231,7 +231,7 @@ class Replacement(_Changed, Result):
     @property
     def _p(self) -> float:
         """The p-value of the verdict, corrected if several models were tested."""
-        return self.p_value if np.isnan(self.p_adjusted) else self.p_adjusted
+        return self.p_value if np.isnan(self.p_holm) else self.p_holm
 
     @property
     def passes(self) -> bool:
@@ -369,13 +369,13 @@ class ReplacementTable(ResultPerModel[Replacement]):
         p = np.array([one.p_value for one in tests])
         tested = np.isfinite(p)
         p[tested] = holm(p[tested])
-        rows = [replace(one, p_adjusted=each) for one, each in zip(tests, p.tolist(), strict=True)]
+        rows = [replace(one, p_holm=each) for one, each in zip(tests, p.tolist(), strict=True)]
         return cls(tuple(sorted(rows, key=lambda one: -np.nan_to_num(one.difference, nan=-9.0))))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model: the mean change, its 90% interval, p, and the decision."""
         names = "model distance margin against reference_alpha difference standard_error low high"
-        names += " p_value p_adjusted passes worst"
+        names += " p_value p_holm passes worst"
         frame = pd.DataFrame(
             {x: [getattr(test, x, np.nan) for test in self.rows] for x in names.split()}
         )

@@ -353,7 +353,7 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
     >>> from setagree import plots
     >>> study = sa.simulate(240, 3, skill=0.95, rng=1)
     >>> week = {unit: k // 40 for k, unit in enumerate(study.units)}
-    >>> ax = plots.monitor(sa.monitor(study, at=week, threshold=0.667))
+    >>> ax = plots.monitor(sa.monitor(study, batch=week, threshold=0.667))
     >>> ax.get_title(loc="left")
     'Good enough'
     """

@@ -94,7 +94,7 @@ def gather(
     seed = secrets.randbits(32) if wanted.rng is None else wanted.rng
     as_generator(seed)  # raises before any work unless it is a seed
     named = models.named_models(everyone, model)
-    humans = everyone.without_raters(named) if named else everyone
+    humans = everyone.exclude_raters(named) if named else everyone
     listed = None if distance is None else [get_distance(distance)]
     one = Scorer(humans).distances(get_coefficient(coefficient), listed)[0]
     main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]

@@ -18,7 +18,7 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
-from setagree.study.labels import Blank, Case, Missing
+from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.reading import Duplicates, Plan, Predictions, Reading
 from setagree.study.sampling import Sizes, warn_ignored
 from setagree.study.unit_columns import OfUnits
@@ -44,7 +44,7 @@ def agreement(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
-    missing: Missing | None = None,
+    na_values: NaValues | None = None,
     duplicates: Duplicates = "error",
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
@@ -101,7 +101,7 @@ def agreement(
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
-    missing : collection of text or numbers, optional
+    na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
         such an answer, too.

@@ -18,7 +18,7 @@ from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects,
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
 from setagree.study.frames import Frame, listed_columns
-from setagree.study.labels import Blank, Case, Missing
+from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.ordering import in_order
 from setagree.study.reading import (
     ANSWER_KINDS,
@@ -146,7 +146,7 @@ class Annotations(ReadOnlyArrays):
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
-        missing: Missing | None = None,
+        na_values: NaValues | None = None,
         duplicates: Duplicates = "error",
         order_by: str | None = None,
         unit_columns: list[str] | None = None,
@@ -183,7 +183,7 @@ class Annotations(ReadOnlyArrays):
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
         codebook : collection of labels, optional
             The labels that may occur.
-        missing : collection of text or numbers, optional
+        na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one
             label is such an answer, too.
@@ -249,7 +249,7 @@ class Annotations(ReadOnlyArrays):
             blank=blank,
             case=case,
             codebook=codebook,
-            missing=missing,
+            na_values=na_values,
             duplicates=duplicates,
             order_by=order_by,
             unit_columns=unit_columns,
@@ -282,7 +282,7 @@ class Annotations(ReadOnlyArrays):
         check_roles([*named, *((role, name) for name in answers)])
         data = data if reading.order_by is None else in_order(data, reading)
         if reading.degree is not None:
-            as_read = replace(reading, missing=None)  # which was said of the rows
+            as_read = replace(reading, na_values=None)  # which was said of the rows
             study = replace(assemble(cls, from_degrees(data, reading), as_read), reading=reading)
         else:
             long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
@@ -304,7 +304,7 @@ class Annotations(ReadOnlyArrays):
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
-        missing: Missing | None = None,
+        na_values: NaValues | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of a table with one row per unit and one column per rater.
@@ -335,7 +335,7 @@ class Annotations(ReadOnlyArrays):
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
         codebook : collection of labels, optional
             The labels that may occur.
-        missing : collection of text or numbers, optional
+        na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one
             label is such an answer, too.
@@ -359,7 +359,7 @@ class Annotations(ReadOnlyArrays):
         """
         long = layouts.from_wide(data, unit, raters)
         cells = Reading(
-            label_sep=label_sep, blank=blank, case=case, codebook=codebook, missing=missing
+            label_sep=label_sep, blank=blank, case=case, codebook=codebook, na_values=na_values
         )
         reading = replace(cells, kind=kind, duplicates=duplicates)
         return assemble(cls, long, reading)
@@ -416,7 +416,7 @@ class Annotations(ReadOnlyArrays):
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
-        missing: Missing | None = None,
+        na_values: NaValues | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of (rater, unit, answer) triples, NLTK's order.
@@ -441,7 +441,7 @@ class Annotations(ReadOnlyArrays):
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
         codebook : collection of labels, optional
             The labels that may occur.
-        missing : collection of text or numbers, optional
+        na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one
             label is such an answer, too.
@@ -457,7 +457,7 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 3 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         cells = Reading(
-            label_sep=label_sep, blank=blank, case=case, codebook=codebook, missing=missing
+            label_sep=label_sep, blank=blank, case=case, codebook=codebook, na_values=na_values
         )
         reading = replace(cells, kind=kind, duplicates=duplicates)
         return assemble(cls, layouts.from_triples(triples), reading)
@@ -504,5 +504,5 @@ class Annotations(ReadOnlyArrays):
     units_frame = property(unit_columns.units_frame)
     with_raters, raters_frame = rater_columns.with_raters, property(rater_columns.raters_frame)
     statuses = property(statuses)
-    take, without_raters = parts.take, parts.without_raters
+    take, exclude_raters = parts.take, parts.exclude_raters
     with_used_values, with_answers = parts.with_used_values, parts.with_answers

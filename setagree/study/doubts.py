@@ -250,7 +250,7 @@ def warn_markers(
             warn(
                 f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
                 "it means 'no label applies', write [] in these cells, the empty set; if it means "
-                f"'no annotation', say {option('missing', spelled)}.",
+                f"'no annotation', say {option('na_values', spelled)}.",
                 MissingMarkerWarning,
             )
     n, spelled = (0, []) if MARKERS.isdisjoint(seen) else _said(MARKERS, codes, cells, times)
@@ -258,7 +258,7 @@ def warn_markers(
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
             f"{listing(spelled, limit=_MOST)}; if they do, say "
-            f"{option('missing', spelled[:_MOST])}.",
+            f"{option('na_values', spelled[:_MOST])}.",
             MissingMarkerWarning,
         )
 
@@ -288,7 +288,7 @@ def warn_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
     """Warn of markers of no annotation that nobody gave, and of cells that have their parts."""
     if not markers:
         return
-    said = f"No answer is {listing(markers)}, which {option('missing')} names."
+    said = f"No answer is {listing(markers)}, which {option('na_values')} names."
     parts = {tuple(_WORDS.findall(one)): one for one in markers if isinstance(one, str)}
     for cell in cells:
         words = tuple(_WORDS.findall(cell) if isinstance(cell, str) else ())

@@ -34,7 +34,7 @@ from setagree.wording.label_sets import Degrees, Label, LabelSet, check_sep, sor
 
 Blank: TypeAlias = Literal["missing", "empty", "error"]
 Case: TypeAlias = Literal["keep", "lower"]
-Missing: TypeAlias = Collection[str | float]
+NaValues: TypeAlias = Collection[str | float]
 
 EMPTY: LabelSet = frozenset()
 BLANKS, CASES = ("missing", "empty", "error"), ("keep", "lower")
@@ -64,7 +64,7 @@ class LabelSyntax:
         Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
     codebook : collection of labels, optional
         The labels that may occur. Its order names the columns of one-hot rows.
-    missing : collection of text or numbers, optional
+    na_values : collection of text or numbers, optional
         The answers that mean no annotation, whatever `blank` says.
     """
 
@@ -72,7 +72,7 @@ class LabelSyntax:
     blank: Blank = "missing"
     case: Case = "keep"
     codebook: Collection[Label] | None = None
-    missing: Missing | None = None
+    na_values: NaValues | None = None
     allowed: tuple[Label, ...] | None = field(init=False, repr=False, default=None)
     markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
@@ -85,8 +85,8 @@ class LabelSyntax:
                 check_choice(name, asked, options)
         if self.codebook is not None:
             object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
-        if self.missing is not None:
-            object.__setattr__(self, "markers", _read_missing(self.missing))
+        if self.na_values is not None:
+            object.__setattr__(self, "markers", _read_na_values(self.na_values))
 
 
 def _read_codebook(codebook: Iterable[object], case: Case) -> tuple[Label, ...]:
@@ -97,14 +97,14 @@ def _read_codebook(codebook: Iterable[object], case: Case) -> tuple[Label, ...]:
         raise OptionError(f"codebook: {error}") from error
 
 
-def _read_missing(missing: Iterable[Any]) -> tuple[str | float, ...]:
-    check_list("missing", missing, "answers")
-    listed = [one.strip() if isinstance(one, str) else one for one in missing]
+def _read_na_values(na_values: Iterable[Any]) -> tuple[str | float, ...]:
+    check_list("na_values", na_values, "answers")
+    listed = [one.strip() if isinstance(one, str) else one for one in na_values]
     for one in listed:
-        check_text(one, f"{option('missing')}: the answer", OptionError)
+        check_text(one, f"{option('na_values')}: the answer", OptionError)
         if not isinstance(one, str | int | float) or one == "":
             raise OptionError(
-                f"{option('missing')} has {shorten(one)}; it names answers, as text or numbers. "
+                f"{option('na_values')} has {shorten(one)}; it names answers, as text or numbers. "
                 f"What a blank cell means is said with {option('blank')}."
             )
     return tuple(dict.fromkeys(listed))

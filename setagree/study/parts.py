@@ -63,7 +63,7 @@ def with_answers(study: Annotations, rewrite: Callable[[Any], Value]) -> Annotat
 
 
 @public
-def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
+def exclude_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     """Return the annotations of all raters but these, as if these had never answered.
 
     Values that nobody else gave are forgotten; units that nobody else has are unanswered. A rater
@@ -78,7 +78,7 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     --------
     >>> from setagree import Annotations
     >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
-    >>> study.without_raters(["bob"])
+    >>> study.exclude_raters(["bob"])
     <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
     """
     check_list("raters", raters, "raters")
@@ -100,7 +100,7 @@ def without_raters(study: Annotations, raters: Sequence[object]) -> Annotations:
     if (left := study.unobserved) is not None:
         left = left[~left["rater"].isin(names)].reset_index(drop=True)
         part = replace(part, unobserved=left)
-    more = None if study.with_queued is None else study.with_queued.without_raters(raters)
+    more = None if study.with_queued is None else study.with_queued.exclude_raters(raters)
     return replace(part, with_queued=more, repeats=_without(study.repeats, names))
 
 

@@ -19,7 +19,7 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.study.labels import Blank, Case, LabelSyntax, Missing
+from setagree.study.labels import Blank, Case, LabelSyntax, NaValues
 from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
 
@@ -70,7 +70,7 @@ class Reading:
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, optional
         The labels that may occur.
-    missing : collection of text or numbers, optional
+    na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
         such an answer, too.
@@ -175,7 +175,7 @@ class Reading:
     blank: Blank | None = None
     case: Case = "keep"
     codebook: Collection[Label] | None = None
-    missing: Missing | None = None
+    na_values: NaValues | None = None
     duplicates: Duplicates = "error"
     order_by: str | None = None
     encoding: str = "utf-8"
@@ -296,12 +296,12 @@ class Reading:
     @cached_property
     def syntax(self) -> LabelSyntax:
         """Syntax of label cells; blank cells are missing by default."""
-        options = (self.label_sep, self.blank, self.codebook, self.missing)
+        options = (self.label_sep, self.blank, self.codebook, self.na_values)
         if self.case is Reading.case and all(option is None for option in options):
             return _DEFAULT_SYNTAX  # which was checked once
         label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
-        return LabelSyntax(label_sep, blank, self.case, self.codebook, self.missing)
+        return LabelSyntax(label_sep, blank, self.case, self.codebook, self.na_values)
 
     @cached_property
     def condition(self) -> Where | None:

@@ -74,7 +74,7 @@ def code_scalars(
         raise DataError(
             f"{place(row)}: {shorten(cells[codes[row]])} is not a number, which "
             f"{option('kind', 'number')} asks for; say {option('kind', 'category')}, or list in "
-            f"{option('missing')} what means no answer."
+            f"{option('na_values')} what means no answer."
         )
     is_number = kind != "category" and not any(no_number)
     _check_infinite(numbers, codes, cells, place, spelled=is_number)

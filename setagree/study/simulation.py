@@ -82,9 +82,7 @@ def simulate(
     keys = np.stack([_answer(truth, p, s[g], b[g], rng) for g in range(n_raters)], axis=1)
     present = rng.random((n_units, n_raters)) >= missing
     if not present.any():
-        raise OptionError(
-            f"{option('missing', missing)} left no annotation of {counted(n_units, 'unit')}."
-        )
+        raise OptionError(f"missing={missing} left no annotation of {counted(n_units, 'unit')}.")
     return _study(keys, present, names)
 
 

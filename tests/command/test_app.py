@@ -226,10 +226,10 @@ class TestScore:
         assert "not in the codebook" in refusal("score", *other)
 
     @pytest.mark.parametrize("blank", ["empty", "missing", "error"])
-    @pytest.mark.parametrize("words", [["NA,n/a"], ["n/a", "--missing", "NA"]])
+    @pytest.mark.parametrize("words", [["NA,n/a"], ["n/a", "--na-values", "NA"]])
     @pytest.mark.parametrize("layout", ["long", "wide", "value"])
     def test_missing_answers(self, blank, words, layout):
-        """--missing takes answers for no annotation, whatever --blank makes of blank ones.
+        """--na-values takes answers for no annotation, whatever --blank makes of blank ones.
 
         The table is the one in which those rows are absent, and the warning about markers is gone.
         """
@@ -245,7 +245,7 @@ class TestScore:
             wide = ["unit,a,b", *(f"{k},{answers[2 * k]},{answers[2 * k + 1]}" for k in range(5))]
             Path("marked.csv").write_text("\n".join(wide) + "\n")
             options += ["--wide", "--raters", "a,b"] if blank == "error" else ["--wide"]
-        result = invoke("score", "marked.csv", *options, "--missing", *words)
+        result = invoke("score", "marked.csv", *options, "--na-values", *words)
         assert result.stdout.split() == expected.split()
         assert "Warning" not in result.stderr
 
@@ -253,20 +253,20 @@ class TestScore:
         Path("marked.csv").write_text(LONG.replace("d2,ann,fear", "d2,ann,n/a"))
         result = invoke("score", "marked.csv", "--blank", "empty")
         assert (
-            "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, say --missing"
+            "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, say --na-values"
             in (result.stderr)
         )
         Path("marked.csv").write_text(
             LONG.replace("d2,ann,fear", "d2,ann,n/a").replace("fear", "?")
         )
         result = invoke("score", "marked.csv", "--blank", "empty")
-        assert "if they do, say --missing 'n/a,?'." in result.stderr
+        assert "if they do, say --na-values 'n/a,?'." in result.stderr
 
     def test_missing_that_is_not_there(self):
-        result = invoke("score", "long.csv", "--blank", "empty", "--missing", "NA,n/a")
+        result = invoke("score", "long.csv", "--blank", "empty", "--na-values", "NA,n/a")
         assert (result.exit_code, result.stdout) == (0, ok("score", "long.csv", "--blank", "empty"))
-        assert "No answer is 'NA', 'n/a', which --missing names." in result.stderr
-        assert "--missing names answers" in refusal("score", "long.csv", "--missing", " ")
+        assert "No answer is 'NA', 'n/a', which --na-values names." in result.stderr
+        assert "--na-values names answers" in refusal("score", "long.csv", "--na-values", " ")
 
     @pytest.mark.parametrize("listed", ["joys,anger", "codes.txt"])
     def test_outside_the_codebook(self, listed):
@@ -546,8 +546,8 @@ class TestRefusals:
             (["score", "long.csv", "--conf-level", ".9"], "--conf-level is called --level. See"),
             (["score", "long.csv", "--from", "prodigy"], "--from is called --tool. See"),
             (["score"], "Missing argument 'FILE'"),
-            (["monitor", "long.csv"], "Missing option '--at'. Missing option '--threshold'."),
-            (["monitor", "--threshold", "0.8"], "argument 'FILE'. Missing option '--at'. See"),
+            (["monitor", "long.csv"], "Missing option '--batch'. Missing option '--threshold'."),
+            (["monitor", "--threshold", "0.8"], "argument 'FILE'. Missing option '--batch'. See"),
             (["score", "long.csv", "--level", "x"], "--level"),
             (["score", "long.csv", "--unit"], "--unit"),
         ],

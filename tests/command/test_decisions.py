@@ -31,9 +31,9 @@ def study(tmp_path, monkeypatch):
     [
         (["next", "study.csv", "--budget", 3], lambda study: sa.next_ratings(study, budget=3)),
         (
-            ["monitor", "study.csv", "--at", "batch", "--threshold", 0.3],
+            ["monitor", "study.csv", "--batch", "batch", "--threshold", 0.3],
             lambda study: sa.monitor(
-                study, at={u: f"b{int(u[1:]) // 30}" for u in study.units}, threshold=0.3
+                study, batch={u: f"b{int(u[1:]) // 30}" for u in study.units}, threshold=0.3
             ),
         ),
         (["components", "study.csv"], sa.variance_components),
@@ -122,25 +122,27 @@ def test_a_queue_of_an_export_is_read_with_the_converted_ratings(study):
 
 def test_monitor_reads_the_column_of_batches(study):
     at = {unit: f"b{int(unit[1:]) // 30}" for unit in study.units}
-    expected = sa.monitor(study, at=at, threshold=0.6)
-    found = rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6)
+    expected = sa.monitor(study, batch=at, threshold=0.6)
+    found = rows("monitor", "study.csv", "--batch", "batch", "--threshold", 0.6)
     assert [row["n_units"] for row in found] == expected.frame["n_units"].tolist()
-    shown = " ".join(ok("monitor", "study.csv", "--at", "batch", "--threshold", 0.6).split())
+    shown = " ".join(ok("monitor", "study.csv", "--batch", "batch", "--threshold", 0.6).split())
     assert expected.verdict in shown
     assert "anytime-valid" in shown
-    planned = rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, "--looks", "50,99")
+    planned = rows(
+        "monitor", "study.csv", "--batch", "batch", "--threshold", 0.6, "--looks", "50,99"
+    )
     assert [row["n_units"] for row in planned] == [50, 99]
     one = ("--looks", "4", "--max-units", 100)
-    assert len(rows("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, *one)) == 4
+    assert len(rows("monitor", "study.csv", "--batch", "batch", "--threshold", 0.6, *one)) == 4
 
 
 def test_monitor_refuses_in_the_words_of_the_command(study):
-    said = refusal("monitor", "study.csv", "--at", "week", "--threshold", 0.6)
+    said = refusal("monitor", "study.csv", "--batch", "week", "--threshold", 0.6)
     assert "week" in said
     assert "--threshold 2.0 must be" in refusal(
-        "monitor", "study.csv", "--at", "batch", "--threshold", 2
+        "monitor", "study.csv", "--batch", "batch", "--threshold", 2
     )
-    few = ("monitor", "study.csv", "--at", "batch", "--threshold", 0.6, "--looks")
+    few = ("monitor", "study.csv", "--batch", "batch", "--threshold", 0.6, "--looks")
     assert "--looks 4 needs --max-units" in refusal(*few, "4")
     assert "must be whole numbers" in refusal(*few, "a,b")
 
@@ -163,7 +165,7 @@ def test_repeats_are_kept_apart(study):
     assert "Raters agree with themselves by 1.0000" in " ".join(result.stdout.split())
     assert "drop --duplicates last" in refusal("repeats", "again.csv", "--duplicates", "last")
     assert "--duplicates 'repeats'" in refusal("repeats", "study.csv")
-    alone = rows("repeats", "again.csv", "--without", "r1")
+    alone = rows("repeats", "again.csv", "--exclude-raters", "r1")
     assert "r1" not in {row["rater"] for row in alone}
     assert "'repeats' shows how far raters agree with themselves" in refusal("score", "again.csv")
 

@@ -67,7 +67,7 @@ def test_two_way_intervals_say_their_own_degrees_of_freedom(words):
 
 
 def test_two_raters_are_no_sample():
-    words = ("study.csv", "--without", "r1", "--without", "r2", "--over", "both")
+    words = ("study.csv", "--exclude-raters", "r1", "--exclude-raters", "r2", "--over", "both")
     said = " ".join(ok("score", *words).split())
     assert "2 raters cannot show how other raters would agree; three could." in said
     assert "degrees of freedom" not in said
@@ -79,7 +79,7 @@ def test_a_plan_says_whom_it_is_about():
 
 
 def test_rounds_that_share_clusters(study):
-    words = ("compare", *CLUSTERED, "--group", "half")
+    words = ("compare", *CLUSTERED, "--by", "half")
     result = invoke(*words)
     assert "12 clusters have units in more than one of them" in result.stderr
     assert "use --design 'same_units' if clusters of one name are the same" in result.stderr
@@ -131,7 +131,7 @@ def test_plan():
 def test_pages(command, folder):
     """Diagnoses and reports are clustered, groups among them."""
     name = "out.md" if command == "report" else "out.txt"
-    words = (command, *CLUSTERED, "--group", "half", "--output", name, "--seed", "1")
+    words = (command, *CLUSTERED, "--by", "half", "--output", name, "--seed", "1")
     ok(*words)
     written = " ".join((folder / name).read_text(encoding="utf-8").split())
     assert ", 12 clusters)" in written
@@ -254,10 +254,10 @@ def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
     sized = study.sampled(strata=part, population_size={"a": 400, "b": 90})
     expected = sa.by_group(sized, half, n_resamples=99, rng=1)["estimate"]
     given = ("--strata", "part", "--population-size", "a=400,b=90", "--seed", 1)
-    shown = ok("diagnose", "s.csv", *given, "--group", "half")
+    shown = ok("diagnose", "s.csv", *given, "--by", "half")
     assert all(f"{x:.3f}" in shown for x in expected)
     windows = sa.over_time(sized, half, window=1)["estimate"]
-    shown = ok("diagnose", "s.csv", *given, "--over-time", "half", "--window", 1)
+    shown = ok("diagnose", "s.csv", *given, "--time", "half", "--window", 1)
     assert all(f"{x:.4f}" in shown for x in windows)
 
 
@@ -406,10 +406,10 @@ def test_clusters_that_count(study):
     "option", [["--strata", "part"], ["--population-size", "90"]], ids=lambda words: words[0]
 )
 def test_groups_of_a_sample_are_compared_by_diagnose(option):
-    said = refusal("compare", "study.csv", "--group", "half", *option)
+    said = refusal("compare", "study.csv", "--by", "half", *option)
     assert f"{option[0]} is about the whole sample" in said
-    assert "use setagree diagnose FILE --group 'half'" in said
-    assert "GROUPS" in ok("diagnose", "study.csv", "--group", "half", *option, "--resamples", 19)
+    assert "use setagree diagnose FILE --by 'half'" in said
+    assert "GROUPS" in ok("diagnose", "study.csv", "--by", "half", *option, "--resamples", 19)
 
 
 def test_rows_without_a_group_are_left_out_by_both_commands(folder):
@@ -421,6 +421,6 @@ def test_rows_without_a_group_are_left_out_by_both_commands(folder):
     with (folder / "gaps.csv").open("w", newline="") as file:
         csv.writer(file).writerows(cells)
     for words in (("compare",), ("diagnose", "--resamples", "19")):
-        result = invoke(words[0], "gaps.csv", "--group", "half", *words[1:])
+        result = invoke(words[0], "gaps.csv", "--by", "half", *words[1:])
         assert result.exit_code == 0
         assert "3 rows with nothing in column 'half' left out." in result.stderr

@@ -385,16 +385,16 @@ class TestCompare:
         Path("rounds.csv").write_text("\n".join([*lines, "z,r1,a,"]))
         for name, text in (("one.csv", one), ("two.csv", two)):
             Path(name).write_text("\n".join(text))
-        found = rows("compare", "rounds.csv", "--group", "a round")[0]
+        found = rows("compare", "rounds.csv", "--by", "a round")[0]
         expected = rows("compare", "one.csv", "two.csv")[0]
         assert (found.pop("first_file"), found.pop("second_file")) == names
         assert found == {name: x for name, x in expected.items() if not name.endswith("_file")}
-        result = invoke("compare", "rounds.csv", "--group", "a round")
+        result = invoke("compare", "rounds.csv", "--by", "a round")
         assert "1 row with nothing in column 'a round' left out" in result.stderr
         assert "drops" not in result.stderr
         for words, said in (
-            (["rounds.csv", "--group", "a rund"], "Did you mean 'a round'?"),
-            (["rounds.csv", "--group", "unit"], "already used as the unit"),
+            (["rounds.csv", "--by", "a rund"], "Did you mean 'a round'?"),
+            (["rounds.csv", "--by", "unit"], "already used as the unit"),
         ):
             assert said in refusal("compare", *words)
 
@@ -402,7 +402,7 @@ class TestCompare:
         for name, units in (("one.csv", "abcdef"), ("two.csv", "ghijklmno")):
             Path(name).write_text(shares(*units))
         expected = rows("compare", "one.csv", "two.csv", "--where", "unit != b")[0]
-        words = ("compare", "one.csv", "two.csv", "--filename-column", "file", "--group", "file")
+        words = ("compare", "one.csv", "two.csv", "--filename-column", "file", "--by", "file")
         assert rows(*words, "--where", "unit != b")[0] == expected
         result = invoke(*words, "--where", "unit != b")
         assert result.stderr.count("drops") == 1
@@ -421,7 +421,7 @@ class TestCompare:
         alphas = [rows("score", name, "-d", "masi")[0] for name in ("one.csv", "two.csv")]
         first, second = (row["estimate"] for row in alphas)
         assert first != second
-        found = rows("compare", "rounds.csv", "--group", "version")[0]
+        found = rows("compare", "rounds.csv", "--by", "version")[0]
         assert (found["first_file"], found["second_file"]) == names
         assert found["difference"] == pytest.approx(first - second, abs=1e-12)
         groups = sa.by_group("rounds.csv", "version", n_resamples=99, rng=1)
@@ -431,9 +431,9 @@ class TestCompare:
     def test_times_are_no_rounds(self):
         times = [f"u{k},{rater},a,10:{k}" for k in range(51) for rater in ("ann", "ben")]
         Path("times.csv").write_text("\n".join(["unit,rater,labels,time", *times]))
-        said = refusal("compare", "times.csv", "--group", "time")
-        assert "--group 'time': 51 groups; at most 50 are compared, each with each." in said
-        assert "setagree diagnose FILE --over-time 'time'" in said
+        said = refusal("compare", "times.csv", "--by", "time")
+        assert "--by 'time': 51 groups; at most 50 are compared, each with each." in said
+        assert "setagree diagnose FILE --time 'time'" in said
 
     def test_independent_files(self):
         Path("one.csv").write_text(shares(*"abcdef"))
@@ -730,7 +730,7 @@ class TestPlan:
         words = ["plan", "walk.csv", *WIDE, "--ratings", "2,3,5"]
         found = rows(*words, "--seed", "1")
         assert [row["basis"] for row in found] == ["raters left out", "pilot", "extended"]
-        expected = sa.plan(sa.krippendorff_alpha(walk), raters=[2, 3, 5], rng=1).to_frame()
+        expected = sa.plan(sa.krippendorff_alpha(walk), n_raters=[2, 3, 5], rng=1).to_frame()
         assert [row["n_units"] for row in found] == expected["n_units"].tolist()
         text = " ".join(ok(*words).split())
         assert "raters left out: the mean of what the pilot gives" in text
@@ -742,14 +742,14 @@ class TestPlan:
             (["--half-width", "0.1", "--assurance", "0.8"], {"half_width": 0.1, "assurance": 0.8}),
             (["--at-least", "0.1", "--power", "0.9"], {"at_least": 0.1, "power": 0.9}),
             (["--power", "0.9"], {"power": 0.9}),
-            (["--units", "50,90", "--at-least", "0.1"], {"units": [50, 90], "at_least": 0.1}),
+            (["--units", "50,90", "--at-least", "0.1"], {"n_units": [50, 90], "at_least": 0.1}),
             (
                 ["--budget", "500", "--cost-unit", "1", "--cost-rating", "0.5"],
                 {"budget": 500, "per_unit": 1, "per_rating": 0.5},
             ),
             (
                 ["--half-width", "0.1", "--cost-rating", "2", "--ratings", "2,3"],
-                {"half_width": 0.1, "per_rating": 2, "raters": [2, 3]},
+                {"half_width": 0.1, "per_rating": 2, "n_raters": [2, 3]},
             ),
         ],
         ids=lambda x: " ".join(x) if isinstance(x, list) else "",

@@ -85,7 +85,16 @@ class TestScore:
         )
         Path("odd.csv").write_text(text, encoding="latin-1")
         words = ["score", "odd.csv", "--unit", "doc", "--rater", "who", "--labels", "tags"]
-        words += ["--label-sep", ";", "--case", "lower", "--missing", "n/a", "--codebook", "a,b,c"]
+        words += [
+            "--label-sep",
+            ";",
+            "--case",
+            "lower",
+            "--na-values",
+            "n/a",
+            "--codebook",
+            "a,b,c",
+        ]
         words += ["--blank", "empty", "--encoding", "latin-1", "--level", "0.9", "-c", "gwet_ac"]
         assert same(words, LARGE)["n_ratings"].item() == 9
 
@@ -150,7 +159,7 @@ class TestRefusals:
             (["--wide", "--raters", "r1"], "--wide is for files that are read into memory"),
             (["--raters", "r1"], "--raters makes sense only with --wide"),
             (["--kind", "value"], "--kind makes sense only with --wide"),
-            (["--without", "r1"], "--without is for files"),
+            (["--exclude-raters", "r1"], "--exclude-raters is for files"),
             (["--delimiter", ";"], "--delimiter is for files"),
             (["--question", "q"], "--question is for files"),
             (["--roster", "r"], "--roster is for files"),

@@ -244,12 +244,12 @@ class TestDescriptors:
             f"{u},{r},{'x' if (u * k) % 3 else 'y'},{'pq'[u % 2]}\n"
             for u in range(12) for k, r in enumerate("abc")
         ))  # fmt: skip
-        code, printed, _ = shell("cat g.csv | $S compare - --group batch")
+        code, printed, _ = shell("cat g.csv | $S compare - --by batch")
         assert code == 0
         assert "p - q" in printed
-        code, _, said = shell("cat g.csv | $S diagnose - --group batch")
+        code, _, said = shell("cat g.csv | $S diagnose - --by batch")
         assert code == 2
-        assert "--group reads the data twice, and standard input once; save a file." in said
+        assert "--by reads the data twice, and standard input once; save a file." in said
 
     @pytest.mark.slow
     def test_all_of_them(self):
@@ -398,8 +398,8 @@ def test_groups_and_times_read_nulls_as_the_study_does(blank):
     ]
     frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "batch"]).assign(day=0)
     frame.to_parquet("nulls.parquet")
-    words = ["nulls.parquet", "--without", "gold", "--blank", blank]
-    said = ok("diagnose", *words, "--group", "batch", "--over-time", "day", "--window", 9,
+    words = ["nulls.parquet", "--exclude-raters", "gold", "--blank", blank]
+    said = ok("diagnose", *words, "--by", "batch", "--time", "day", "--window", 9,
               "--resamples", 19, "--seed", 1)  # fmt: skip
     groups = said.partition("\nGROUPS\n")[2].partition("\n\n")[0]
     assert re.search(r" 6 +2 +12\b", groups)
@@ -476,8 +476,8 @@ class TestWhatIsWritten:
         assert Path("long.md").read_text().startswith("| unit |")
 
     def test_consensus_says_what_it_wrote(self):
-        frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--without", "c"))
-        result = invoke("consensus", "long.csv", *BLANK, "--without", "c", "-o", "gold.csv")
+        frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--exclude-raters", "c"))
+        result = invoke("consensus", "long.csv", *BLANK, "--exclude-raters", "c", "-o", "gold.csv")
         n = int(frame["adjudicate"].sum())
         assert f"Written: gold.csv (12 units, {n} to look at again)" in result.stderr
         assert 0 < n < 12
@@ -497,7 +497,7 @@ class TestSpelling:
         said = refusal("score", "units=3.csv", "--codebook", "joy,blank=c")
         assert "label 'blank=b' is not in the codebook" in said
         assert "'missing=x'" in refusal("score", "units=3.csv", "--unit", "missing=x")
-        assert "'raters=b'" in refusal("score", "units=3.csv", "--without", "raters=b")
+        assert "'raters=b'" in refusal("score", "units=3.csv", "--exclude-raters", "raters=b")
         assert "'units=3.csv' is the input" in refusal("score", "units=3.csv", "-o", "units=3.csv")
 
     @pytest.mark.parametrize(

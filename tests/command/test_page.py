@@ -330,7 +330,7 @@ class TestSession:
     def test_changes(self, session):
         """Raters left out and labels merged are what `what_if` tries, and how far they move it."""
         study = sa.read(STUDY, blank="empty")
-        tried = sa.what_if(study, merge=[["fear", "anger"]], drop_raters=["ben"])
+        tried = sa.what_if(study, merge=[["fear", "anger"]], exclude_raters=["ben"])
         tried = tried.set_index("action")["estimate"]
         labels, raters = [*study.labels], study.raters.tolist()
         merged = [[labels.index("fear"), labels.index("anger")]]

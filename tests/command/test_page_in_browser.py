@@ -258,7 +258,7 @@ def test_from_a_file_to_the_report(context, tmp_path):
         close(results(page), sa.agreement(study, distance="jaccard"))
         page.get_by_role("checkbox", name="ben").uncheck()
         settled(page)
-        close(results(page), sa.agreement(study.without_raters(["ben"]), distance="jaccard"))
+        close(results(page), sa.agreement(study.exclude_raters(["ben"]), distance="jaccard"))
         assert "the changes move it by" in page.locator("#moved").inner_text()
         page.get_by_role("checkbox", name="ben").press("Space")
         page.locator("#from").select_option(label="fear")

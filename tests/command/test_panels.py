@@ -340,7 +340,10 @@ class TestConsensus:
         blank = ["--blank", "empty"]
         assert rows("consensus", "small.csv", *blank, "--ties", "plurality")[2]["labels"] == "a, b"
         assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
-        assert rows("consensus", "small.csv", *blank, "--without", "ann,ben")[0]["labels"] == "a"
+        assert (
+            rows("consensus", "small.csv", *blank, "--exclude-raters", "ann,ben")[0]["labels"]
+            == "a"
+        )
         low = rows("consensus", "small.csv", *blank, "--adjudicate-below", "0.7")[0]
         assert low["reason"] == "low confidence"
 
@@ -355,8 +358,8 @@ class TestConsensus:
         [
             (["--method", "majority"], "--method 'majority' is unknown"),
             (["--threshold", "2"], "--threshold 2.0 must be above 0"),
-            (["--without", "bob"], "rater 'bob' gave no answer"),
-            (["--without", "ann,ben,cem"], "nobody is left"),
+            (["--exclude-raters", "bob"], "rater 'bob' gave no answer"),
+            (["--exclude-raters", "ann,ben,cem"], "nobody is left"),
             (["-d", "masi"], "'label_majority' uses none"),
             (["-o", "small.csv"], "is the input; it is never changed"),
         ],

@@ -89,7 +89,7 @@ class TestWithout:
         ],
     )
     def test_like_a_file_without_the_rows(self, words):
-        left_out = ok(words[0], "long.csv", *words[1:], *BLANK, "--without", "c")
+        left_out = ok(words[0], "long.csv", *words[1:], *BLANK, "--exclude-raters", "c")
         expected = ok(words[0], "two.csv", *words[1:], *BLANK)
         assert left_out == expected.replace("two.csv", "long.csv")
 
@@ -99,19 +99,21 @@ class TestWithout:
         people = pd.DataFrame(RAW, columns=["doc", "who", "tags"])
         more = [people.assign(who=people["who"] + k) for k in ("", "1")]
         pd.concat(more).to_csv("six.csv", index=False)
-        found = rows("panel", "six.csv", *words, "--without", "c1", "--without", "b1")
+        found = rows("panel", "six.csv", *words, "--exclude-raters", "c1", "--exclude-raters", "b1")
         assert [row["human"] for row in found] == ["b", "c", "a1"]
 
     def test_note(self):
         """The ratings left out are counted, and units that nobody else rated."""
         with Path("long.csv").open("a") as file:
             file.write("t99,c,joy\n")
-        result = invoke("score", "long.csv", *BLANK, "--without", "c")
-        assert "Left out: 13 ratings and 1 unit that nobody else rated (--without)." in (
+        result = invoke("score", "long.csv", *BLANK, "--exclude-raters", "c")
+        assert "Left out: 13 ratings and 1 unit that nobody else rated (--exclude-raters)." in (
             result.stderr
         )
         assert "12 units, 2 raters, 24 ratings" in result.stdout
-        assert "rater 'C' gave no answer" in refusal("score", "long.csv", *BLANK, "--without", "C")
+        assert "rater 'C' gave no answer" in refusal(
+            "score", "long.csv", *BLANK, "--exclude-raters", "C"
+        )
 
 
 class TestPeopleInRows:
@@ -161,7 +163,7 @@ class TestPeopleInRows:
 
 
 class TestOverTime:
-    WORDS = ("diagnose", "dated.csv", *BLANK, "--resamples", "9", "--seed", "1", "--over-time")
+    WORDS = ("diagnose", "dated.csv", *BLANK, "--resamples", "9", "--seed", "1", "--time")
 
     def dated(self, **columns):
         """Write the table with further columns, and return it."""
@@ -169,7 +171,7 @@ class TestOverTime:
         frame.to_csv("dated.csv", index=False)
         return frame
 
-    @pytest.mark.parametrize("without", [[], ["--without", "c"]])
+    @pytest.mark.parametrize("without", [[], ["--exclude-raters", "c"]])
     def test_dates(self, without):
         """The windows are those of `over_time`, without the raters who do not count."""
         days = pd.to_datetime("2026-03-01") + pd.to_timedelta([k // 3 for k in range(36)], unit="D")
@@ -194,7 +196,7 @@ class TestOverTime:
     @pytest.mark.parametrize(
         ("words", "part"),
         [
-            (["created"], "--over-time and --window belong together"),
+            (["created"], "--time and --window belong together"),
             (["created", "--window", "7"], "such as '7D', as the times are dates"),
             (["created", "--window", "soon"], "must be a length of time, such as '7D'"),
             (["gone", "--window", "7"], "no column 'gone'"),
@@ -210,20 +212,20 @@ class TestOverTime:
     def test_long_tables_only(self, layout):
         reading = Reading(**{layout: True})
         option = f"--{layout.replace('_', '-')}"
-        with pytest.raises(OptionError, match=f"--over-time makes sense only without {option}"):
+        with pytest.raises(OptionError, match=f"--time makes sense only without {option}"):
             time_lines("form.csv", reading, "Timestamp", "7D", {})
 
     def test_a_column_of_times_is_no_group(self):
         self.dated(created=[f"2026-03-01 10:{k:02}" for k in range(36)])
-        words = ("diagnose", "dated.csv", *BLANK, "--group", "created")
+        words = ("diagnose", "dated.csv", *BLANK, "--by", "created")
         assert "column 'created' makes 36 groups of 36 units" in refusal(*words)
-        assert "--over-time COLUMN --window 7D" in refusal(*words)
+        assert "--time COLUMN --window 7D" in refusal(*words)
 
 
 def test_missing_reaches_exports():
     line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
     Path("toy.jsonl").write_text(line % ("ann", "joy") + line % ("bob", "skip"))
-    written = ok("convert", "toy.jsonl", "--missing", "skip")
+    written = ok("convert", "toy.jsonl", "--na-values", "skip")
     assert written.splitlines() == ["unit,rater,labels", "u1,ann,joy"]
 
 

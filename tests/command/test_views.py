@@ -99,7 +99,7 @@ class TestDiagnose:
 
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_fits_the_terminal(self, file):
-        printed = on_screen("diagnose", file, *LONG[1:], "--group", "batch", "--rows", "50")
+        printed = on_screen("diagnose", file, *LONG[1:], "--by", "batch", "--rows", "50")
         assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.slow
@@ -149,8 +149,8 @@ class TestDiagnose:
         assert {row.split()[0] for row in rows[1:]} == {"joy", "fear", "anger", "calm"}
 
     def test_groups(self):
-        """--group compares the values of a column, as by_group does."""
-        printed = ok("diagnose", *LONG, "--group", "batch")
+        """--by compares the values of a column, as by_group does."""
+        printed = ok("diagnose", *LONG, "--by", "batch")
         frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
         expected = sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")).set_index(
             "group"
@@ -222,7 +222,7 @@ class TestReport:
         pytest.importorskip("matplotlib", reason="the page needs the report extra")
         from setagree.reporting.report import report
 
-        result = invoke("report", *LONG, "-o", "out.html", "--group", "batch")
+        result = invoke("report", *LONG, "-o", "out.html", "--by", "batch")
         assert (result.exit_code, result.stdout) == (0, "")
         assert re.search(r"^Written: out.html \(0.\d MB, seed 1\)$", result.stderr, re.MULTILINE)
         frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
@@ -254,7 +254,7 @@ class TestReport:
         assert not Path(file).exists()
 
     def test_how_it_was_read(self):
-        ok("report", *LONG, "-o", "y.md", "--missing", "NA,n/a", "--case", "lower")
+        ok("report", *LONG, "-o", "y.md", "--na-values", "NA,n/a", "--case", "lower")
         written = Path("y.md").read_text(encoding="utf-8")
         assert "the answers “NA” and “n/a” count as missing" in written
         assert "labels were compared in lower case" in written
@@ -284,7 +284,7 @@ class TestReport:
             (["-o", "x.html", "--format", "docx"], "--format 'docx' is unknown"),
             (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),
             (["-o", "x.md", "-c", "fleiss_kappa", "-c", "mv_alpha"], "one coefficient is"),
-            (["-o", "x.md", "--group", "bach"], "Did you mean 'batch'?"),
+            (["-o", "x.md", "--by", "bach"], "Did you mean 'batch'?"),
             (["-o", "x.md", "--seed", "-3"], "--seed -3 must be 0 or more"),
             (["-o", "x.md", "--resamples", "0"], "--resamples 0 must be"),
             (["-o", "x.md", "--level", "7"], "--level 7.0 must lie between 0 and 1"),
@@ -325,11 +325,13 @@ class TestReport:
         table = pd.DataFrame(people, columns=["unit", "rater", "labels"])
         table["panel"] = (table["rater"] < "d").map({True: "north", False: "south"})
         table.to_csv("panels.csv", index=False)
-        printed = " ".join(ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1").split())
+        printed = " ".join(ok("diagnose", "panels.csv", "--by", "panel", "--seed", "1").split())
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
         # The least p of 35 divisions does not hold beside the other claims.
         assert "The groups are not distinguishable from groups of raters formed at" in printed
-        without = ok("diagnose", "panels.csv", "--group", "panel", "--seed", "1", "--without", "g")
+        without = ok(
+            "diagnose", "panels.csv", "--by", "panel", "--seed", "1", "--exclude-raters", "g"
+        )
         assert "so few raters can be divided" in " ".join(without.split())
 
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
@@ -343,19 +345,19 @@ class TestReport:
         )
         table.to_csv("roles.csv", index=False)
         says = f"{role!r}: this column is already used as the {role}; name another."
-        assert refusal("diagnose", "roles.csv", "--group", role) == f"Error: --group {says}"
-        times = ("--over-time", role, "--window", "7D")
-        assert refusal("diagnose", "roles.csv", *times) == f"Error: --over-time {says}"
+        assert refusal("diagnose", "roles.csv", "--by", role) == f"Error: --by {says}"
+        times = ("--time", role, "--window", "7D")
+        assert refusal("diagnose", "roles.csv", *times) == f"Error: --time {says}"
         for call in (
             lambda: sa.by_group(table, by=role),
-            lambda: sa.over_time(table, at=role, window="7D"),
+            lambda: sa.over_time(table, time=role, window="7D"),
         ):
             with pytest.raises(OptionError, match=f"={says}"):
                 call()
 
     def test_group_of_a_wide_file(self):
-        words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--group", "batch"]
-        assert "--group makes sense only without --wide" in refusal("report", *words)
+        words = ["wide.csv", "--wide", *LONG[1:], "-o", "x.md", "--by", "batch"]
+        assert "--by makes sense only without --wide" in refusal("report", *words)
 
     def test_the_target_is_needed(self):
         done = script("report", "long.csv")

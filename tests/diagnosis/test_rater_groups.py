@@ -105,7 +105,7 @@ class TestInsideAndBetween:
         panels = {g: [r for r in study.raters if r[0] == g] for g in "xy"}
         found = sa.cross_replication(study, panels=panels, n_resamples=200, rng=5)
         for group, others in (("x", "y"), ("y", "x")):
-            alone = sa.krippendorff_alpha(study.without_raters(panels[others]))
+            alone = sa.krippendorff_alpha(study.exclude_raters(panels[others]))
             row = frame.loc[group]
             assert row["estimate"] == pytest.approx(alone.estimate, abs=1e-12)
             assert (row["low"], row["high"]) == pytest.approx(alone.interval(0.9))

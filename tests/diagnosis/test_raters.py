@@ -270,7 +270,7 @@ class TestByManyRaters:
         frame = sa.by_rater(study).set_index("rater")
         whole = sa.krippendorff_alpha(study)
         for rater in (*frame.index[[0, 7, -1]],):
-            rest = sa.krippendorff_alpha(study.without_raters([rater]))
+            rest = sa.krippendorff_alpha(study.exclude_raters([rater]))
             gap = sa.compare(rest, whole, design="same_units")
             assert frame.loc[rater, "estimate_without"] == pytest.approx(rest.estimate, abs=1e-12)
             assert frame.loc[rater, "difference_standard_error"] == pytest.approx(
@@ -285,7 +285,7 @@ class TestByManyRaters:
             study = sa.Annotations.from_triples(list(rows))
             frame = sa.by_rater(study)
             assert frame["difference_standard_error"].isna().all()
-            rest = sa.krippendorff_alpha(study.without_raters([0])).estimate
+            rest = sa.krippendorff_alpha(study.exclude_raters([0])).estimate
             assert frame["estimate_without"].to_numpy() == pytest.approx(rest, abs=1e-12)
 
 
@@ -312,7 +312,7 @@ class TestTooMany:
         message = r"what_if with 28,492 changes would take about .* 5,333 changes pass: name them"
         with pytest.raises(sa.SetagreeError, match=message):
             sa.what_if(study)
-        assert len(sa.what_if(study, drop_raters=study.raters[:2])) == 3
+        assert len(sa.what_if(study, exclude_raters=study.raters[:2])) == 3
 
 
 class TestByPair:
@@ -778,8 +778,8 @@ class TestWhatIf:
         frame = sa.what_if(
             study,
             merge=[["anger", "fear"]],
-            drop_labels=["joy"],
-            drop_raters=["r2"],
+            exclude_labels=["joy"],
+            exclude_raters=["r2"],
             parents=parents,
         )
         assert frame["action"].iloc[0] == "as it is"
@@ -819,7 +819,7 @@ class TestWhatIf:
         frame = sa.what_if(single, distance=known).set_index("target")
         assert "no row" in frame.loc["a", "reason"]  # without a, {b} is not in the matrix
         with pytest.raises(sa.SetagreeError, match="drop label a: "):
-            sa.what_if(single, drop_labels=["a"], distance=known)
+            sa.what_if(single, exclude_labels=["a"], distance=known)
 
     def test_a_dropped_rater_takes_values_along(self):
         rows = [("ann", u, "ab"[u % 2]) for u in range(6)] + [
@@ -828,7 +828,7 @@ class TestWhatIf:
         rows += [("cat", u, "abcdef"[u]) for u in range(6)]
         study = sa.Annotations.from_triples(rows)
         frame = sa.what_if(
-            study, drop_raters=["cat"], coefficient="brennan_prediger", distance="nominal"
+            study, exclude_raters=["cat"], coefficient="brennan_prediger", distance="nominal"
         )
         alone = sa.brennan_prediger(
             sa.Annotations.from_triples([r for r in rows if r[0] != "cat"]), distance="nominal"
@@ -838,13 +838,13 @@ class TestWhatIf:
 
     def test_undefined_as_it_is(self):
         study = study_of([[{"a"}, {"a"}], [{"a"}, {"a"}]])
-        row = sa.what_if(study, drop_labels=["a"]).iloc[0]
+        row = sa.what_if(study, exclude_labels=["a"]).iloc[0]
         assert np.isnan(row["difference"])
 
     def test_labels_that_look_alike(self):
         with pytest.warns(sa.SetagreeWarning, match="look alike"):
             study = study_of([[{1}, {"1"}], [{"1"}, {"1"}]])
-        frame = sa.what_if(study, drop_labels=[1, "1"])
+        frame = sa.what_if(study, exclude_labels=[1, "1"])
         assert set(frame["target"]) == {"", "1", "'1'"}
 
     def test_numbers(self):
@@ -863,31 +863,31 @@ class TestWhatIf:
         with pytest.raises(
             sa.SetagreeError, match=r"nobody gave the label 'ager'\. Did you mean 'anger'"
         ):
-            sa.what_if(study, drop_labels=["ager"])
+            sa.what_if(study, exclude_labels=["ager"])
         with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
             sa.what_if(study, merge=[["joy", "bliss"]])
         with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
             sa.what_if(study, merge=["joy", "fear"])
         with pytest.raises(sa.SetagreeError, match="must be a list of groups"):
             sa.what_if(study, merge=[5])
-        with pytest.raises(sa.SetagreeError, match="drop_labels='joy' must be a list"):
-            sa.what_if(study, drop_labels="joy")
-        with pytest.raises(sa.SetagreeError, match="drop_raters='r1' must be a list"):
-            sa.what_if(study, drop_raters="r1")
+        with pytest.raises(sa.SetagreeError, match="exclude_labels='joy' must be a list"):
+            sa.what_if(study, exclude_labels="joy")
+        with pytest.raises(sa.SetagreeError, match="exclude_raters='r1' must be a list"):
+            sa.what_if(study, exclude_raters="r1")
         with pytest.raises(sa.SetagreeError, match="nobody gave the label"):
-            sa.what_if(study, drop_labels=[["joy"]])
+            sa.what_if(study, exclude_labels=[["joy"]])
         with pytest.raises(sa.SetagreeError, match="no rater"):
-            sa.what_if(study, drop_raters=[["r1"]])
+            sa.what_if(study, exclude_raters=[["r1"]])
         with pytest.raises(sa.SetagreeError, match="its own ancestor"):
             sa.what_if(study, parents={"anger": "fear", "fear": "anger"})
         with pytest.raises(sa.SetagreeError, match="no rater 'r9'"):
-            sa.what_if(study, drop_raters=["r9"])
+            sa.what_if(study, exclude_raters=["r9"])
         numbers = sa.Annotations.from_triples([("x", 1, 1), ("y", 1, 2)], kind="value")
         with pytest.raises(sa.SetagreeError, match="values are scalars"):
-            sa.what_if(numbers, drop_labels=["1"])
+            sa.what_if(numbers, exclude_labels=["1"])
         alone = sa.Annotations.from_triples([("x", 1, "a"), ("x", 2, "b")])
         with pytest.raises(sa.SetagreeError, match="nothing would be left"):
-            sa.what_if(alone, drop_raters=["x"])
+            sa.what_if(alone, exclude_raters=["x"])
 
 
 def timed(numbers, dtype):

@@ -170,16 +170,18 @@ def test_a_report_takes_marked_models_out():
     [
         ("score",),
         ("consensus",),
-        ("monitor", "--filename-column", "b", "--at", "b", "--threshold=0.4"),
+        ("monitor", "--filename-column", "b", "--batch", "b", "--threshold=0.4"),
     ],
 )
 def test_models_among_the_raters_are_named(words):
     files = ("b0.json", "b1.json", "--predictions")
     done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:]])
     assert done.exit_code == 0, done.output
-    line = "The raters are 3 humans and 2 models; for the humans alone: --without gpt,owlet"
+    line = "The raters are 3 humans and 2 models; for the humans alone: --exclude-raters gpt,owlet"
     assert line in done.stderr.splitlines()
-    done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:], "--without", "gpt,owlet"])
+    done = CliRunner().invoke(
+        cli.app, [words[0], *files, *words[1:], "--exclude-raters", "gpt,owlet"]
+    )
     assert "The raters are" not in done.stderr
     done = CliRunner().invoke(cli.app, ["panel", *files])
     assert "The raters are" not in done.stderr
@@ -192,15 +194,17 @@ SEVERAL = ("b0.json", "b1.json", "--filename-column", "batch")
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 def test_the_file_is_a_column_wherever_a_column_is():
     one = sa.krippendorff_alpha(sa.read("b0.json"))
-    rows = json.loads(run("monitor", *SEVERAL, "--at", "batch", "--threshold", "0.4", "-f", "json"))
+    rows = json.loads(
+        run("monitor", *SEVERAL, "--batch", "batch", "--threshold", "0.4", "-f", "json")
+    )
     assert [(row["at"], row["n_units"]) for row in rows] == [("b0.json", 40), ("b1.json", 80)]
     assert rows[0]["estimate"] == pytest.approx(one.estimate)
     kept = ("--where", "batch == b0.json", "-c", "krippendorff_alpha", "-f", "json")
     [row] = json.loads(run("score", *SEVERAL, *kept))
     assert (row["n_units"], row["estimate"]) == (40, pytest.approx(one.estimate))
-    text = run("diagnose", *SEVERAL, "--group", "batch", "--resamples", "19")
+    text = run("diagnose", *SEVERAL, "--by", "batch", "--resamples", "19")
     assert f"b0.json  {one.estimate:.3f} (" in text[text.index("GROUPS") :]
-    run("report", *SEVERAL, "--group", "batch", "--resamples", "19", "-o", "report.md")
+    run("report", *SEVERAL, "--by", "batch", "--resamples", "19", "-o", "report.md")
     study = sa.read("b?.json", filename_column="batch", cluster="batch")
     assert study.sampling.cluster == "batch"
     lines = run("convert", *SEVERAL).splitlines()

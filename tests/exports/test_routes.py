@@ -249,7 +249,7 @@ class TestAConditionOnSeveral:
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("--at", ("monitor", "--at", "text", "--threshold", "0.5")),
+        ("--batch", ("monitor", "--batch", "text", "--threshold", "0.5")),
         ("--strata", ("score", "--strata", "answer")),
         ("--order-by", ("score", "--order-by", "_input_hash")),
         ("--queued", ("score", "--queued", "answer")),

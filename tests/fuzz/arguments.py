@@ -101,7 +101,7 @@ def targets() -> dict[str, Callable[..., Any]]:
         found[f"sa.Annotations.{name}"] = getattr(sa.Annotations, name)
     for name in ("from_counts", "from_annotations"):
         found[f"sa.Tally.{name}"] = getattr(sa.Tally, name)
-    found["sa.simulate(5, rng=1).without_raters"] = sa.simulate(5, rng=1).without_raters
+    found["sa.simulate(5, rng=1).exclude_raters"] = sa.simulate(5, rng=1).exclude_raters
     found["sa.Tally.from_annotations(study).merge"] = sa.Tally.merge
     shown = ("distance_names", "get_distance", "taxonomy", "transport", "weighted_jaccard", "masi")
     for name in (

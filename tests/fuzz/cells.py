@@ -100,7 +100,7 @@ def _options(rng: Random, shape: str) -> dict[str, Any]:
     if rng.random() < 0.2:
         options["case"] = "lower"
     if rng.random() < 0.2 and shape == "text":
-        options["missing"] = ["n/a", "99"]
+        options["na_values"] = ["n/a", "99"]
     return options
 
 
@@ -161,8 +161,8 @@ def _labels(
     as_text = table.shape == "text" or (table.shape == "object" and rng.random() < 0.5)
     if as_text and rng.random() < odd["blank"]:
         return rng.choice(BLANKS), ("blank", None)
-    if as_text and "missing" in options and rng.random() < odd["missing"]:
-        return f" {rng.choice(options['missing'])}", ("missing", None)
+    if as_text and "na_values" in options and rng.random() < odd["missing"]:
+        return f" {rng.choice(options['na_values'])}", ("missing", None)
     labels = rng.sample(few, rng.randint(0, min(3, len(few))))
     meaning = ("set", frozenset(_meant_label(one, options) for one in labels))
     if as_text:

@@ -71,10 +71,10 @@ READING = [
         ["--label-sep", ";"],
         ["--label-sep", ""],
     ),
-    *(["--blank", "empty"], ["--blank", "error"], ["--blank", "x"], ["--missing", "NA"]),
+    *(["--blank", "empty"], ["--blank", "error"], ["--blank", "x"], ["--na-values", "NA"]),
     *(["--duplicates", "first"], ["--duplicates", "union"], ["--case", "lower"]),
     *(["--codebook", "a,b,c"], ["--codebook", "codes.txt"], ["--codebook", "."]),
-    *(["--without", "ann"], ["--without", "nobody"], ["--encoding", "latin-1"]),
+    *(["--exclude-raters", "ann"], ["--exclude-raters", "nobody"], ["--encoding", "latin-1"]),
     *(["--encoding", "klingon"], ["--delimiter", ";"], ["--delimiter", "ab"], ["--unit", "none"]),
     *(["--config", "good.toml"], ["--config", "bad.toml"], ["--config", "absent.toml"]),
 ]
@@ -127,8 +127,8 @@ OPTIONS: dict[str, list[list[str]]] = {
     "coefficients": [],
 }
 OPTIONS["consensus"] += [["--method", m] for m in ("medoid", "dawid_skene", "unanimous", "x")]
-OPTIONS["diagnose"] += [["--group", "batch"], ["--over-time", "when"], ["--window", "2"]]
-OPTIONS["report"] += [["--group", "batch"]]
+OPTIONS["diagnose"] += [["--by", "batch"], ["--time", "when"], ["--window", "2"]]
+OPTIONS["report"] += [["--by", "batch"]]
 ALWAYS = {
     "test": ["--resamples", "19"],
     "diagnose": ["--resamples", "9"],

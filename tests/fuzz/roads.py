@@ -383,7 +383,7 @@ def command(columns, folder, role, options):
     words += ["--unit", "unit", "--rater", "rater", f"--{role}", "answer", "-d", "nominal"]
     words += [] if role == "value" else ["-d", "jaccard", "-d", "masi"]
     for name, option in options.items():
-        for one in option if isinstance(option, list) and name == "missing" else [option]:
+        for one in option if isinstance(option, list) and name == "na_values" else [option]:
             text = one
             if name == "codebook":
                 label_sep = options.get("label_sep", ",")

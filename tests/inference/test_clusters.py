@@ -315,7 +315,7 @@ class TestComparing:
         equal = sa.simulate(60, 4, rng=3)
         equal = equal.sampled(cluster=documents(equal, (5,) * 12))
         alpha = sa.krippendorff_alpha(equal)
-        frame = planned(alpha, units=[60]).frame
+        frame = planned(alpha, n_units=[60]).frame
         assert frame["clusters"].tolist() == [12]
         bound = sa.krippendorff_alpha(plain(equal)).standard_error
         expected = max(alpha.standard_error, bound)
@@ -333,14 +333,14 @@ class TestComparing:
         """
         study = sa.simulate(40, 3, rng=5)
         study = study.sampled(cluster=documents(study, (4,) * 10))
-        plan = planned(study, units=[820], units_per_cluster=[4, 41])
+        plan = planned(study, n_units=[820], units_per_cluster=[4, 41])
         assert plan.alike == 0
         assert (
             "rest on how alike its units are, rho 0.00, which 10 clusters show roughly: with 0.10 "
             "intervals of clusters of 41 would be 2.2 times as wide."
         ) in flat(plan)
-        assert planned(study, units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
-        assert planned(study, units=[80]).larger_clusters == ""
+        assert planned(study, n_units=[80], units_per_cluster=[2, 4]).larger_clusters == ""
+        assert planned(study, n_units=[80]).larger_clusters == ""
 
     def test_plan_of_the_pilot_itself(self):
         """As many units in clusters as unequal as the pilot's have its error, freedom and width.
@@ -350,7 +350,7 @@ class TestComparing:
         study = sa.simulate(sum(SIZES), 4, rng=5)
         alpha = sa.krippendorff_alpha(study.sampled(cluster=documents(study)))
         assert sa.krippendorff_alpha(study).standard_error < alpha.standard_error
-        plan = planned(alpha, units=[sum(SIZES)], at_least=0.1)
+        plan = planned(alpha, n_units=[sum(SIZES)], at_least=0.1)
         row = plan.frame.iloc[0]
         assert row["clusters"] == len(SIZES)
         assert row["degrees_of_freedom"] == pytest.approx(alpha.degrees_of_freedom, rel=1e-12)
@@ -363,7 +363,7 @@ class TestComparing:
 
         The half width takes their t.
         """
-        frame = planned(study, units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
+        frame = planned(study, n_units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
         groups = np.repeat(np.arange(len(sizes)), sizes)
         _, df = cluster_deviations(groups, np.zeros(len(groups)), np.ones(len(groups)))
         row = frame.iloc[0]
@@ -378,7 +378,7 @@ class TestComparing:
         Neither is one found for a width or a power, however small.
         """
         alpha = sa.krippendorff_alpha(study)
-        plan = planned(alpha, units=[15, 25, 60], units_per_cluster=[20], at_least=0.0)
+        plan = planned(alpha, n_units=[15, 25, 60], units_per_cluster=[20], at_least=0.0)
         numbers = ["degrees_of_freedom", "standard_error", "half_width", "power"]
         assert plan.frame[numbers].isna().all(axis=1).tolist() == [True, True, False]
         why = "25 units in 2 clusters leave fewer than 2 degrees of freedom"
@@ -389,7 +389,7 @@ class TestComparing:
         for wish in ({"half_width": 0.99}, {"power": 0.01, "at_least": -0.9}):
             least = planned(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
             assert (least["clusters"], least["degrees_of_freedom"]) == (3, pytest.approx(2))
-        budget = {"budget": 100.0, "per_rating": 1.0, "raters": [3], "units_per_cluster": [20]}
+        budget = {"budget": 100.0, "per_rating": 1.0, "n_raters": [3], "units_per_cluster": [20]}
         with pytest.raises(OptionError, match="buys too few clusters"):
             planned(alpha, **budget)
 
@@ -407,7 +407,7 @@ class TestEverywhere:
                 )
             )
         label = study.labels[0]
-        one, two = (sa.what_if(x, drop_labels=[label]) for x in (study, own))
+        one, two = (sa.what_if(x, exclude_labels=[label]) for x in (study, own))
         assert one["difference"].tolist() == pytest.approx(two["difference"].tolist())
         assert one["difference_standard_error"][1] != two["difference_standard_error"][1]
 

@@ -20,7 +20,7 @@ SENTENCES = {
     ),
     "monitor": lambda: (
         sa.monitor(
-            STUDY, at={unit: k // 20 for k, unit in enumerate(STUDY.units)}, threshold=0.2
+            STUDY, batch={unit: k // 20 for k, unit in enumerate(STUDY.units)}, threshold=0.2
         ).method
     ),
     "bootstrap": lambda: flat(sa.bootstrap(ALPHA, n_resamples=50, rng=1)),

@@ -71,7 +71,7 @@ class TestCost:
         """Choices of raters are counted before they are listed."""
         alpha = sa.krippendorff_alpha(sa.simulate(40, 40, rng=1))
         with pytest.raises(CostError, match="n_resamples="):
-            sa.plan(alpha, raters=[20], n_resamples=MANY)
+            sa.plan(alpha, n_raters=[20], n_resamples=MANY)
 
     def test_all_arrangements(self):
         tiny = sa.krippendorff_alpha(sa.simulate(3, 2, rng=2))

@@ -69,7 +69,7 @@ def test_the_bound_of_two_near_looks_is_little_more_than_one():
 def test_the_worked_figures_of_an_interval(study, times, distance, worked):
     found = sa.monitor(
         repeated(study, times),
-        at=batch_of(repeated(study, times)),
+        batch=batch_of(repeated(study, times)),
         threshold=0.667,
         distance=distance,
     )
@@ -85,7 +85,7 @@ def test_the_worked_figures_of_an_interval(study, times, distance, worked):
 def test_too_early(study, distance, n_rarer):
     """There is no interval while all answers except the commonest weigh less than 8 units."""
     at = dict.fromkeys(study.units, "only")
-    found = sa.monitor(study, at=at, threshold=0.667, distance=distance)
+    found = sa.monitor(study, batch=at, threshold=0.667, distance=distance)
     row = found.frame.iloc[0]
     assert row["n_rarer"] == pytest.approx(n_rarer)
     assert np.isnan([row["low"], row["high"]]).all()
@@ -97,21 +97,21 @@ def test_too_early(study, distance, n_rarer):
 
 
 def test_no_look_yet():
-    found = sa.monitor(T1, at=dict.fromkeys(T1.units, 1), threshold=0.667, looks=[50, 100])
+    found = sa.monitor(T1, batch=dict.fromkeys(T1.units, 1), threshold=0.667, looks=[50, 100])
     assert found.frame.empty
     assert found.verdict == "Go on: no look yet. The next look is at 50 units."
 
 
 def test_one_planned_look_is_the_score_interval():
     study = sa.simulate(120, 3, rng=3)
-    found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667, looks=[120])
+    found = sa.monitor(study, batch=dict.fromkeys(study.units, 1), threshold=0.667, looks=[120])
     alpha = sa.krippendorff_alpha(study)
     assert found.frame["high"][0] == pytest.approx(alpha.interval(0.95)[1], abs=1e-12)
 
 
 def test_each_batch_by_itself():
     study = sa.simulate(100, 3, rng=4)
-    frame = sa.monitor(study, at=weekly(study, 40), threshold=0.667).frame
+    frame = sa.monitor(study, batch=weekly(study, 40), threshold=0.667).frame
     assert frame["n_units"].tolist() == [40, 80, 100]
     assert frame["n_batch_units"].tolist() == [40, 40, 20]
     second = study.take((study.unit_codes >= 40) & (study.unit_codes < 80))
@@ -124,7 +124,7 @@ def test_a_last_batch_far_below_the_others(skill, is_far):
     good, last = sa.simulate(160, 3, skill=0.95, rng=1), sa.simulate(40, 3, skill=skill, rng=2)
     tables = [good.to_long(), last.to_long().assign(unit=lambda t: "x" + t["unit"])]
     study = sa.Annotations.from_long(pd.concat(tables)[["unit", "rater", "labels"]])
-    found = sa.monitor(study, at=weekly(study, 80), threshold=0.667)
+    found = sa.monitor(study, batch=weekly(study, 80), threshold=0.667)
     parts = (last, good)
     expected = sa.compare(*map(sa.krippendorff_alpha, parts), design="independent", level=0.99)
     assert found.last_difference == pytest.approx((expected.difference, *expected.interval()))
@@ -137,7 +137,7 @@ def test_a_last_batch_far_below_the_others(skill, is_far):
 def test_a_planned_look_to_come_is_named():
     study = sa.simulate(240, 3, skill=0.9, rng=1)
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
-    found = sa.monitor(study, at=at, threshold=0.667, looks=[60, 120, 900])
+    found = sa.monitor(study, batch=at, threshold=0.667, looks=[60, 120, 900])
     assert found.decision == "go on"
     assert found.verdict.endswith("which holds 0.667. The next look is at 900 units.")
 
@@ -145,7 +145,7 @@ def test_a_planned_look_to_come_is_named():
 def test_units_after_the_last_planned_look():
     study = sa.simulate(240, 3, skill=0.9, rng=1)
     with pytest.warns(sa.SetagreeWarning, match="looks= ends at 20 units, and there are 240 with"):
-        found = sa.monitor(study, at=weekly(study, 40), threshold=0.667, looks=[10, 20])
+        found = sa.monitor(study, batch=weekly(study, 40), threshold=0.667, looks=[10, 20])
     assert found.decision == "go on"
     assert found.verdict.endswith("It was the last look that was planned, so that the question "
                                   "stays open.")  # fmt: skip
@@ -154,10 +154,10 @@ def test_units_after_the_last_planned_look():
 def test_planned_looks_take_exactly_their_units():
     study = sa.simulate(240, 3, skill=0.95, rng=1)
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
-    found = sa.monitor(study, at=at, threshold=0.667, looks=[50, 100, 300])
+    found = sa.monitor(study, batch=at, threshold=0.667, looks=[50, 100, 300])
     assert found.frame["n_units"].tolist() == [50, 100]
-    assert found.frame["at"].tolist() == [1, 2]
-    same = sa.monitor(study, at=at, threshold=0.667, looks=3, max_units=300)
+    assert found.frame["batch"].tolist() == [1, 2]
+    same = sa.monitor(study, batch=at, threshold=0.667, looks=3, max_units=300)
     assert same.planned == (100, 200, 300)
     assert "3 planned looks" in str(same)
 
@@ -165,8 +165,10 @@ def test_planned_looks_take_exactly_their_units():
 def test_planned_looks_are_narrower():
     study = sa.simulate(400, 3, rng=2)
     at = {unit: k // 20 for k, unit in enumerate(study.units)}
-    free = sa.monitor(study, at=at, threshold=0.667).frame.iloc[-1]
-    planned = sa.monitor(study, at=at, threshold=0.667, looks=[*range(40, 401, 20)]).frame.iloc[-1]
+    free = sa.monitor(study, batch=at, threshold=0.667).frame.iloc[-1]
+    planned = sa.monitor(study, batch=at, threshold=0.667, looks=[*range(40, 401, 20)]).frame.iloc[
+        -1
+    ]
     ratio = (planned["high"] - planned["estimate"]) / (free["high"] - free["estimate"])
     assert ratio == pytest.approx(0.2630 / 0.3127, abs=0.02)
 
@@ -174,8 +176,8 @@ def test_planned_looks_are_narrower():
 def test_batches_are_put_in_order_by_their_numbers():
     study = sa.simulate(400, 3, rng=2)
     at = {unit: f"batch {10 - k // 40}" for k, unit in enumerate(study.units)}
-    found = sa.monitor(study, at=at, threshold=0.667)
-    assert found.frame["at"].tolist() == [f"batch {k}" for k in range(1, 11)]
+    found = sa.monitor(study, batch=at, threshold=0.667)
+    assert found.frame["batch"].tolist() == [f"batch {k}" for k in range(1, 11)]
 
 
 @pytest.mark.parametrize("dates", [("31.01.2026", "01.02.2026"), ("12/30/2025", "2/1/2026")])
@@ -183,15 +185,15 @@ def test_dates_with_the_year_last_are_refused(dates):
     study = sa.simulate(80, 3, rng=1)
     at = {unit: dates[k // 40] for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match=r"'(01.02.2026|2/1/2026)' cannot be put in order"):
-        sa.monitor(study, at=at, threshold=0.667)
+        sa.monitor(study, batch=at, threshold=0.667)
     alike = dict.fromkeys(at, dates[0])
-    assert sa.monitor(study, at=alike, threshold=0.667).frame["n_units"].tolist() == [80]
+    assert sa.monitor(study, batch=alike, threshold=0.667).frame["n_units"].tolist() == [80]
 
 
 def test_batches_are_the_second_argument():
     study = sa.simulate(80, 3, rng=1)
     week = {unit: k // 40 for k, unit in enumerate(study.units)}
-    assert sa.monitor(study, week, threshold=0.667).frame["at"].tolist() == [0, 1]
+    assert sa.monitor(study, week, threshold=0.667).frame["batch"].tolist() == [0, 1]
     with pytest.raises(
         OptionError, match=r"monitor\(\) needs threshold=, how high alpha has to be"
     ):
@@ -210,8 +212,8 @@ def test_an_ordered_categorical_is_in_its_own_order():
         sa.monitor(study, pd.Series(of_unit).astype(dtype), threshold=0.667),
         sa.monitor(sa.read(table, unit_columns=["day"]), "day", threshold=0.667),
     ):
-        assert found.frame["at"].tolist() == days
-    with pytest.raises(DataError, match=r"at='day': 'Wed' cannot .* ordered categorical"):
+        assert found.frame["batch"].tolist() == days
+    with pytest.raises(DataError, match=r"batch='day': 'Wed' cannot .* ordered categorical"):
         sa.monitor(table.astype({"day": object}), "day", threshold=0.667)
 
 
@@ -219,14 +221,14 @@ def test_a_column_of_a_table_names_the_batches():
     study = sa.simulate(60, 3, rng=2)
     table = study.to_long()
     table["week"] = [int(unit[1:]) % 2 for unit in table["unit"]]
-    found = sa.monitor(table, at="week", threshold=0.667)
-    assert found.frame["at"].tolist() == [0, 1]
+    found = sa.monitor(table, batch="week", threshold=0.667)
+    assert found.frame["batch"].tolist() == [0, 1]
 
 
 def test_full_agreement_has_a_low_end_and_no_certainty():
     rows = [(rater, k, "ab"[k % 2]) for k in range(60) for rater in ("ann", "ben")]
     study = sa.Annotations.from_triples(rows)
-    found = sa.monitor(study, at=dict.fromkeys(study.units, 1), threshold=0.667)
+    found = sa.monitor(study, batch=dict.fromkeys(study.units, 1), threshold=0.667)
     row = found.frame.iloc[0]
     assert row["high"] == 1
     assert 0.5 < row["low"] < 0.95
@@ -234,7 +236,9 @@ def test_full_agreement_has_a_low_end_and_no_certainty():
 
 def test_many_times_are_thinned_to_a_hundred_looks():
     study = sa.simulate(500, 3, rng=2)
-    found = sa.monitor(study, at={unit: k for k, unit in enumerate(study.units)}, threshold=0.667)
+    found = sa.monitor(
+        study, batch={unit: k for k, unit in enumerate(study.units)}, threshold=0.667
+    )
     assert len(found.frame) == 100
     assert found.frame["n_units"].iloc[-1] == 500
 
@@ -244,8 +248,8 @@ def test_weights_are_not_taken_into_account_as_the_warning_says():
     at = dict.fromkeys(study.units, 1)
     weights = {unit: 1 + k % 5 for k, unit in enumerate(study.units)}
     with pytest.warns(sa.SetagreeWarning, match="sampling_weight= is ignored"):
-        found = sa.monitor(study.sampled(sampling_weight=weights), at=at, threshold=0.667)
-    plain = sa.monitor(study, at=at, threshold=0.667)
+        found = sa.monitor(study.sampled(sampling_weight=weights), batch=at, threshold=0.667)
+    plain = sa.monitor(study, batch=at, threshold=0.667)
     assert found.frame.equals(plain.frame)
     assert "The intervals are about these raters" in str(plain)
 
@@ -254,20 +258,20 @@ def test_what_is_refused():
     study = sa.simulate(60, 3, rng=2)
     at = dict.fromkeys(study.units, 1)
     with pytest.raises(OptionError, match=r"threshold=1\.5 must be a number below 1"):
-        sa.monitor(study, at=at, threshold=1.5)
+        sa.monitor(study, batch=at, threshold=1.5)
     with pytest.raises(OptionError, match="numbers of units that rise"):
-        sa.monitor(study, at=at, threshold=0.667, looks=[50, 40])
+        sa.monitor(study, batch=at, threshold=0.667, looks=[50, 40])
     with pytest.raises(OptionError, match="needs max_units="):
-        sa.monitor(study, at=at, threshold=0.667, looks=5)
+        sa.monitor(study, batch=at, threshold=0.667, looks=5)
     with pytest.raises(OptionError, match="goes with looks="):
-        sa.monitor(study, at=at, threshold=0.667, max_units=5)
-    with pytest.raises(DataError, match="have none in 'at'"):
-        sa.monitor(study, at={"u1": 1}, threshold=0.667)
+        sa.monitor(study, batch=at, threshold=0.667, max_units=5)
+    with pytest.raises(DataError, match="have none in 'batch'"):
+        sa.monitor(study, batch={"u1": 1}, threshold=0.667)
     with pytest.raises(DataError, match="requires the identities of the units"):
-        sa.monitor(sa.Tally.from_annotations(study), at=at, threshold=0.667)
+        sa.monitor(sa.Tally.from_annotations(study), batch=at, threshold=0.667)
     mixed = {unit: 1 if k else "one" for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match="cannot be put in order"):
-        sa.monitor(study, at=mixed, threshold=0.667)
+        sa.monitor(study, batch=mixed, threshold=0.667)
 
 
 @pytest.mark.slow
@@ -282,7 +286,7 @@ def test_the_intervals_hold_at_all_looks():
         rows = {f"r{g}": [pool.values[k] for k in drawn[:, g]] for g in range(3)}
         study = sa.Annotations.from_wide(pd.DataFrame(rows))
         at = {unit: max(k // 20, 1) for k, unit in enumerate(study.units)}
-        frame = sa.monitor(study, at=at, threshold=0.667).frame
+        frame = sa.monitor(study, batch=at, threshold=0.667).frame
         held += bool(((frame["low"] <= truth) & (truth <= frame["high"])).all())
     # P(X < 107) is below 0.01 where the coverage is 0.94; two-sided t at each look has some 0.75.
     assert held >= 107

@@ -46,7 +46,7 @@ class TestAssurance:
         pilot = score(noisy_rows(3, units=30, raters=4, missing=0.1), name)
         x = pilot.influence.dropna()
         K = stats.kurtosis(x, bias=False) + 3
-        row = planned(pilot, units=[80], assurance=share).frame.iloc[0]
+        row = planned(pilot, n_units=[80], assurance=share).frame.iloc[0]
         F = stats.f.ppf(share, freedom(K, 80), freedom(K, len(x)))
         expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -57,7 +57,7 @@ class TestAssurance:
         units = [plan.frame["n_units"].item() for plan in found]
         assert units == sorted(set(units))
         n = units[1]
-        near = planned(PILOT, units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
+        near = planned(PILOT, n_units=[n - 1, n], assurance=0.8).frame["half_width"].tolist()
         assert near[1] <= wanted < near[0]
         assert "80% of such studies" in flat(found[1])
 
@@ -73,7 +73,7 @@ class TestAssurance:
         """Clusters take the place of units: their number, and the kurtosis of their sums."""
         study = clustered(PILOT)
         alpha = sa.krippendorff_alpha(study)
-        row = planned(study, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        row = planned(study, n_units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
         x = alpha.influence.dropna()
         place = {unit: k // 3 for k, unit in enumerate(study.units)}
         groups = np.array([place[unit] for unit in x.index])
@@ -99,7 +99,7 @@ class TestAssurance:
         assert df < 5
         sums = np.bincount(of_unit, x - x.mean()) / np.sqrt(1 - n_g / n)
         K = stats.kurtosis(sums, bias=False) + 3
-        row = planned(alpha, units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
+        row = planned(alpha, n_units=[100], units_per_cluster=[4], assurance=0.8).frame.iloc[0]
         F = stats.f.ppf(0.8, freedom(K, 25), 2 / ((K - 3) / 9 + 2 / df))
         expected = stats.t.ppf(0.975, 24) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -108,7 +108,7 @@ class TestAssurance:
         pilot = sa.mv_alpha(sa.simulate(30, 3, rng=1))
         x = sa.jackknife(pilot).values
         K = stats.kurtosis(x, bias=False) + 3
-        row = planned(pilot, units=[80], assurance=0.8).frame.iloc[0]
+        row = planned(pilot, n_units=[80], assurance=0.8).frame.iloc[0]
         F = stats.f.ppf(0.8, freedom(K, 80), freedom(K, 30))
         expected = stats.t.ppf(0.975, 79) * row["standard_error"] * math.sqrt(F)
         assert row["half_width"] == pytest.approx(expected)
@@ -121,7 +121,7 @@ class TestAssurance:
         pilot = sa.krippendorff_alpha(sa.simulate(4000, 3, skill=0.8, rng=1))
         realised = variances(80, 3, range(200))
         for assurance, share in ((0.8, 0.8), (None, 0.5)):
-            row = planned(pilot, units=[80], assurance=assurance).frame.iloc[0]
+            row = planned(pilot, n_units=[80], assurance=assurance).frame.iloc[0]
             reached = stats.t.ppf(0.975, 79) * np.sqrt(realised / 80) <= row["half_width"]
             assert np.mean(reached) == pytest.approx(share, abs=0.1)
 
@@ -131,7 +131,7 @@ class TestAssurance:
             shares = []
             for seed in range(60):
                 pilot = sa.krippendorff_alpha(sa.simulate(50, 3, skill=0.8, rng=1000 + seed))
-                row = planned(pilot, units=[150], assurance=assurance).frame.iloc[0]
+                row = planned(pilot, n_units=[150], assurance=assurance).frame.iloc[0]
                 width = stats.t.ppf(0.975, 149) * np.sqrt(realised / 150)
                 shares.append(np.mean(width <= row["half_width"]))
             assert low < np.mean(shares) < high
@@ -144,7 +144,7 @@ class TestBudget:
             clustered(PILOT),
             budget=60,
             per_rating=1,
-            raters=[2, 4],
+            n_raters=[2, 4],
             units_per_cluster=[1, 6, 30],
         )
         assert plan.frame[["n_raters", "units_per_cluster"]].to_numpy().tolist() == [
@@ -160,11 +160,11 @@ class TestBudget:
         assert "15 units in 15 clusters with 4 ratings each." in flat(plan)
 
     def test_raters_that_it_does_not_buy(self):
-        plan = planned(PILOT, budget=40, per_rating=1, raters=[2, 30], rng=1)
+        plan = planned(PILOT, budget=40, per_rating=1, n_raters=[2, 30], rng=1)
         assert plan.left_out == (
             "Left out, as 40 buys too few units for an interval: units with 30 ratings each."
         )
-        assert planned(PILOT, budget=400, per_rating=1, raters=[2, 3], rng=1).left_out == ""
+        assert planned(PILOT, budget=400, per_rating=1, n_raters=[2, 3], rng=1).left_out == ""
         assert planned(PILOT, half_width=0.1).left_out == ""
 
 
@@ -175,7 +175,7 @@ class TestPower:
         threshold = pilot.estimate - 0.1
         plan = planned(pilot, at_least=threshold, power=0.9)
         n = plan.frame["n_units"].item()
-        near = planned(pilot, at_least=threshold, units=[n - 1, n]).frame["power"].tolist()
+        near = planned(pilot, at_least=threshold, n_units=[n - 1, n]).frame["power"].tolist()
         assert near[0] < 0.9 <= near[1]
         assert plan.frame["power"].item() == near[1]
         assert "95% confidence (one-sided)" in flat(plan)
@@ -226,7 +226,7 @@ class TestPower:
         found = [sa.krippendorff_alpha(sa.simulate(60, raters, skill=skill, rng=s)) for s in seeds]
         for below in (0.1, 0.15):
             threshold = pilot.estimate - below
-            promised = planned(pilot, units=[60], at_least=threshold).frame["power"].item()
+            promised = planned(pilot, n_units=[60], at_least=threshold).frame["power"].item()
             lows = np.array([one.interval(0.9, method="score")[0] for one in found])
             assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.08)
 
@@ -239,7 +239,7 @@ class TestPower:
         assert (plan.frame["power"] >= 0.8).all()
 
     def test_other_raters(self):
-        options = {"units": [40], "at_least": PILOT.estimate - 0.15, "raters": [2, 4]}
+        options = {"n_units": [40], "at_least": PILOT.estimate - 0.15, "n_raters": [2, 4]}
         few, more = planned(PILOT, **options, rng=1).frame["power"]
         assert few < more
 
@@ -268,7 +268,7 @@ class TestCosts:
     def test_for_a_budget(self, costs):
         asked = {"per_unit": costs[0], "per_rating": costs[1], "rng": 1}
         plan = planned(PILOT, budget=500.0, **asked)
-        known = planned(PILOT, units=[100], raters=list(range(2, 9)), rng=1).frame
+        known = planned(PILOT, n_units=[100], n_raters=list(range(2, 9)), rng=1).frame
         raters, widths = best_by_hand(known, *costs, 500.0)
         assert plan.frame["n_raters"].tolist() == list(widths)
         assert plan.frame["half_width"].tolist() == pytest.approx(list(widths.values()))
@@ -279,8 +279,8 @@ class TestCosts:
 
     @pytest.mark.parametrize("goal", [{"half_width": 0.1}, {"at_least": 0.1, "power": 0.9}])
     def test_least_cost(self, goal):
-        plan = planned(PILOT, **goal, per_unit=1.0, per_rating=2.0, raters=[2, 3, 4, 6], rng=1)
-        free = planned(PILOT, **goal, raters=[2, 3, 4, 6], rng=1).frame
+        plan = planned(PILOT, **goal, per_unit=1.0, per_rating=2.0, n_raters=[2, 3, 4, 6], rng=1)
+        free = planned(PILOT, **goal, n_raters=[2, 3, 4, 6], rng=1).frame
         assert plan.frame["n_units"].tolist() == free["n_units"].tolist()
         cost = free["n_units"] * (1 + 2 * free["n_raters"])
         assert plan.frame["cost"].tolist() == cost.tolist()
@@ -288,7 +288,7 @@ class TestCosts:
         assert f"The smallest cost, {cost.min():g}: " in flat(plan)
 
     def test_of_given_units(self):
-        plan = planned(PILOT, units=[50, 100], per_rating=1)
+        plan = planned(PILOT, n_units=[50, 100], per_rating=1)
         assert plan.frame["cost"].tolist() == [50 * 4, 100 * 4]
         assert plan.best is None
         assert "smallest" not in flat(plan)
@@ -353,7 +353,11 @@ class TestCosts:
     def test_clusters(self):
         """Each number of raters is tried in each size of clusters."""
         plan = planned(
-            clustered(PILOT), budget=600.0, per_rating=1.0, raters=[2, 4], units_per_cluster=[1, 5]
+            clustered(PILOT),
+            budget=600.0,
+            per_rating=1.0,
+            n_raters=[2, 4],
+            units_per_cluster=[1, 5],
         )
         assert plan.frame[["n_raters", "units_per_cluster", "n_units"]].to_numpy().tolist() == [
             [2, 1, 300],
@@ -369,7 +373,7 @@ class TestCosts:
             planned(tally, budget=100.0, per_rating=1.0)
         counts = pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]})
         alpha = sa.krippendorff_alpha(sa.Tally.from_counts(counts))
-        row = planned(alpha, units=[50], per_unit=1.0, per_rating=2.0).frame.iloc[0]
+        row = planned(alpha, n_units=[50], per_unit=1.0, per_rating=2.0).frame.iloc[0]
         assert (row["n_raters"], row["cost"]) == (3, 50 * (1 + 2 * 3))
 
 
@@ -385,7 +389,7 @@ class TestDifferences:
     def test_by_hand(self, threshold):
         pilot = compared(40, 1)
         value, error = pilot.difference, pilot.standard_error
-        frame = planned(pilot, units=[20, 80], at_least=threshold).frame
+        frame = planned(pilot, n_units=[20, 80], at_least=threshold).frame
         for row in frame.itertuples():
             se = error * math.sqrt(40 / row.n_units)
             quantile = stats.t.ppf(0.95, row.n_units - 1)
@@ -395,7 +399,7 @@ class TestDifferences:
             assert row.power == pytest.approx(expected, abs=0.01)
         plan = planned(pilot, at_least=threshold, power=0.9)
         n = plan.frame["n_units"].item()
-        near = planned(pilot, units=[n - 1, n], at_least=threshold).frame["power"]
+        near = planned(pilot, n_units=[n - 1, n], at_least=threshold).frame["power"]
         assert near[0] < 0.9 <= near[1]
         assert f"the difference is above {threshold:g}" in flat(plan)
         assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
@@ -405,7 +409,7 @@ class TestDifferences:
         """Of 200 studies as many show it as a large one says, to 0.1 (standard error 0.03)."""
         pilot = compared(6000, 99)
         threshold = pilot.difference - 0.03
-        promised = planned(pilot, units=[40], at_least=threshold).frame["power"].item()
+        promised = planned(pilot, n_units=[40], at_least=threshold).frame["power"].item()
         found = [compared(40, seed) for seed in range(200)]
         lows = np.array([one.interval(0.9)[0] for one in found])
         assert 0.3 < promised < 0.95
@@ -425,7 +429,7 @@ class TestDifferences:
                 {"at_least": 0.9, "power": 0.8},
                 "at_least=0.9 is not below 0.*, the difference of the pilot",
             ),
-            ({"raters": [2]}, "raters= is for the plan of a coefficient, not of a difference"),
+            ({"n_raters": [2]}, "n_raters= is for the plan of a coefficient, not of a difference"),
             ({"assurance": 0.8}, "assurance= is for the plan of a coefficient"),
             ({"cluster": "document"}, "cluster= is given to the studies, before"),
         ],
@@ -469,8 +473,8 @@ class TestDifferences:
         ),
         ({"power": 0.8, "half_width": 0.1}, "half_width= .how many units.. or power= "),
         (
-            {"budget": 100, "per_rating": 1, "units": [10]},
-            "units= .what interval.. or budget= .",
+            {"budget": 100, "per_rating": 1, "n_units": [10]},
+            "n_units= .what interval.. or budget= .",
         ),
         ({"budget": 100}, "needs per_rating=, the cost of a rating"),
         ({"per_unit": 1}, "needs per_rating="),

@@ -65,7 +65,7 @@ class TestUnits:
         assert n == 2 or reach(n - 1) > wanted
 
     def test_units_given(self):
-        frame = planned(PILOT, units=[20, len(PILOT.influence), 400]).frame
+        frame = planned(PILOT, n_units=[20, len(PILOT.influence), 400]).frame
         assert frame["n_units"].tolist() == [20, len(PILOT.influence), 400]
         expected = [half_width(PILOT, n) for n in frame["n_units"]]
         assert frame["half_width"].tolist() == pytest.approx(expected)
@@ -73,7 +73,7 @@ class TestUnits:
         assert frame["n_additional_units"].tolist() == [0, 0, 400 - len(PILOT.influence)]
 
     def test_the_pilots_own_interval(self):
-        row = planned(PILOT, units=[len(PILOT.influence)]).frame.iloc[0]
+        row = planned(PILOT, n_units=[len(PILOT.influence)]).frame.iloc[0]
         low, _ = PILOT.interval()
         assert row["half_width"] == pytest.approx(PILOT.estimate - low)
 
@@ -96,11 +96,11 @@ class TestUnits:
         with pytest.raises(
             DataError, match="a plan for other numbers of raters requires the rater and the unit"
         ):
-            planned(alpha, raters=[2])
+            planned(alpha, n_raters=[2])
 
     def test_a_study_twice_as_large(self):
         small, large = (sa.simulate(n, 3, rng=1) for n in (400, 1600))
-        wide = planned(small, units=[1600]).frame["half_width"].item()
+        wide = planned(small, n_units=[1600]).frame["half_width"].item()
         low, high = sa.krippendorff_alpha(large).interval()
         assert wide == pytest.approx((high - low) / 2, rel=0.1)
 
@@ -121,13 +121,13 @@ class TestRaters:
         ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"],
     )
     def test_fewer_are_left_out(self, name):
-        frame = planned(score(ROWS, name), units=[100], raters=[2, 3, 4]).frame
+        frame = planned(score(ROWS, name), n_units=[100], n_raters=[2, 3, 4]).frame
         assert frame["basis"].tolist() == ["raters left out", "raters left out", "pilot"]
         for r, se in zip((2, 3), frame["standard_error"], strict=False):
             assert se == pytest.approx(math.sqrt(brute_force(name, r)[0] / 100))
 
     def test_many_choices_are_drawn(self):
-        options = {"units": [100], "raters": [2], "n_resamples": 3}
+        options = {"n_units": [100], "n_raters": [2], "n_resamples": 3}
         found = [
             planned(PILOT, **options, rng=rng).frame["standard_error"].item() for rng in (1, 1, 2)
         ]
@@ -145,7 +145,7 @@ class TestRaters:
         With t = 1 / (ratings - 1) - that of the pilot and y = n SE² less that of the pilot, the
         slope is sum(t y) / sum(t²); 6 raters give 6 / 4 of the ratings of 4.
         """
-        frame = planned(PILOT, units=[100], raters=[4, 6]).frame
+        frame = planned(PILOT, n_units=[100], n_raters=[4, 6]).frame
         assert frame["basis"].tolist() == ["pilot", "extended"]
         ratings = {}
         for r in (2, 3, 4):
@@ -182,7 +182,7 @@ class TestRaters:
     @pytest.mark.parametrize("seed", [174, 0, 1])
     def test_one_rater_more_never_hurts(self, seed):
         pilot = sa.krippendorff_alpha(sa.simulate(40, 4, rng=seed))
-        found = planned(pilot, units=[40], raters=[4, 5, 6, 9, 20]).frame["standard_error"]
+        found = planned(pilot, n_units=[40], n_raters=[4, 5, 6, 9, 20]).frame["standard_error"]
         assert found.iloc[0] == pytest.approx(pilot.standard_error)
         assert (found.diff().iloc[1:] < 0).all()
 
@@ -203,7 +203,7 @@ class TestRaters:
 
         ours, found = [], []
         for seed in range(25):
-            frame = planned(pilot(seed, raters), units=[200], raters=[2, more], rng=1).frame
+            frame = planned(pilot(seed, raters), n_units=[200], n_raters=[2, more], rng=1).frame
             ours.append(frame["standard_error"])
             found.append(
                 [
@@ -222,7 +222,7 @@ class TestRaters:
         """
         study = sa.simulate(20, 40, rng=1)
         alpha = sa.krippendorff_alpha(study)
-        frame = planned(alpha, units=[50], raters=[50, 7], n_resamples=3, rng=1).frame
+        frame = planned(alpha, n_units=[50], n_raters=[50, 7], n_resamples=3, rng=1).frame
         assert frame["basis"].tolist() == ["extended", "raters left out"]
         generator, found = np.random.default_rng(1), []
         for r in (2, 4, 7, 12, 22):
@@ -239,15 +239,15 @@ class TestRaters:
     def test_no_free_lunch(self):
         for seed in range(4, 8):
             pilot = sa.krippendorff_alpha(sa.simulate(30, 4, rng=seed))
-            frame = planned(pilot, half_width=0.05, raters=[2, 3, 4, 8, 50]).frame
+            frame = planned(pilot, half_width=0.05, n_raters=[2, 3, 4, 8, 50]).frame
             assert frame["n_units"].is_monotonic_decreasing
             assert (frame["standard_error"] > 0.01).all()
 
     def test_two_raters_tell_nothing_of_three(self):
         pilot = score([row[:2] for row in ROWS if any(row[:2])], "cohen_kappa")
-        assert planned(pilot, raters=[2]).frame["basis"].item() == "pilot"
+        assert planned(pilot, n_raters=[2]).frame["basis"].item() == "pilot"
         with pytest.raises(DataError, match="two raters does not show the effect of more raters"):
-            planned(pilot, raters=[3])
+            planned(pilot, n_raters=[3])
 
     def test_choices_without_a_standard_error(self):
         pilot = score(text("a a a / b b b / a a . / b b ."), "krippendorff_alpha")
@@ -276,7 +276,7 @@ class TestRaters:
             UndefinedAgreementWarning,
             match=r"of 3 choices 1 with one of 0 \(which lowers the mean\); the pilot is too",
         ):
-            frame = planned(pilot, units=[50], raters=[2]).frame
+            frame = planned(pilot, n_units=[50], n_raters=[2]).frame
         each = [
             sa.krippendorff_alpha(study.take(study.rater_codes != g)).standard_error
             for g in range(3)
@@ -293,7 +293,7 @@ class TestRaters:
             pytest.warns(UndefinedAgreementWarning),
             pytest.raises(DataError, match="2 raters of the pilot have no standard error above 0"),
         ):
-            planned(pilot, raters=[2])
+            planned(pilot, n_raters=[2])
 
     def test_fewer_never_need_fewer(self):
         seen = {2: RaterVariance(2.0, 2), 3: RaterVariance(5.0, 3), 4: RaterVariance(3.0, 4)}
@@ -331,8 +331,8 @@ class TestIncomplete:
         study, others = self.sparse(seed)
         said = "1 rater with fewer than half the .* ('r5' with 10 of 120 units).*one of 4 raters"
         with pytest.warns(SparseRatersWarning, match=said.replace("(", r"\(").replace(")", r"\)")):
-            frame = planned(study, raters=[2, 3, 4, 5]).frame
-        expected = planned(others, raters=[2, 3, 4, 5]).frame
+            frame = planned(study, n_raters=[2, 3, 4, 5]).frame
+        expected = planned(others, n_raters=[2, 3, 4, 5]).frame
         assert frame["standard_error"].tolist() == pytest.approx(
             expected["standard_error"].tolist(), rel=1e-9
         )
@@ -348,22 +348,24 @@ class TestIncomplete:
         gone = np.zeros((60, 9), dtype=bool)
         gone[3:, 4:] = True
         with pytest.warns(SparseRatersWarning, match="^5 raters .* units and 2 more"):
-            planned(without(study, gone), raters=[2])
+            planned(without(study, gone), n_raters=[2])
 
     def test_turns(self):
         """Where raters take turns, the number is of ratings a unit: here each unit has 3."""
         study = crowd(1)
-        frame = planned(study, raters=[2, 3, 5], rng=1).frame
+        frame = planned(study, n_raters=[2, 3, 5], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "pilot", "extended"]
         assert planned(study).frame["n_raters"].item() == 3
         assert frame["n_units"].iloc[1] == planned(study).frame["n_units"].item()
         assert frame["n_units"].is_monotonic_decreasing
-        again = planned(study, raters=[2, 3, 5], rng=1).frame
+        again = planned(study, n_raters=[2, 3, 5], rng=1).frame
         pd.testing.assert_frame_equal(frame, again)
 
     def test_turns_tell_what_fewer_ratings_give(self):
         of_three, of_two = (sa.krippendorff_alpha(crowd(2, 2000, each=n)) for n in (3, 2))
-        error = planned(of_three, units=[2000], raters=[2], rng=1).frame["standard_error"].item()
+        error = (
+            planned(of_three, n_units=[2000], n_raters=[2], rng=1).frame["standard_error"].item()
+        )
         assert error == pytest.approx(of_two.standard_error, rel=0.05)
 
     def test_uneven_turns(self):
@@ -374,12 +376,12 @@ class TestIncomplete:
         ratings = np.bincount(study.unit_codes)
         pilot = planned(study).frame
         assert pilot["n_raters"].item() == pytest.approx(ratings[ratings >= 2].mean())
-        frame = planned(study, raters=[2, 3, 4], rng=1).frame
+        frame = planned(study, n_raters=[2, 3, 4], rng=1).frame
         assert frame["basis"].tolist() == ["ratings left out", "ratings left out", "extended"]
         three = study.unit_codes[np.isin(study.unit_codes, np.flatnonzero(ratings >= 3))]
         part = study.take(np.isin(study.unit_codes, three))
-        row = planned(part, units=[100], raters=[3]).frame.iloc[0]
-        assert planned(study, units=[100], raters=[3]).frame["standard_error"].item() == (
+        row = planned(part, n_units=[100], n_raters=[3]).frame.iloc[0]
+        assert planned(study, n_units=[100], n_raters=[3]).frame["standard_error"].item() == (
             pytest.approx(row["standard_error"])
         )
 
@@ -393,10 +395,10 @@ class TestIncomplete:
 
     def test_two_ratings_a_unit(self):
         pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
-        frame = planned(pilot, units=[50], raters=[2]).frame
+        frame = planned(pilot, n_units=[50], n_raters=[2]).frame
         assert frame["basis"].item() == "pilot"
         with pytest.raises(DataError, match="two raters does not show the effect of more raters"):
-            planned(pilot, raters=[3])
+            planned(pilot, n_raters=[3])
 
 
 class TestMultivalued:
@@ -406,24 +408,24 @@ class TestMultivalued:
         kept = [study.take(study.unit_codes != i) for i in range(40)]
         values = np.array([sa.mv_alpha(part).estimate for part in kept])
         se = math.sqrt(39 / 40 * ((values - values.mean()) ** 2).sum())
-        row = planned(pilot, units=[40]).frame.iloc[0]
+        row = planned(pilot, n_units=[40]).frame.iloc[0]
         assert row["standard_error"] == pytest.approx(se)
         assert (row["n_raters"], row["basis"], row["n_additional_units"]) == (3, "pilot", 0)
-        frame = planned(pilot, raters=[2, 3, 4]).frame
+        frame = planned(pilot, n_raters=[2, 3, 4]).frame
         assert frame["n_units"].is_monotonic_decreasing
 
     @pytest.mark.slow
     def test_near_the_bootstrap(self):
         pilot = sa.mv_alpha(sa.simulate(100, 3, rng=1))
         boot = sa.bootstrap(pilot, n_resamples=1000, rng=1)
-        error = planned(pilot, units=[100]).frame["standard_error"].item()
+        error = planned(pilot, n_units=[100]).frame["standard_error"].item()
         assert error == pytest.approx(boot.standard_error, rel=0.1)
 
 
 class TestResult:
     def test_frame(self):
         """A row for each number of raters and units, raters first."""
-        result = planned(PILOT, units=[50, 100], raters=[3, 4])
+        result = planned(PILOT, n_units=[50, 100], n_raters=[3, 4])
         frame = result.to_frame()
         assert frame.columns.tolist() == COLUMNS
         assert frame[["n_raters", "n_units"]].to_numpy().tolist() == [
@@ -438,7 +440,7 @@ class TestResult:
 
     def test_repr(self):
         """One line; as text a table that a person can act on."""
-        result = planned(PILOT, half_width=0.1, raters=[2, 4])
+        result = planned(PILOT, half_width=0.1, n_raters=[2, 4])
         assert one_line(result)
         assert repr(result) == (
             f"<Plan from krippendorff_alpha [masi] {PILOT.estimate:.4f} on 30 units: 2 rows, about "
@@ -459,7 +461,7 @@ class TestResult:
         assert met.frame["n_additional_units"].item() == 0
         assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
         assert met.reached in " ".join(str(met).split())
-        for other in (planned(PILOT, half_width=half - 1e-3), planned(PILOT, units=[5])):
+        for other in (planned(PILOT, half_width=half - 1e-3), planned(PILOT, n_units=[5])):
             assert other.reached == ""
             assert "already" not in str(other)
 
@@ -474,15 +476,18 @@ class TestRefusals:
             ({"half_width": True}, "half_width=True must lie between 0 and 1"),
             ({"half_width": math.nan}, "half_width=nan must lie between 0 and 1"),
             ({"half_width": 5}, "half_width=5 must lie between 0 and 1"),
-            ({"half_width": 0.1, "units": [50]}, "or units= .what interval.., not both"),
+            ({"half_width": 0.1, "n_units": [50]}, "or n_units= .what interval.., not both"),
             ({"half_width": 1e-9}, "half_width=1e-09 takes more than 100,000,000 units"),
-            ({"units": 100}, "units=100 must be a list of whole numbers of 2 or more"),
-            ({"units": []}, r"units=\[\] must be a list of whole numbers"),
-            ({"units": [50, 1]}, r"units=\[50, 1\] must be a list of whole numbers of 2 or more"),
-            ({"units": [50.5]}, r"units=\[50.5\] must be a list of whole numbers"),
-            ({"units": "50"}, "units='50' must be a list of whole numbers"),
-            ({"raters": 5}, "raters=5 must be a list of whole numbers of 2 or more"),
-            ({"raters": [1]}, r"raters=\[1\] must be a list of whole numbers of 2 or more"),
+            ({"n_units": 100}, "n_units=100 must be a list of whole numbers of 2 or more"),
+            ({"n_units": []}, r"n_units=\[\] must be a list of whole numbers"),
+            (
+                {"n_units": [50, 1]},
+                r"n_units=\[50, 1\] must be a list of whole numbers of 2 or more",
+            ),
+            ({"n_units": [50.5]}, r"n_units=\[50.5\] must be a list of whole numbers"),
+            ({"n_units": "50"}, "n_units='50' must be a list of whole numbers"),
+            ({"n_raters": 5}, "n_raters=5 must be a list of whole numbers of 2 or more"),
+            ({"n_raters": [1]}, r"n_raters=\[1\] must be a list of whole numbers of 2 or more"),
             ({"level": 95}, "level=95 must lie between 0 and 1"),
             ({"n_resamples": 0}, "n_resamples=0 must be a whole number"),
             ({"rng": "x"}, "rng='x' is neither a seed"),
@@ -494,7 +499,7 @@ class TestRefusals:
             planned(PILOT, **options)
 
     def test_numpy_numbers(self):
-        assert planned(PILOT, units=np.array([50, 60])).frame["n_units"].tolist() == [50, 60]
+        assert planned(PILOT, n_units=np.array([50, 60])).frame["n_units"].tolist() == [50, 60]
 
     @pytest.mark.parametrize(
         ("rows", "name"),

@@ -18,7 +18,7 @@ CALLS = {
     "jackknife, raters": lambda given: sa.jackknife(given, over="raters"),
     "permutation_test": lambda given: sa.permutation_test(given, n_resamples=49, rng=3),
     "benchmark": lambda given: sa.benchmark(given, scale="altman"),
-    "plan": lambda given: sa.plan(given, sa.PlanGoals(units=[100, 200])),
+    "plan": lambda given: sa.plan(given, sa.PlanGoals(n_units=[100, 200])),
     "bootstrap": lambda given: sa.bootstrap(given, n_resamples=40, rng=3),
 }
 

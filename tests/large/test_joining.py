@@ -86,7 +86,7 @@ class TestJoined:
             {"doc": [1, 1, 2, 2], "who": ["a", "b"] * 2, "said": ["X; y", "y", "x", "n/a"]}
         )
         how = {"unit": "doc", "rater": "who", "labels": "said", "label_sep": ";"}
-        cells = {"blank": "empty", "case": "lower", "missing": ["n/a"]}
+        cells = {"blank": "empty", "case": "lower", "na_values": ["n/a"]}
         study = sa.Annotations.from_long(humans, **how, **cells)
         gpt = pd.DataFrame({"said": ["Y;X", ""], "doc": ["1", "2"], "label": ["-", "-"]})
         joined, _ = with_models(study, gpt)

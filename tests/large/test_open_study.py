@@ -78,7 +78,7 @@ FUNCTIONS = {
     "k_rater_reliability": lambda data: repr(sa.k_rater_reliability(data, k=2, rng=1)),
     "panel_scorer": lambda data: sa.panel_scorer(data).score(["u1", "u2"], ["l1", "l2"]),
     "at_least": lambda data: sa.at_least(data, 0.5).to_frame(),
-    "monitor": lambda data: sa.monitor(data, at=HALVES, threshold=0.5).to_frame(),
+    "monitor": lambda data: sa.monitor(data, batch=HALVES, threshold=0.5).to_frame(),
     "variance_components": lambda data: sa.variance_components(data).to_frame(),
     "next_ratings": lambda data: sa.next_ratings(data, budget=5).to_frame(),
     "noninferiority_test": lambda data: sa.noninferiority_test(data, model="r4").to_frame(),
@@ -213,10 +213,10 @@ def test_two_columns_that_could_be_the_unit():
 class TestReading:
     def test_columns_and_cells(self):
         rows = TABLE.rename(columns={"unit": "doc"}).assign(labels=TABLE["labels"] + ";")
-        how = {"label_sep": ";", "blank": "empty", "case": "lower", "missing": ["NA"]}
+        how = {"label_sep": ";", "blank": "empty", "case": "lower", "na_values": ["NA"]}
         with pytest.warns(sa.SetagreeWarning):
             study = sa.Annotations.from_long(rows, unit="doc", duplicates="first", **how)
-        reading = study.take(np.arange(5)).without_raters(["r1"]).reading
+        reading = study.take(np.arange(5)).exclude_raters(["r1"]).reading
         assert {name: getattr(reading, name) for name in how} == how
         assert (reading.unit, reading.duplicates, reading.answers) == ("doc", "first", "labels")
 
@@ -228,7 +228,7 @@ class TestReading:
         rows = [("ann", 1, "a"), ("bob", 1, ""), ("bob", 1, "a"), ("ann", 2, "NA"), ("bob", 2, "b")]
         rows += [("ann", 3, "b"), ("bob", 3, "b")]
         study = sa.Annotations.from_triples(
-            rows, blank="empty", missing=["NA"], duplicates="union", case="lower"
+            rows, blank="empty", na_values=["NA"], duplicates="union", case="lower"
         )
         said = sa.methods_text(sa.krippendorff_alpha(study))
         for words in ("merged into the union", "the answer “NA” counts as missing", "lower"):
@@ -249,7 +249,7 @@ class TestReading:
             ({"blank": ""}, "blank='' is unknown"),
             ({"case": "upper"}, "case='upper' is unknown"),
             ({"duplicates": "all"}, "duplicates='all' is unknown"),
-            ({"missing": "NA"}, "missing='NA' must be a list"),
+            ({"na_values": "NA"}, "na_values='NA' must be a list"),
             ({"value": "x", "codebook": ["a"]}, "single values have none"),
         ],
     )
@@ -267,7 +267,7 @@ class TestReading:
 
 OF_ENGINES = {
     *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
-    *("missing", "encoding", "where", "tool"),
+    *("na_values", "encoding", "where", "tool"),
 }
 IN_MEMORY = {
     "labels": ["joy", "fear"], "tool": "label_studio_json", "wide": True, "raters_in_rows": True,

@@ -508,7 +508,7 @@ class TestDask:
         columns |= {"unit": [*"uvwx"]} if role == "rater" else {}
         table = pd.DataFrame({**columns, role: cells})
         answer = {"value": "value"} if role == "value" else {"labels": "labels"}
-        options = {"unit": "unit", "rater": "rater", "missing": ["n/a"], **answer}
+        options = {"unit": "unit", "rater": "rater", "na_values": ["n/a"], **answer}
         memory = outcome(in_memory, table, **options)
         with dask.config.set({"dataframe.convert-string": convert}):
             reduced = outcome(sa.tally, self.frame(table), **options)

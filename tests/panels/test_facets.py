@@ -212,7 +212,7 @@ def test_a_systematic_difference_is_lost():
             rows += [(f"{name}{run}", u, "wxyz"[k]) for u, k in enumerate(given)]
     study = sa.Annotations.from_triples(rows)
     study = study.with_raters({"model": {rater: rater[0] for rater in study.raters}})
-    pair = {other: study.without_raters([f"{other}1", f"{other}2"]) for other in "bc"}
+    pair = {other: study.exclude_raters([f"{other}1", f"{other}2"]) for other in "bc"}
     steady = sa.facet_agreement(pair["c"], facets=["model"], distance="nominal")
     row = steady.frame.set_index("pairs").loc["other model"]
     assert row["upper_bound"] == 1

@@ -132,7 +132,7 @@ def test_several_models_are_ranked_and_corrected():
     table = sa.noninferiority_test(study, model=["r4", "r5"], margin=0.15)
     assert [row.model for row in table] == ["r5", "r4"]
     raw = sorted(row.p_value for row in table)
-    adjusted = sorted(row.p_adjusted for row in table)
+    adjusted = sorted(row.p_holm for row in table)
     assert adjusted == pytest.approx([min(1, 2 * raw[0]), max(min(1, 2 * raw[0]), raw[1])])
     frame = table.to_frame()
     assert frame["model"].tolist() == ["r5", "r4"]
@@ -206,8 +206,8 @@ def test_the_verdict_follows_from_the_numbers():
     low, high = near.interval()
     assert low < -0.1 < high
     assert "was not shown to keep the loss of agreement below 0.1" in near.verdict
-    assert near.p_adjusted == pytest.approx(2 * near.p_value)
-    assert f"p = {near.p_adjusted:.3f}" + " (Holm)" in near.verdict
+    assert near.p_holm == pytest.approx(2 * near.p_value)
+    assert f"p = {near.p_holm:.3f}" + " (Holm)" in near.verdict
     alone = sa.noninferiority_test(study, model="r5", humans=["r1", "r2", "r3", "r4"],
                                    margin=0.1, against="all")["r5"]  # fmt: skip
     largest = f"largest p = {alone.humans['p_value'].max():.3f}"

@@ -46,7 +46,7 @@ def test_nothing_asked_nothing_said(study):
 
 
 def test_each_answer_is_that_of_its_function(study):
-    people = study.without_raters(["r5", "r6"])
+    people = study.exclude_raters(["r5", "r6"])
     f = gather(study, model=["r5", "r6"], margin=0.15, threshold=0.5, facets=["model"], **FEW)
     tests = sa.noninferiority_test(study, model=["r5", "r6"], margin=0.15)
     assert [answer for _, answer in answers(f)] == [
@@ -99,7 +99,7 @@ def test_models_that_nobody_named_are_no_people(study):
 
 
 def test_what_has_no_answer_says_why(study):
-    two = study.without_raters(["r2", "r3", "r4", "r6"])
+    two = study.exclude_raters(["r2", "r3", "r4", "r6"])
     with pytest.warns(sa.UndefinedAgreementWarning):
         f = gather(two, model="r5", margin=0.1, **FEW)
     (row,) = answers(f)

@@ -618,7 +618,7 @@ class TestSentences:
         ]
         study = sa.Annotations.from_triples(rows, kind="value")
         whole = sa.by_rater(study, distance="ordinal").set_index("rater")
-        anew = sa.what_if(study, distance="ordinal", drop_raters=["r3"]).set_index("target")
+        anew = sa.what_if(study, distance="ordinal", exclude_raters=["r3"]).set_index("target")
         rest = sa.Annotations.from_triples([row for row in rows if row[0] != "r3"], kind="value")
         alone = sa.krippendorff_alpha(rest, distance="ordinal").estimate
         assert anew.loc["r3", "estimate"] == pytest.approx(alone)

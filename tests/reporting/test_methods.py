@@ -132,8 +132,8 @@ class TestPolicies:
         ],
     )
     def test_markers_of_missing(self, missing, words):
-        assert words in read_as(annotations(T1), missing=missing)
-        assert "as missing" not in read_as(annotations(T1), missing=[])
+        assert words in read_as(annotations(T1), na_values=missing)
+        assert "as missing" not in read_as(annotations(T1), na_values=[])
 
     @pytest.mark.parametrize(
         ("case", "words"), [("keep", "as written"), ("lower", "compared in lower case")]

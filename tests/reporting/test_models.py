@@ -137,7 +137,7 @@ class TestCommands:
 
     @pytest.mark.parametrize(
         ("options", "title"),
-        [(["--group", "batch"], "GROUPS"), (["--over-time", "day", "--window", "1"], "OVER TIME")],
+        [(["--by", "batch"], "GROUPS"), (["--time", "day", "--window", "1"], "OVER TIME")],
     )
     def test_groups_and_windows(self, options, title):
         from cli_support import invoke

@@ -664,7 +664,7 @@ class TestPanels:
         panels = {"one": ["r1", "r2"], "two": ["r3", "r4"]}
         kappa_x = sa.cross_replication(five, panels=panels, n_resamples=99, rng=1)
         assert np.array_equal(compared.results["replication"].distribution, kappa_x.distribution)
-        mapped = sa.rater_map(five.without_raters(["r5"]), n_resamples=99, rng=1)
+        mapped = sa.rater_map(five.exclude_raters(["r5"]), n_resamples=99, rng=1)
         assert np.array_equal(compared.results["map"].null, mapped.null)
         pd.testing.assert_frame_equal(compared.results["map"].table, mapped.table)
 

@@ -194,7 +194,7 @@ def test_merges_have_no_degree():
     kept = sa.Annotations.from_triples(
         [(rater, unit, answer - {"a"}) for rater, unit, answer in STUDY.to_triples()]
     )
-    dropped = sa.what_if(STUDY, drop_labels=["a"]).set_index("action").loc["drop label"]
+    dropped = sa.what_if(STUDY, exclude_labels=["a"]).set_index("action").loc["drop label"]
     assert dropped["estimate"] == pytest.approx(sa.krippendorff_alpha(kept).estimate, abs=1e-12)
     for call in (
         lambda: sa.what_if(STUDY, merge=[["a", "b"]]),

@@ -307,7 +307,7 @@ class TestTable:
         counts, named, blank = str(sa.agreement(study)).splitlines()[:3]
         assert counts.startswith("3 units (1 with one rating), 2 raters, 5 ratings (4 missing)")
         assert (named, blank) == ("1 rater without any rating was left out (3 missing): 'y'.", "")
-        assert "without any" not in str(sa.agreement(study.without_raters(["y"])))
+        assert "without any" not in str(sa.agreement(study.exclude_raters(["y"])))
 
     def test_scalars_and_unknown_raters(self):
         tally = sa.Tally.from_counts(pd.DataFrame({1: [2, 1], 2: [0, 1]}), kind="value")

@@ -145,7 +145,7 @@ class TestSingleValues:
             study = values("a", "NA", "NA", "b")
         assert "NA" in study.values
         rows = [("a", 1, "a"), ("b", 1, "NA"), ("a", 2, "b"), ("b", 2, "b")]
-        assert sa.Annotations.from_triples(rows, kind="value", missing=["NA"]).n_missing == 1
+        assert sa.Annotations.from_triples(rows, kind="value", na_values=["NA"]).n_missing == 1
 
 
 class TestWideTables:

@@ -124,7 +124,7 @@ def test_blank_labels_say_what_blank_says():
     assert ("u2", "cem") not in answers(study)
     assert answers(study)["u3", "cem"] == {}
     assert answers(read(rows[:-1], blank="empty"))["u2", "cem"] == {}
-    assert read([*ROWS, ("u2", "cem", "NA", 0)], missing=["NA"]).n_missing == 1
+    assert read([*ROWS, ("u2", "cem", "NA", 0)], na_values=["NA"]).n_missing == 1
 
 
 REFUSED = {

@@ -118,7 +118,7 @@ def test_second_separator_in_few_cells_is_a_label(cells):
 
 
 def test_missing_markers_are_labels_with_a_warning():
-    match = r"3 cells that may mean .*'n/a', 'NA'; .* missing=\['n/a', 'NA'\]"
+    match = r"3 cells that may mean .*'n/a', 'NA'; .* na_values=\['n/a', 'NA'\]"
     with pytest.warns(MissingMarkerWarning, match=match):
         seen = study(["a", "n/a", "NA", "b", "n/a", "a"])
     assert frozenset({"NA"}) in seen.values
@@ -127,12 +127,12 @@ def test_missing_markers_are_labels_with_a_warning():
 @pytest.mark.parametrize("label", ["None", "No label", "none of the above", "not applicable"])
 def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
     cells = ["a", label, "a, b", label]
-    match = rf"^2 cells with '{label}' taken as a label .* write \[\] .* missing=\['{label}'\]"
+    match = rf"^2 cells with '{label}' taken as a label .* write \[\] .* na_values=\['{label}'\]"
     with pytest.warns(MissingMarkerWarning, match=match) as caught:
         seen = study(cells)
     assert len(caught) == 1
     assert frozenset({label}) in seen.values
-    assert study(cells, missing=[label]).n_missing == 2
+    assert study(cells, na_values=[label]).n_missing == 2
 
 
 def test_signs_in_place_of_the_separator():
@@ -263,5 +263,5 @@ def test_what_missing_names_is_not_doubted_in_a_file(tmp_path):
     path.write_text("unit,rater,labels\n1,ann,joy\n1,ben,n/a\n2,ann,none\n2,ben,fear\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = sa.read(path, missing=["n/a", "none"], blank="missing")
+        found = sa.read(path, na_values=["n/a", "none"], blank="missing")
     assert found.n_missing == 2

@@ -36,7 +36,7 @@ def test_annotations(name):
     """No array of a study can be written to, also in parts and copies of it."""
     for study in (
         STUDY,
-        STUDY.without_raters([STUDY.raters[1]]),
+        STUDY.exclude_raters([STUDY.raters[1]]),
         copy.deepcopy(STUDY),
         pickle.loads(pickle.dumps(STUDY)),  # noqa: S301 - our own
     ):

@@ -77,7 +77,7 @@ def test_no_number():
     said = "Unit 'u2', rater 'bob': 'two' is not a number, which kind='number' asks for; say kind="
     with pytest.raises(DataError, match=said):
         sa.Annotations.from_wide(table, kind="number")
-    found = sa.Annotations.from_wide(table, kind="number", missing=["two"])
+    found = sa.Annotations.from_wide(table, kind="number", na_values=["two"])
     assert (found.kind, found.n_missing) == ("number", 1)
     with pytest.raises(DataError, match="Column 'two': 'two' is not a number"):
         sa.Tally.from_counts(counts(["1", "two"]), kind="number")

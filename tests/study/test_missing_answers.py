@@ -45,7 +45,7 @@ def answers(study):
 class TestMissing:
     def test_doors(self):
         """Every door that reads cells takes it; blank cells and labels beside others stay."""
-        options = {"missing": MARKERS, "blank": "empty"}
+        options = {"na_values": MARKERS, "blank": "empty"}
         wide = table().pivot(index="unit", columns="rater", values="labels")
         triples = [(rater, unit, cell) for unit, rater, cell in ROWS]
         for study in (
@@ -66,7 +66,7 @@ class TestMissing:
         rows = [*ROWS[:2], ("u2", "ann", "b"), *ROWS[3:], ("u4", "ann", "a"), ("u4", "bob", "b")]
         marked = table(rows).assign(batch=1, day=1)
         kept = marked[marked["labels"] != " NA "]
-        options = {"blank": "empty", "missing": ["NA"]}
+        options = {"blank": "empty", "na_values": ["NA"]}
         found = sa.agreement(marked.drop(columns=["batch", "day"]), **options)
         expected = sa.agreement(kept.drop(columns=["batch", "day"]), blank="empty")
         assert [row.estimate for row in found] == [row.estimate for row in expected]
@@ -81,16 +81,16 @@ class TestMissing:
         """A code such as -9 is missing as a number or as text, and no label of a scale is left."""
         rows = [("u1", "ann", 1), ("u1", "bob", -9), ("u2", "ann", 2), ("u2", "bob", 2)]
         scores = table(rows).rename(columns={"labels": "score"})
-        study = sa.Annotations.from_long(scores, value="score", missing=[-9])
+        study = sa.Annotations.from_long(scores, value="score", na_values=[-9])
         assert (study.kind, study.values, study.n_missing) == ("number", (1, 2), 1)
         text = scores.astype(str).replace("-9", "none")
-        study = sa.Annotations.from_long(text, value="score", missing=["none"])
+        study = sa.Annotations.from_long(text, value="score", na_values=["none"])
         assert (study.kind, study.values, study.n_missing) == ("number", (1, 2), 1)
 
     @pytest.mark.parametrize("one", [["NA"], ("NA",), {"NA"}, frozenset({"NA"})], ids=repr)
     def test_lists_of_one_label(self, one):
         cells = [("u", "ann", ["a"]), ("u", "bob", one), ("u", "cy", []), ("u", "di", ["NA", "a"])]
-        study = sa.Annotations.from_long(table(cells), missing=["NA"])
+        study = sa.Annotations.from_long(table(cells), na_values=["NA"])
         expected = {("u", "ann"): {"a"}, ("u", "cy"): set(), ("u", "di"): {"NA", "a"}}
         assert answers(study) == expected
 
@@ -100,17 +100,17 @@ class TestMissing:
         line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
         path.write_text(line % ("ann", "joy") + line % ("bob", "skip") + line % ("cy", "joy"))
         expected = {("u1", "ann"): {"joy"}, ("u1", "cy"): {"joy"}}
-        assert answers(sa.read(path, missing=["skip"])) == expected
+        assert answers(sa.read(path, na_values=["skip"])) == expected
         with pytest.warns(UndefinedAgreementWarning):
-            (alpha, _) = sa.agreement(path, missing=["skip"])
+            (alpha, _) = sa.agreement(path, na_values=["skip"])
         assert (alpha.n_raters, alpha.reason) == (2, "only one value was used")
 
     def test_no_more_doubt(self):
-        with pytest.warns(MissingMarkerWarning, match=r"say missing=\['NA', 'n/a'\]\.$"):
+        with pytest.warns(MissingMarkerWarning, match=r"say na_values=\['NA', 'n/a'\]\.$"):
             sa.Annotations.from_long(table(ROWS[:4]))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
+            sa.Annotations.from_long(table(ROWS[:4]), na_values=MARKERS)
 
     def test_another_separator_in_a_marker(self):
         cells = [
@@ -122,20 +122,20 @@ class TestMissing:
         with pytest.warns(
             MissingMarkerWarning, match="' n, a ' has the parts of 'n/a': if it .* write 'n/a'"
         ):
-            sa.Annotations.from_long(table(cells), missing=["n/a", "-"])
+            sa.Annotations.from_long(table(cells), na_values=["n/a", "-"])
 
     def test_what_nobody_said(self):
-        with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which missing= names"):
-            sa.Annotations.from_long(table(), missing=[*MARKERS, "na"], blank="missing")
+        with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which na_values= names"):
+            sa.Annotations.from_long(table(), na_values=[*MARKERS, "na"], blank="missing")
 
     @pytest.mark.parametrize("missing", ["NA", 7, [""], [" "], [None], [("a",)]], ids=repr)
     def test_refused(self, missing):
         """Markers are a list of texts or numbers; blank cells have an option of their own."""
-        with pytest.raises(OptionError, match="missing="):
-            sa.Annotations.from_long(table(), missing=missing)
-        study = sa.Annotations.from_long(table(), blank="empty", missing=MARKERS)
-        with pytest.raises(OptionError, match=r"already built; drop missing="):
-            sa.agreement(study, missing=["NA"])
+        with pytest.raises(OptionError, match="na_values="):
+            sa.Annotations.from_long(table(), na_values=missing)
+        study = sa.Annotations.from_long(table(), blank="empty", na_values=MARKERS)
+        with pytest.raises(OptionError, match=r"already built; drop na_values="):
+            sa.agreement(study, na_values=["NA"])
 
 
 class TestRepeats:
@@ -183,10 +183,10 @@ class TestSimilarNames:
 class TestWithoutRaters:
     def test_as_if_they_had_never_answered(self):
         rows = [*ROWS, ("u4", "cy", "c"), ("u1", "cy", None), ("u2", "cy", "NA")]
-        options = {"blank": "empty", "missing": MARKERS}
+        options = {"blank": "empty", "na_values": MARKERS}
         with pytest.warns(BlankLabelsWarning, match="^1 null .* and 1 blank text"):
             study = sa.Annotations.from_long(table(rows), **options)
-        study = study.without_raters(["cy"])
+        study = study.exclude_raters(["cy"])
         expected = sa.Annotations.from_long(table(ROWS), **options)
         assert answers(study) == answers(expected)
         for name in ("units", "raters", "unit_codes", "rater_codes", "value_codes"):
@@ -196,8 +196,8 @@ class TestWithoutRaters:
 
     def test_nobody(self):
         """Without nobody it is the same study."""
-        study = sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
-        assert answers(study.without_raters([])) == answers(study)
+        study = sa.Annotations.from_long(table(ROWS[:4]), na_values=MARKERS)
+        assert answers(study.exclude_raters([])) == answers(study)
 
     @pytest.mark.parametrize(
         ("names", "error", "match"),
@@ -210,9 +210,9 @@ class TestWithoutRaters:
     )
     def test_refused(self, names, error, match):
         """Names of nobody, of all, and text for a list are refused."""
-        study = sa.Annotations.from_long(table(ROWS[:4]), missing=MARKERS)
+        study = sa.Annotations.from_long(table(ROWS[:4]), na_values=MARKERS)
         with pytest.raises(error, match=match):
-            study.without_raters(names)
+            study.exclude_raters(names)
 
 
 def test_empty_set_as_an_answer():
@@ -265,16 +265,16 @@ class TestUnanswered:
 
     def read(self):
         """Return the study; nobody answered u3."""
-        return sa.Annotations.from_long(table(self.ROWS), missing=["NA"], blank="missing")
+        return sa.Annotations.from_long(table(self.ROWS), na_values=["NA"], blank="missing")
 
     def test_every_layout(self):
-        study, how = self.read(), {"missing": ["NA"], "blank": "missing"}
+        study, how = self.read(), {"na_values": ["NA"], "blank": "missing"}
         wide = table(self.ROWS).pivot(index="unit", columns="rater", values="labels")
         triples = [(rater, unit, cell) for unit, rater, cell in self.ROWS]
         assert sa.Annotations.from_wide(wide, **how).unanswered.tolist() == ["u3"]
         assert sa.Annotations.from_triples(triples, **how).unanswered.tolist() == ["u3"]
         assert (study.n_units, study.unanswered.tolist()) == (3, ["u3"])
-        assert study.without_raters(["bob"]).unanswered.tolist() == ["u4", "u3"]
+        assert study.exclude_raters(["bob"]).unanswered.tolist() == ["u4", "u3"]
         assert study.take(study.rater_codes == 0).unanswered.tolist() == []
 
     def test_it_is_first_in_need(self):
@@ -301,7 +301,7 @@ class TestMissingAndCase:
         rows = [("u1", "ann", "x"), ("u1", "bob", "N/A"), ("u2", "ann", "X"), ("u2", "bob", "n/a")]
         frame, path = table([*rows, ("u3", "ann", "y"), ("u3", "bob", "x")]), tmp_path / "s.csv"
         frame.to_csv(path, index=False)
-        how = {"missing": [marker], "case": "lower"}
+        how = {"na_values": [marker], "case": "lower"}
         scalars = frame.rename(columns={"labels": "value"})
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -318,5 +318,5 @@ class TestMissingAndCase:
         """Under case="keep" it counts, as it does in labels."""
         rows = [("u1", "ann", "no"), ("u1", "bob", "a"), ("u2", "ann", "NO"), ("u2", "bob", "a")]
         with pytest.warns(SimilarLabelsWarning), pytest.warns(MissingMarkerWarning, match="'No'"):
-            study = sa.Annotations.from_long(table(rows), missing=["No"])
+            study = sa.Annotations.from_long(table(rows), na_values=["No"])
         assert study.n_ratings == 4

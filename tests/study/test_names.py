@@ -111,9 +111,9 @@ class TestWithout:
         table = study_table(written)
         table.to_csv("all.csv", index=False)
         table[table["rater"] != written].to_csv("others.csv", index=False)
-        words = ["--group", "group", "--over-time", "date", "--window", "4D"]
+        words = ["--by", "group", "--time", "date", "--window", "4D"]
         words += ["--resamples", "99", "--seed", "1"]
-        left_out = ok("diagnose", "all.csv", *words, "--without", said)
+        left_out = ok("diagnose", "all.csv", *words, "--exclude-raters", said)
         expected = ok("diagnose", "others.csv", *words)
         for heading in ("GROUPS", "OVER TIME"):
             assert heading in left_out
@@ -123,7 +123,7 @@ class TestWithout:
         table = study_table("ann,bob")
         table.loc[table["rater"] == "ann,bob", "labels"] = ""
         table.to_csv("all.csv", index=False)
-        text = ok("diagnose", "all.csv", "--without", "ann,bob", "--seed", "1")
+        text = ok("diagnose", "all.csv", "--exclude-raters", "ann,bob", "--seed", "1")
         assert "ann,bob" not in text
 
     def test_columns_of_raters(self, folder):
@@ -146,8 +146,8 @@ class TestLibrary:
         """A rater is found in either form of an accent, with or without space around it."""
         study = sa.Annotations.from_long(study_table(DECOMPOSED))
         for name in (ZOE, DECOMPOSED, f" {ZOE} "):
-            assert study.without_raters([name]).raters.tolist() == ["ann", "bob"]
-            frame = sa.what_if(study, drop_raters=[name])
+            assert study.exclude_raters([name]).raters.tolist() == ["ann", "bob"]
+            frame = sa.what_if(study, exclude_raters=[name])
             assert frame["target"].tolist() == ["", ZOE]
             found = sa.score_against_consensus(study, raters=[name]).to_frame()
             expected = sa.score_against_consensus(study, raters=[ZOE]).to_frame()
@@ -244,7 +244,7 @@ class TestHalves:
             lambda: sa.parse_labels(r'["\ud83d"]'),
             lambda: sa.parse_labels("a", codebook=["a", HALF]),
             lambda: sa.parse_labels("a", label_sep=HALF),
-            lambda: sa.Annotations.from_triples([("x", 1, "a")], missing=[HALF]),
+            lambda: sa.Annotations.from_triples([("x", 1, "a")], na_values=[HALF]),
             lambda: sa.by_group(STUDY, {1: HALF, 2: "b"}),
         ],
     )
@@ -298,9 +298,9 @@ class TestHalves:
     @pytest.mark.parametrize(
         "words",
         [
-            ["--without", HALF],
+            ["--exclude-raters", HALF],
             ["--codebook", f"a,{HALF}"],
-            ["--missing", HALF],
+            ["--na-values", HALF],
             ["--label-sep", HALF],
         ],
     )
@@ -309,7 +309,7 @@ class TestHalves:
         study_table("cy").to_csv("all.csv", index=False)
         assert SAID in refusal("score", "all.csv", *words)
 
-    @pytest.mark.parametrize("words", [["--unit", HALF], ["--group", HALF], ["--model", HALF]])
+    @pytest.mark.parametrize("words", [["--unit", HALF], ["--by", HALF], ["--model", HALF]])
     def test_other_options(self, folder, words):
         """Where it would name a column or a rater, the sentence shows it."""
         study_table("cy").to_csv("all.csv", index=False)
@@ -319,7 +319,7 @@ class TestHalves:
     @pytest.mark.skipif(os.name != "posix", reason="other systems hand over no bytes")
     def test_bytes_of_the_command_line(self, folder):
         study_table("cy").to_csv("all.csv", index=False)
-        run = [sys.executable, "-m", "setagree", "score", "all.csv", "--without"]
+        run = [sys.executable, "-m", "setagree", "score", "all.csv", "--exclude-raters"]
         done = subprocess.run([*run, b"Zo\xe9"], capture_output=True, check=False)
         assert done.returncode == 2
         assert re.search(rf"^Error: the name .* {SAID}".encode(), done.stderr, re.MULTILINE)

@@ -227,7 +227,7 @@ def test_markers(blank):
     """Markers are missing whatever a blank is; the nulls beside them are what it is."""
     cells = ["x", "NA", None, "x", "y", " NA", "y", "y"]
     for road in ROADS:
-        _, _, n_ratings, n_missing, said = outcome(road, cells, blank=blank, missing=["NA"])
+        _, _, n_ratings, n_missing, said = outcome(road, cells, blank=blank, na_values=["NA"])
         assert (n_ratings, n_missing) == ((6, 2) if blank == "empty" else (5, 3))
         assert [one.partition(" (")[0] for one in said] == ["1 null"]
 

@@ -152,8 +152,8 @@ def test_parts_and_joined_studies():
 
     first = study.unit_codes < 20
     tallies = [sa.Tally.from_annotations(each) for each in (study.take(first), study.take(~first))]
-    found = alphas(study.take(first), study.without_raters(["cem"]), tallies[0].merge(tallies[1]))
-    expected = alphas(numbers.take(first), numbers.without_raters(["cem"]), numbers)
+    found = alphas(study.take(first), study.exclude_raters(["cem"]), tallies[0].merge(tallies[1]))
+    expected = alphas(numbers.take(first), numbers.exclude_raters(["cem"]), numbers)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     model = pd.DataFrame({"unit": study.units, "value": "low"})  # text, as most models answer
     with_model = {"margin": 0.2, "distance": "linear"}
@@ -203,7 +203,7 @@ def test_spellings_and_markers():
     cells = ROWS["value"].map({"low": "Low ", "mid": "MID", "high": "high"})
     cells = cells.astype(pd.CategoricalDtype(order, ordered=True))
     cells.iloc[:2] = "n/a"
-    study = sa.read(ROWS.assign(value=cells), case="lower", missing=["n/a"])
+    study = sa.read(ROWS.assign(value=cells), case="lower", na_values=["n/a"])
     assert study.order == ("low", "mid", "high")
     codes = cells.map({"Low ": 1, "MID": 2, "high": 3}).astype(float)
     expected = sa.krippendorff_alpha(sa.read(RECODED.assign(value=codes)), distance="linear")

@@ -163,13 +163,13 @@ def answers_at(times, path):
 @pytest.mark.parametrize("times", [*ASCENDING, *NAMES])
 def test_one_order_for_every_function(times, tmp_path):
     path = batches(times, tmp_path / "batches.csv")
-    assert sa.monitor(path, "at", threshold=0.667).frame["at"].astype(str).tolist() == times
+    assert sa.monitor(path, "at", threshold=0.667).frame["batch"].astype(str).tolist() == times
     repeats = answers_at(times, tmp_path / "repeats.csv")
     for policy, label in (("first", "l0"), ("last", f"l{len(times) - 1}")):
         study = sa.read(repeats, duplicates=policy, order_by="at")
         assert labels(study)["u1", "ann"] == {label}
     if times in NAMES:
-        with pytest.raises(DataError, match=r"at='at': .* cannot be put in order"):
+        with pytest.raises(DataError, match=r"time='at': .* cannot be put in order"):
             sa.over_time(path, "at", window=1)
 
 
@@ -187,18 +187,18 @@ def test_windows_over_numbers_in_a_file(times, tmp_path):
 def test_what_has_no_known_order_is_refused(times, tmp_path, monkeypatch):
     path = batches(times, tmp_path / "batches.csv")
     said = ".* cannot be put in order.* Use numbers"
-    with pytest.raises(DataError, match=f"^at='at': {said}"):
+    with pytest.raises(DataError, match=f"^batch='at': {said}"):
         sa.monitor(path, "at", threshold=0.667)
     with pytest.raises(DataError, match=f"^order_by='at': {said}"):
         sa.read(path, duplicates="first", order_by="at")
-    with pytest.raises(DataError, match=f"^at='at': {said}"):
+    with pytest.raises(DataError, match=f"^time='at': {said}"):
         sa.over_time(path, "at", window=1)
     pytest.importorskip("typer", reason="the command needs the cli extra")
     monkeypatch.chdir(tmp_path)
     for option, words in (
-        ("--at", ("monitor", "batches.csv", "--at", "at", "--threshold", "0.667")),
+        ("--batch", ("monitor", "batches.csv", "--batch", "at", "--threshold", "0.667")),
         ("--order-by", ("repeats", "batches.csv", "--order-by", "at")),
-        ("--over-time", ("diagnose", "batches.csv", "--over-time", "at", "--window", "1")),
+        ("--time", ("diagnose", "batches.csv", "--time", "at", "--window", "1")),
     ):
         assert f"{option} 'at': " in refusal(*words)
 
@@ -207,13 +207,13 @@ def test_what_has_no_known_order_is_refused(times, tmp_path, monkeypatch):
 def test_numbers_that_may_be_decimals_or_versions_are_refused(times, tmp_path):
     path = batches(times, tmp_path / "batches.csv")
     said = "cannot be put in order, because .* as a decimal, but not as a version"
-    with pytest.raises(DataError, match=f"^at='at': .*{said}"):
+    with pytest.raises(DataError, match=f"^batch='at': .*{said}"):
         sa.monitor(path, "at", threshold=0.667)
     with pytest.raises(DataError, match=f"^order_by='at': .*{said}"):
         sa.read(path, duplicates="last", order_by="at")
     table = pd.read_csv(path, dtype=str)
     table["at"] = pd.Categorical(table["at"], categories=times, ordered=True)
-    assert sa.monitor(table, "at", threshold=0.667).frame["at"].tolist() == times
+    assert sa.monitor(table, "at", threshold=0.667).frame["batch"].tolist() == times
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,9 @@ def test_numbers_that_may_be_decimals_or_versions_are_refused(times, tmp_path):
 )
 def test_equal_numbers_are_one_time_with_a_warning(times, tmp_path):
     path = batches(times, tmp_path / "batches.csv")
-    message = f"at='at': '{times[1]}' (40 cells) and '{times[0]}' (40 cells) are equal as numbers"
+    message = (
+        f"batch='at': '{times[1]}' (40 cells) and '{times[0]}' (40 cells) are equal as numbers"
+    )
     with pytest.warns(sa.SetagreeWarning, match=re.escape(message)):
         found = sa.monitor(path, "at", threshold=0.667)
     assert found.frame["n_units"].tolist() == [80]
@@ -229,7 +231,7 @@ def test_equal_numbers_are_one_time_with_a_warning(times, tmp_path):
 
 def test_one_batch_needs_no_order(tmp_path):
     path = batches(["²"], tmp_path / "batches.csv")
-    assert sa.monitor(path, "at", threshold=0.667).frame["at"].tolist() == ["²"]
+    assert sa.monitor(path, "at", threshold=0.667).frame["batch"].tolist() == ["²"]
 
 
 def test_an_ordered_categorical_is_in_its_own_order():

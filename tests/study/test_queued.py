@@ -96,7 +96,7 @@ def test_a_queue_counts_what_it_asked_for(tmp_path):
         study = sa.Annotations.from_long(table(MARKS), queued="queued")
     asked = sa.next_ratings(study, budget=9).frame.set_index("unit")["n_ratings"]
     assert asked.get(2) == 3
-    rest = study.without_raters(["ann"])
+    rest = study.exclude_raters(["ann"])
     assert rest.with_queued.n_ratings == 4
     assert study.take(slice(0, 2)).with_queued is None
 

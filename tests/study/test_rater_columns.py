@@ -46,7 +46,7 @@ def test_a_copy():
 
 def test_they_survive():
     study = sa.read(TABLE, rater_columns=COLUMNS)
-    assert study.without_raters(["m1"]).raters_frame["run"].tolist() == [2, None]
+    assert study.exclude_raters(["m1"]).raters_frame["run"].tolist() == [2, None]
     assert study.take(study.rater_codes != 1).raters_frame["model"].tolist() == ["gpt", None]
 
 

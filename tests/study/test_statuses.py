@@ -58,7 +58,7 @@ def test_asked_again():
 def test_a_unit_without_any_observed_annotation():
     study = sa.Annotations.from_long(TABLE, status="status")
     assert (study.n_units, study.unanswered.tolist()) == (3, ["u4"])
-    assert study.without_raters(["gpt"]).unanswered.tolist() == ["u4"]
+    assert study.exclude_raters(["gpt"]).unanswered.tolist() == ["u4"]
     timed = TABLE.assign(at=range(len(TABLE)), who=TABLE["rater"].str.upper())
     read = sa.read(timed, order_by="at", rater_columns=["who"], status="status")
     assert read.statuses.equals(study.statuses)
@@ -80,7 +80,7 @@ def test_all_doors(tmp_path):
     polars = pytest.importorskip("polars")
     for source in (tmp_path / "a.csv", polars.from_pandas(TABLE)):
         pd.testing.assert_frame_equal(sa.read(source, status="status").statuses, study.statuses)
-    rest = study.without_raters(["gpt"])
+    rest = study.exclude_raters(["gpt"])
     assert rest.statuses.index.tolist() == ["ann", "bob", "cem"]
     assert rest.n_missing == len(rest.unobserved) == 2
 

@@ -56,7 +56,7 @@ def test_they_survive():
     study = read(unit_columns=["day"], cluster="document")
     part = study.take(study.unit_codes > 1)
     assert part.units_frame.to_dict("list") == {"day": [3, 4], "document": ["y", "y"]}
-    rest = study.without_raters(["a"])
+    rest = study.exclude_raters(["a"])
     assert rest.units_frame["day"].tolist() == [1, 2, 3, 4]
     assert rest.sampling.cluster == "document"
 

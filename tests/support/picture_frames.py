@@ -243,7 +243,7 @@ def watched(n: int) -> Monitor:
     """Return a result such as `monitor` returns, with n looks."""
     study = sa.simulate(30 * max(n, 1), 3, rng=1)
     at = {unit: k // 30 for k, unit in enumerate(study.units)}
-    return sa.monitor(study, at=at, threshold=0.667)
+    return sa.monitor(study, batch=at, threshold=0.667)
 
 
 def queued(n: int, *, hostile: bool = False) -> Queue:

@@ -32,10 +32,10 @@ OPTIONS: list[dict[str, Any]] = [
         {"label_sep": ";"},
         {"label_sep": "|"},
         {"label_sep": ", "},
-        {"missing": ["n/a", "-", "NA", 1]},
+        {"na_values": ["n/a", "-", "NA", 1]},
     ),
-    *({"missing": ["absent"]}, {"codebook": ["x", "y"]}, {"codebook": ["X", "x, y"]}),
-    {"blank": "empty", "case": "lower", "missing": ["NA"], "codebook": ["x", "y", "q", "é"]},
+    *({"na_values": ["absent"]}, {"codebook": ["x", "y"]}, {"codebook": ["X", "x, y"]}),
+    {"blank": "empty", "case": "lower", "na_values": ["NA"], "codebook": ["x", "y", "q", "é"]},
 ]
 HEADERS = [
     ("unit", "rater", "answer"),

@@ -160,7 +160,7 @@ class Session:
         """Return the study without the raters that are left out, and with the labels merged."""
         study = self._known()
         if asked["without"]:
-            study = study.without_raters([study.raters[place] for place in asked["without"]])
+            study = study.exclude_raters([study.raters[place] for place in asked["without"]])
         if asked["merged"]:
             names = self._known().labels
             become = {names[one]: names[other] for one, other in asked["merged"]}

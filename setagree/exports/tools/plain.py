@@ -132,7 +132,7 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     warn_brackets(distinct.tolist(), label_sep)
     if request.roster is None:
         cased = str.lower if request.case == "lower" else str
-        said = {cased(str(one).strip()) for one in request.missing or ()}
+        said = {cased(str(one).strip()) for one in request.na_values or ()}
         open_ = ["" if cased(cell.strip()) in said else cell for cell in distinct.tolist()]
         warn_markers(codes, open_)
     return [

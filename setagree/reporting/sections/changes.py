@@ -36,7 +36,7 @@ _MANY = 0.8
 
 _NAMING = ("coefficient", "distance")
 _DROP_RATERS = "drop rater"
-_CHANGES = {"merge": "merge", "drop_labels": "drop label", "drop_raters": _DROP_RATERS}
+_CHANGES = {"merge": "merge", "exclude_labels": "drop label", "exclude_raters": _DROP_RATERS}
 """Actions in the results of `what_if`, by its options."""
 
 _VERBS = {
@@ -60,13 +60,13 @@ def compute(f: Findings) -> pd.DataFrame:
         chosen = [*costly["rater"].iloc[:MOST_TRIED]]
     # Raters with identical answers agree fully once the others are left out.
     chosen = [] if has_pattern(f, "copies") else chosen
-    wanted: dict[str, Any] = {"drop_raters": chosen}
+    wanted: dict[str, Any] = {"exclude_raters": chosen}
     if f.study.kind != "number":
         if not have_degrees(f.study.values):  # a merged label has no degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
         # Without one label, more answers are empty or the one answer: they agree by that alone.
         if not has_pattern(f, "empty", "answer", "rater"):
-            wanted["drop_labels"] = _costly_labels(f.results.get("labels"))
+            wanted["exclude_labels"] = _costly_labels(f.results.get("labels"))
     try:
         return what_if(f.study, **wanted, **f.measure, level=f.level)
     except SetagreeError:
@@ -76,7 +76,7 @@ def compute(f: Findings) -> pd.DataFrame:
 def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
     """Return the effects of changes of which one cannot be made: its row has the reason."""
     measure = {**f.measure, "level": f.level}
-    rows = what_if(f.study, drop_raters=[], **measure).to_dict("records")
+    rows = what_if(f.study, exclude_raters=[], **measure).to_dict("records")
     for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
         one: dict[str, Any] = {kind: [each], **measure}
         try:

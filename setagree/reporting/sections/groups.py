@@ -55,7 +55,7 @@ def compute(f: Findings) -> pd.DataFrame | None:
     if f.models and groups.get("n_ratings", pd.Series([0])).sum() > f.study.n_ratings:
         raise DataError(
             "the groups count more answers than the humans gave, those of models among them; pass "
-            "the group of each unit, or by_group(study.without_raters(models), ...)."
+            "the group of each unit, or by_group(study.exclude_raters(models), ...)."
         )
     return groups
 

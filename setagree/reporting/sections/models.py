@@ -294,7 +294,7 @@ def compute_replication(f: Findings) -> CrossReplication | None:
     listed = panels.values() if isinstance(panels, Mapping) else ()
     members = [rater for panel in listed if isinstance(panel, Collection) for rater in panel]
     others = [model for model in f.models if model not in members]
-    study = f.everyone.without_raters(others) if others else f.everyone
+    study = f.everyone.exclude_raters(others) if others else f.everyone
     n = min(f.options.n_resamples, f.max_redraws)
     resampling: dict[str, Any] = {"n_resamples": n, "rng": f.options.rng}
     return cross_replication(study, panels=panels, distance=f.distance, **resampling)

@@ -94,7 +94,7 @@ class Looks(Decisions):
         at = {unit: k // self.batch for k, unit in enumerate(study.units)}
         for name, looks in ((ANY_TIME, None), (PLANNED, self.sizes)):
             frame = sa.monitor(
-                study, at=at, threshold=0.667, distance=self.distance, looks=looks
+                study, batch=at, threshold=0.667, distance=self.distance, looks=looks
             ).frame
             theirs = frame[["low", "high"]].to_numpy()
             if not np.allclose(theirs, ends[name], rtol=0, atol=1e-9, equal_nan=True):
@@ -228,7 +228,7 @@ class LastBatch(Decisions):
     def _check(self, study: sa.Annotations, low: float, high: float) -> None:
         """Compare a study with what the library says of it."""
         at = {unit: k // self.batch for k, unit in enumerate(study.units)}
-        found = sa.monitor(study, at=at, threshold=0.667, distance=self.distance)
+        found = sa.monitor(study, batch=at, threshold=0.667, distance=self.distance)
         theirs = found.last_difference[1:]
         if not np.allclose(theirs, (low, high), rtol=0, atol=1e-9, equal_nan=True):
             raise AssertionError(f"{self.name}: {(low, high)} and {theirs}")

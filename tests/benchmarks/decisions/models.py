@@ -198,7 +198,7 @@ class Models(Decisions):
             pass
         else:
             row = found[models[0]]
-            p[ANY] = min(one.p_adjusted for one in found)
+            p[ANY] = min(one.p_holm for one in found)
             if self.n_models == 1:
                 p[MEAN], p[ALL] = row.p_value, replace(row, against="all").p_value
                 p[SAME] = replace(row, equivalence=True).p_value
