@@ -75,6 +75,7 @@ from setagree.inference.plan_goals import (
     PlanGoals as PlanGoals,
 )
 from setagree.inference.planning import plan as plan
+from setagree.inference.prevalence import prevalence as prevalence
 from setagree.inference.variance_components import variance_components as variance_components
 from setagree.large.opening import read as read
 from setagree.large.recognition import formats as formats

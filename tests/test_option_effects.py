@@ -117,6 +117,12 @@ def two(study):
     return study.exclude_raters(["cem", "dia"])
 
 
+def with_dia(study):
+    """Return the units that dia rated."""
+    units = study.unit_codes[study.rater_codes == study.raters.tolist().index("dia")]
+    return study.take(np.isin(study.unit_codes, units))
+
+
 def repeats(study):
     """Return the study with some answers twice."""
     rows = study.to_long()
@@ -183,6 +189,7 @@ CALLS = {
     "panel_scorer": lambda s, _: sa.panel_scorer(s).score(s.units, ["joy"] * s.n_units),
     "permutation_test": lambda s, _: sa.permutation_test(s, **FEW).distribution.tolist(),
     "plan": lambda s, _: sa.plan(s, sa.PlanGoals(half_width=0.05)),
+    "prevalence": lambda s, _: sa.prevalence(with_dia(s), model="dia"),
     "rater_map": lambda s, _: sa.rater_map(s, **FEW),
     "report": written,
     "score": lambda s, _: sa.score(s, sa.krippendorff_alpha),
@@ -233,6 +240,7 @@ over_time                 c c c c
 panel_scorer              w w w w
 permutation_test          w c w w
 plan                      c r r r
+prevalence                c c w w
 rater_map                 w w w w
 report                    c c c c
 score                     c c c c

@@ -54,6 +54,9 @@ MADE = {
     "AcceptanceTest": sa.acceptance_test(
         sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1), n_errors=2, n_checked=65
     ),
+    "PrevalenceTable": sa.prevalence(
+        STUDY, model=sa.simulate(90, 1, rng=2).to_long().drop(columns="rater")
+    ),
     "Queue": sa.next_ratings(STUDY, budget=9),
     "VarianceComponents": sa.variance_components(STUDY),
     "FacetAgreement": sa.facet_agreement(

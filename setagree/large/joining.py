@@ -34,7 +34,7 @@ from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.names import tidied
 from setagree.study.rater_columns import named_raters
-from setagree.study.reading import Note, Reading
+from setagree.study.reading import Note, Reading, no_note
 from setagree.study.row_filter import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 
@@ -54,6 +54,7 @@ def with_models(
     *,
     note: Note | None = None,
     rater_columns: list[str] | None = None,
+    all_units: bool = False,
 ) -> tuple[Annotations, list[Any]]:
     """Return a study with the answers of models, and what the models are called in it.
 
@@ -71,6 +72,9 @@ def with_models(
     rater_columns : list of str, optional
         Columns of the models' tables that say one thing of each. Default: those that the study was
         read with, as far as a table has them.
+    all_units : bool
+        Whether units of a model that nobody in the study rated become units of the study. Default:
+        they are left out.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def with_models(
             continue
         answers = _read(study, one, note, rater_columns)
         names += answers.raters.tolist()
-        study = _joined(study, answers, _called(one), note)
+        study = _joined(study, answers, _called(one), note, all_units=all_units)
     return study, names
 
 
@@ -255,10 +259,18 @@ def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFr
             ) from None
 
 
-def _joined(study: Annotations, model: Annotations, name: str, note: Note | None) -> Annotations:
-    """Return a study with the answers of a model to its units."""
+def _joined(
+    study: Annotations, model: Annotations, name: str, note: Note | None, *, all_units: bool
+) -> Annotations:
+    """Return a study with the answers of a model to its units, or to all units of the model."""
     _check_alike(study, model, name)
-    model = _shared(study, model, name, note)
+    shared = _shared(study, model, name, no_note if all_units else note)
+    if all_units:
+        new = model.units[_places(study, model) < 0]
+        left = [unit for unit in study.unanswered if unit not in {*new}]
+        units = as_objects([*study.units, *new])
+        study = replace(study, units=units, unanswered=as_objects(left))
+    model = model if all_units else shared
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
     values = [*map(Degrees.of, codes)] if have_degrees(codes) else codes

@@ -113,6 +113,9 @@ def questions(study, kind):
     yield "components", lambda: sa.variance_components(study, distance=own)
     if kind != "numbers":
         yield "next", lambda: sa.next_ratings(study, budget=9)
+        people = study.take(study.rater_codes == 0)
+        table = people.to_long().drop(columns="rater")
+        yield "prevalence", lambda: sa.prevalence(people, model=table)
     if len(raters) > 2:
         given = {"model": raters[0], "margin": 0.001, "distance": own}
         yield "noninferior", lambda: sa.noninferiority_test(study, **given)
