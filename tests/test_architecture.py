@@ -351,7 +351,7 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_000,
+    "cli": 4_100,
     "coefficients": 2_900,
     "credit": 2_450,
     "diagnosis": 4_050,
@@ -365,7 +365,7 @@ BUDGET = {
     "reporting": 4_100,
     "scoring": 2_600,
     "study": 8_350,
-    "wording": 1_200,
+    "wording": 1_300,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""
 

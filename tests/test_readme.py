@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -138,3 +139,20 @@ def test_the_tools_that_are_counted() -> None:
     guide = (ROOT / "examples/guide/exports.md").read_text(encoding="utf-8")
     assert f"the exports of {len(tools)} annotation tools" in README
     assert f"{len(tools)} tools" in guide
+
+
+def test_the_workflow_for_continuous_integration_runs(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with the docs extra")
+    text = (ROOT / "examples/guide/continuous-integration.md").read_text(encoding="utf-8")
+    (block,) = [match[2] for match in BLOCK.finditer(text) if match[1] == "yaml"]
+    workflow = yaml.safe_load(block)
+    (job,) = workflow["jobs"].values()
+    steps = [step["run"] for step in job["steps"] if "run" in step]
+    assert steps[0].startswith("pip install")
+    shutil.copy(ROOT / "examples/study.csv", tmp_path / "ratings.csv")
+    for step in steps[1:]:
+        words = shlex.split(step)
+        assert words[0] == "setagree"
+        done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, timeout=120)
+        assert done.returncode == 0
+    assert 'tests="1" failures="0"' in (tmp_path / "agreement.xml").read_text("utf-8")

@@ -26,6 +26,7 @@ COMMANDS = {
     "score": ("scores", "score", "Estimate the agreement of the raters of a file."),
     "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
+    "check": ("gates", "check", "Test an agreement against a required value (exit code 0, 1, 2)."),
     "plan": ("planning", "plan", "Plan the number of units for a wanted interval."),
     "diagnose": ("views", "diagnose", "List the causes of low agreement, with remedies."),
     "report": ("views", "report", "Write a one-page report on a file."),

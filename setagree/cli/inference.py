@@ -148,13 +148,6 @@ def compare(
         given["n_resamples"] = _enough(resampling.resamples)
         given["rng"] = seed_or_drawn(resampling.seed)
     check_where_large(large, {"--by": group is not None})
-    for name in ("strata", "population_size"):
-        if group is not None and getattr(reading, name) is not None:
-            raise OptionError(
-                f"--{name.replace('_', '-')} is about the whole sample, of which a group is a part "
-                f"of random size; use setagree diagnose FILE --by {group!r} with the same "
-                "options."
-            )
     apart = len(files) == 1 or design == "independent"
     if large.asked and not apart:
         raise OptionError(
@@ -162,7 +155,7 @@ def compare(
             f"drop {large.asked}."
         )
     wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
-    read = [(file, None) for file in files] if group is None else _rounds(files, reading, group)
+    read = [(file, None) for file in files] if group is None else rounds(files, reading, group)
     called = [name for name, _ in read]
     tables_of_files = []
     for name, rows in read:
@@ -306,18 +299,27 @@ def other_interval(
     )
 
 
-def _rounds(files: Sequence[str], reading: Reading, group: str) -> list[tuple[str, Rows | None]]:
+def rounds(
+    files: Sequence[str], reading: Reading, group: str, *, least: int = 2
+) -> list[tuple[str, Rows | None]]:
     """Return the groups of rows in a column of the files, with their names."""
+    for name in ("strata", "population_size"):
+        if getattr(reading, name) is not None:
+            raise OptionError(
+                f"--{name.replace('_', '-')} is about the whole sample, of which a group is a part "
+                f"of random size; use setagree diagnose FILE --by {group!r} with the same "
+                "options."
+            )
     table, how, _ = long_table(files, reading, besides=group, option="--by", is_first=True)
     cells = pick_column(with_missing_ids(table, [group]), group)
     has_group = cells.notna().to_numpy()
-    table, (codes, rounds) = table[has_group], code_ids(cells[has_group], "group")
-    warn_names("Groups", rounds)
-    if len(rounds) < 2:
-        raise DataError(f"--by {group!r}: {counted(len(rounds), 'group')}; two are compared.")
-    if len(rounds) > _MOST_ROUNDS:
+    table, (codes, named) = table[has_group], code_ids(cells[has_group], "group")
+    warn_names("Groups", named)
+    if len(named) < least:
+        raise DataError(f"--by {group!r}: {counted(len(named), 'group')}; two are compared.")
+    if len(named) > _MOST_ROUNDS:
         raise DataError(
-            f"--by {group!r}: {len(rounds):,} groups; at most {_MOST_ROUNDS} are compared, each "
+            f"--by {group!r}: {len(named):,} groups; at most {_MOST_ROUNDS} are compared, each "
             "with each. If these are times, add a column that names the round, or follow them with "
             f"setagree diagnose FILE --time {group!r}."
         )
@@ -326,7 +328,7 @@ def _rounds(files: Sequence[str], reading: Reading, group: str) -> list[tuple[st
         say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
     counted_from = f"Rows are counted within this group (--by {group!r})."
     how = replace(how, where=None)
-    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(rounds)]
+    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(named)]
 
 
 def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:

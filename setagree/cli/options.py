@@ -139,6 +139,9 @@ Assurance = Annotated[
 AtLeast = Annotated[
     float | None, option(SURE, "VALUE", "Instead: test that it is above VALUE.", "--at-least")
 ]
+Required = Annotated[float, option(SURE, "VALUE", "The value to exceed: 0.667.", "--at-least")]
+CheckedGroups = Annotated[Text, option(COLUMNS, "COLUMN", "Check each group of rows.", "--by")]
+OneSided = Annotated[float, option(SURE, "SHARE", "One-sided confidence (default: 0.95).")]
 Power = Annotated[float | None, option(SURE, "SHARE", "Of that test (default: 0.8).")]
 _MODEL = option(
     PANEL,
@@ -210,6 +213,10 @@ Checked = Annotated[int | None, option(ACCEPT, "N", "Answers that were checked."
 Errors = Annotated[int | None, option(ACCEPT, "N", "Errors that were found.")]
 Margin = Annotated[
     float | None, option(PANEL, "ALPHA", "Also: may agreement fall by less than this?")
+]
+Require = Annotated[
+    bool,
+    option(PANEL, "", "Exit 1 unless every model may (line, json, junit, github).", "--require"),
 ]
 Against = Annotated[str, option(PANEL, "WHOM", "The mean human (default), or all.", "--against")]
 MedoidDistance = Annotated[

@@ -36,14 +36,14 @@ WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
 }
 """The formats for programs; the table for people comes from the result itself."""
 
-_FORMS = ("table", *WRITERS)
+FORMS = ("table", *WRITERS)
 _NO_TEXT = {
     *(".xlsx", ".xls", ".ods", ".parquet", ".feather", ".arrow", ".pdf", ".doc", ".docx", ".png"),
     *(".svg", ".pkl", ".db", ".sqlite", ".gz", ".bz2", ".xz", ".zst", ".zip"),
 }
 """Endings that promise what is no text, whatever --format says."""
 
-ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table", ".xml": "junit"}
 
 
 class Deliverer:
@@ -59,7 +59,7 @@ class Deliverer:
         files: Sequence[str],
         reading: Reading | None = None,
         *,
-        forms: Sequence[str] = _FORMS,
+        forms: Sequence[str] = FORMS,
     ) -> None:
         self.form = _format(delivery.form, delivery.output, forms)
         self.escape = delivery.escape

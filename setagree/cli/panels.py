@@ -9,10 +9,11 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
+from setagree.cli.gates import DECISION_FORMS, decide
 from setagree.cli.grouping import grouped
 from setagree.cli.label_files import asked_distances
 from setagree.cli.options import Delivery, LabelFiles, Reading
-from setagree.cli.output import Deliverer, sentences
+from setagree.cli.output import FORMS, Deliverer, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.show import say
 from setagree.cli.sources import row_a_label
@@ -20,6 +21,7 @@ from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted
 from setagree.large.joining import model_files
 from setagree.study.rater_columns import marked_models
+from setagree.wording.gates import Decision
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
 from setagree.wording.result_base import paragraphs, wrapped
 from setagree.wording.sentences import cut, visible
@@ -65,13 +67,16 @@ def panel(
     margin: options.Margin = None,
     against: options.Against = "mean",
     facets: options.Facets = None,
+    require: options.Require = False,
     delivery: Delivery,
 ) -> None:
     """Test whether a model may replace a human."""
     read = [*files, *by_label.paths, *model_files(model)]
-    deliver = Deliverer(delivery, read, reading)
+    deliver = Deliverer(delivery, read, reading, forms=DECISION_FORMS if require else FORMS)
     if facets is not None:
         _refuse_margin(margin)
+        if require:
+            raise OptionError("--require is about models in the place of humans; drop --facets.")
         compared = _distance(distance, by_label, reading)
         found = _by_facet(files, reading, facets, model, humans, compared)
         taken = "" if humans or not found.people else _people(found.people)
@@ -87,6 +92,7 @@ def panel(
     compared = _distance(distance, by_label, reading)
     given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
     frame, text, reasons = pd.DataFrame(), "", None
+    decisions: list[Decision] = []
     try:
         table = sa.alt_test(study, **given, epsilon=epsilon, q=q, min_units=min_units)
     except DataError:
@@ -99,11 +105,15 @@ def panel(
         frame, why = _panel_frame(table, scores.table), {row.model: row.reason for row in table}
         reasons = frame["model"].map(why.__getitem__)
         text = paragraphs(_counts(study), str(table), str(scores))
+        decisions += _decisions(table, "may replace a human")
     if margin is not None:
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
         text = paragraphs(text, str(tests), wrapped(_BESIDE) if text else "")
+        decisions += _decisions(tests, f"agreement falls by less than {margin:g}")
+    if require:
+        decide(deliver, pd.DataFrame(), decisions)
     deliver(frame, paragraphs("" if humans else _people(people), text), reasons=reasons)
 
 
@@ -143,6 +153,14 @@ def agree(
     if delivery.output is not None:
         again = f"{int(frame['adjudicate'].sum()):,} to look at again"
         say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+
+
+def _decisions(tests: AltTestTable | ReplacementTable, required: str) -> list[Decision]:
+    """Return whether each model meets a requirement. No test, no verdict."""
+    return [
+        Decision(f"{test.model}: {required}", None if test.reason else test.passes, test.verdict)
+        for test in tests
+    ]
 
 
 _BESIDE = "The test above asks how often the model is the nearer of the two, this one by how much."

@@ -239,7 +239,7 @@ class AltTest(Result):
             low, high = high, high * 2
             if high > MAX_PLANNED_UNITS:
                 return None
-        while high - low > 0.01 * low:
+        while high - low > max(1, 0.01 * low):
             middle = (low + high) // 2
             is_enough = self.power(middle, difference=difference) >= power
             low, high = (low, middle) if is_enough else (middle, high)

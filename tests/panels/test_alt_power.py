@@ -86,6 +86,12 @@ class TestFormula:
         assert test.units_for(power, difference=0.1) is None
         assert one_test(100, 2, epsilon=0.0).units_for() is None
 
+    def test_fewer_than_a_hundred_units_can_be_enough(self):
+        test = one_test(100, 2, epsilon=0.3)
+        n = test.units_for()
+        assert n < 100
+        assert test.power(n) >= 0.8 > test.power(n - 1)
+
     def test_products(self, monkeypatch):
         """The sums over units of the products of d of two humans, by hand; none for too many."""
         answers = {"a": "xxxx", "b": "yyxx", "c": "xxxx", "m": "xxyx"}

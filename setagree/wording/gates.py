@@ -1,0 +1,92 @@
+"""Decisions for continuous integration: lines of a log, annotations of GitHub, JUnit reports."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from setagree.wording.sentences import visible
+
+_WORDS = {True: "holds", False: "does not hold", None: "no verdict"}
+_GITHUB = {True: "notice", False: "error", None: "error"}
+_JUNIT = {True: "system-out", False: "failure", None: "error"}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One requirement, whether it holds, and the sentence with the basis.
+
+    Attributes
+    ----------
+    name : str
+        What is required of what, on one line.
+    holds : bool or None
+        Whether it holds. None if there is no verdict.
+    basis : str
+        The sentence of the result.
+    """
+
+    name: str
+    holds: bool | None
+    basis: str
+
+    @property
+    def line(self) -> str:
+        """The decision as one line of a log.
+
+        Examples
+        --------
+        >>> Decision("alpha of a.csv", False, "Alpha is below 0.8.").line
+        'does not hold: alpha of a.csv. Alpha is below 0.8.'
+        """
+        return visible(f"{_WORDS[self.holds]}: {self.name}. {' '.join(self.basis.split())}")
+
+
+def exit_code(decisions: Sequence[Decision]) -> int:
+    """Return 0 if all requirements hold, 1 if one does not, and 2 if one has no verdict.
+
+    Examples
+    --------
+    >>> [exit_code([Decision("", holds, "")]) for holds in (True, False, None)]
+    [0, 1, 2]
+    """
+    held = {decision.holds for decision in decisions}
+    return 1 if False in held else 2 if None in held else 0
+
+
+def _lines(decisions: Sequence[Decision]) -> str:
+    return "\n".join(decision.line for decision in decisions)
+
+
+def _github(decisions: Sequence[Decision]) -> str:
+    """Return workflow commands, in whose data % and ends of lines are escaped."""
+    return "\n".join(
+        f"::{_GITHUB[each.holds]} title=setagree::{each.line.replace('%', '%25')}"
+        for each in decisions
+    )
+
+
+def _junit(decisions: Sequence[Decision]) -> str:
+    """Return a JUnit report with a test case per decision."""
+    kinds = [_JUNIT[decision.holds] for decision in decisions]
+    cases = []
+    for decision, kind in zip(decisions, kinds, strict=True):
+        name, line = html.escape(visible(decision.name)), html.escape(decision.line)
+        message = "" if kind == "system-out" else f' message="{line}"'
+        cases.append(
+            f'  <testcase classname="setagree" name="{name}">\n'
+            f"    <{kind}{message}>{line}</{kind}>\n  </testcase>"
+        )
+    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
+    suite = f'<testsuite name="setagree" tests="{len(kinds)}" {counts}>'
+    head = '<?xml version="1.0"?>'
+    return "\n".join([head, suite, *cases, "</testsuite>"])
+
+
+GATE_FORMS: dict[str, Callable[[Sequence[Decision]], str]] = {
+    "line": _lines,
+    "junit": _junit,
+    "github": _github,
+}
+"""The texts of decisions by the names of their formats, in addition to JSON."""
