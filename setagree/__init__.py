@@ -45,7 +45,6 @@ def __getattr__(name: str) -> object:
 
 def _unknown(name: str) -> str:
     """Return a sentence with what a name that does not exist may stand for."""
-    from setagree.checks import constructor_hint
     from setagree.errors import did_you_mean
     from setagree.study.annotations import Annotations
 
@@ -54,8 +53,10 @@ def _unknown(name: str) -> str:
         return said
     if called := _called(name):
         return f"setagree.{name} is called setagree.{called}."
-    also = constructor_hint(Annotations, name) if name.startswith("from_") else ""
-    hint = also or did_you_mean(name, __all__)
+    hint = did_you_mean(name, __all__)
+    if name.startswith("from_"):
+        made = [f"Annotations.{n}" for n in dir(Annotations) if n.startswith("from_")]
+        hint = f" There are {', '.join(made)}; setagree.read reads files."
     return f"{said}.{hint}" if hint else said
 
 

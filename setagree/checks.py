@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from setagree.errors import (
     UnknownOptionError,
     check_path,
     counted,
-    did_you_mean,
     near_names,
     option,
 )
@@ -345,37 +344,10 @@ def _unknown_option(
     return UnknownOptionError(f"{said}; its options are {options}." if known else f"{said}.")
 
 
-class Guessable(type):
-    """The type of classes that answer the wrong name of a constructor with the right one."""
-
-    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
-        super().__init__(name, bases, members)
-        for each, member in members.items():
-            if each.startswith("from_") and isinstance(member, classmethod):
-                setattr(cls, each, classmethod(public(member.__func__)))
-
-    if not TYPE_CHECKING:  # a type checker knows what there is
-
-        def __getattr__(cls, name: str) -> Any:
-            hint = "" if name.startswith("_") else constructor_hint(cls, name)
-            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}.{hint}")
-
-
 def constructor(kind: type, name: str) -> str | None:
     """Return what a constructor of a class is called here, by what it is called elsewhere."""
     called = (ours for ours, others in _CONSTRUCTORS.items() if name in others.split())
     return next((ours for ours in called if ours in dir(kind)), None)
-
-
-def constructor_hint(kind: type, name: str) -> str:
-    """Return a sentence with the constructor, or another member, that a wrong name stands for."""
-    if called := constructor(kind, name):
-        return f" It is called {kind.__name__}.{called}."
-    known = [each for each in dir(kind) if not each.startswith("_")]
-    if name.startswith("from_"):
-        made = [f"{kind.__name__}.{each}" for each in known if each.startswith("from_")]
-        return f" There are {', '.join(made)}; setagree.read reads files."
-    return did_you_mean(name, known)
 
 
 _CONSTRUCTORS = {

@@ -203,22 +203,6 @@ class TestNames:
         )
         assert found
 
-    @pytest.mark.parametrize(
-        ("kind", "name", "said"),
-        [
-            (sa.Annotations, "from_numpy", ". It is called Annotations.from_indicators."),
-            (sa.Annotations, "from_pandas", ". It is called Annotations.from_long."),
-            (sa.Annotations, "n_rater", ". Did you mean 'n_raters'"),
-            (sa.Annotations, "from_x", ". There are Annotations.from_contingency, "),
-            (sa.Tally, "from_y", "; setagree.read reads files."),
-        ],
-    )
-    def test_of_a_class(self, kind, name, said):
-        with pytest.raises(AttributeError, match=rf"has no attribute '{name}'.*") as refused:
-            getattr(kind, name)
-        assert said in str(refused.value)
-        assert not hasattr(kind, "__wrapped__")
-
     def test_every_public_function_answers(self):
         made = [getattr(sa.Annotations, n) for n in dir(sa.Annotations) if n.startswith("from_")]
         named = [getattr(sa, n) for n in sa.__all__]

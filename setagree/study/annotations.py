@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import OptionError, check_choice, counted
 from setagree.study import layouts, parts, rater_columns, tables, unit_columns
 from setagree.study.assembly import assemble, from_long
@@ -134,6 +135,7 @@ class Annotations(ReadOnlyArrays):
         )
 
     @classmethod
+    @public
     def from_long(
         cls,
         data: Frame,
@@ -261,6 +263,7 @@ class Annotations(ReadOnlyArrays):
         return cls.from_reading(data, reading)
 
     @classmethod
+    @public
     def from_reading(cls, data: Frame, reading: Reading) -> Annotations:
         """Return the annotations of a long table, read as a `Reading` with its columns says.
 
@@ -293,6 +296,7 @@ class Annotations(ReadOnlyArrays):
         return unit_columns.read_units(study, data, reading) if reading.of_units else study
 
     @classmethod
+    @public
     def from_wide(
         cls,
         data: Frame,
@@ -365,6 +369,7 @@ class Annotations(ReadOnlyArrays):
         return assemble(cls, long, reading)
 
     @classmethod
+    @public
     def from_indicators(
         cls,
         indicators: npt.ArrayLike | pd.DataFrame,
@@ -407,6 +412,7 @@ class Annotations(ReadOnlyArrays):
         return replace(assemble(cls, long, Reading(blank="missing")), reading=None)
 
     @classmethod
+    @public
     def from_triples(
         cls,
         triples: Iterable[tuple[object, object, object]],
@@ -463,6 +469,7 @@ class Annotations(ReadOnlyArrays):
         return assemble(cls, layouts.from_triples(triples), reading)
 
     @classmethod
+    @public
     def from_contingency(
         cls,
         table: pd.DataFrame,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Guessable, no_collection
+from setagree.checks import no_collection
 from setagree.errors import (
     DataError,
     LabelError,
@@ -119,7 +119,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-class ReadOnlyArrays(metaclass=Guessable):
+class ReadOnlyArrays:
     """Base of dataclasses whose arrays are read-only.
 
     Nothing is copied: the record holds a view of each array, so that an array of the caller stays

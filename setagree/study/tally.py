@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import public
 from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
 from setagree.study.codes import (
@@ -101,6 +102,7 @@ class Tally(ReadOnlyArrays):
     _repr_html_ = tally_as_html
 
     @classmethod
+    @public
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
         if keep_raters is not False:
@@ -128,6 +130,7 @@ class Tally(ReadOnlyArrays):
         )
 
     @classmethod
+    @public
     def from_counts(
         cls,
         table: pd.DataFrame,
