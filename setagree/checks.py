@@ -215,9 +215,6 @@ _OF_READ = (
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
-_OF_FILES = "filename_column sheet header_row sql tool question roster encoding"
-"""Those of them that only files have."""
-
 _OF_SAMPLED = "cluster sampling_weight strata population_size"
 """Options that say how units were drawn, which a study remembers."""
 
@@ -332,12 +329,8 @@ def _unknown_option(
     if wrong in _OF_READ.split():
         if "reading" in known:
             return UnknownOptionError(f"{said}; say reading=sa.Reading({wrong}=...).")
-        if {"data", "study", "agreement", "result", "pilot"} & {*known}:
-            what = "file" if wrong in _OF_FILES.split() else "table"
-            read = "path" if what == "file" else what
-            return UnknownOptionError(
-                f"{said}; read the {what} first: sa.read({read}, {wrong}=...)."
-            )
+        if "agreements" in known:
+            return UnknownOptionError(f"{said}; read the data first: sa.read(data, {wrong}=...).")
     if near := near_names(wrong, known):
         return UnknownOptionError(f"{said}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
     options = ", ".join(f"{name}=" for name in known)

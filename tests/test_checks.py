@@ -116,24 +116,16 @@ class TestNames:
                 "bootstrap() has no n_resample=. Did you mean n_resamples=?",
             ),
             (
-                lambda: sa.jackknife(ALPHA, xyz=1),
-                "jackknife() has no xyz=; its options are agreement=, over=.",
+                lambda: sa.pair_matrix(STUDY, xyz=1),
+                "pair_matrix() has no xyz=; its options are pairs=, column=.",
             ),
             (
-                lambda: sa.by_label(STUDY, blank="empty"),
-                "by_label() has no blank=; read the table first: sa.read(table, blank=...).",
-            ),
-            (
-                lambda: sa.bootstrap(ALPHA, where="x == 1"),
-                "bootstrap() has no where=; read the table first: sa.read(table, where=...).",
+                lambda: sa.compare(ALPHA, ALPHA, where="x == 1"),
+                "compare() has no where=; read the data first: sa.read(data, where=...).",
             ),
             (
                 lambda: sa.agreement("book.xlsx", sheet="one"),
-                "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
-            ),
-            (
-                lambda: sa.agreement(["a.csv", "b.csv"], sheet="two"),
-                "agreement() has no sheet=; read the file first: sa.read(path, sheet=...).",
+                "agreement() has no sheet=; say reading=sa.Reading(sheet=...).",
             ),
             (
                 lambda: sa.by_group(STUDY, by="x", na_values="NA"),
@@ -215,11 +207,11 @@ class TestNames:
                 call(no_such_option=1)
 
     def test_signatures_stay(self):
-        assert str(inspect.signature(sa.by_label)).startswith("(study: 'Data', *, level: 'float'")
+        assert str(inspect.signature(sa.by_label)).startswith("(study: 'Data', *more: ")
         assert sa.by_label.__module__ == "setagree.diagnosis.by_label"
         assert pickle.loads(pickle.dumps(sa.by_label)) is sa.by_label  # noqa: S301
         assert "jackknife(agreement" in pydoc.plain(pydoc.render_doc(sa.jackknife))
-        assert "@public\ndef jackknife" in inspect.getsource(sa.jackknife)
+        assert "@takes_data\ndef jackknife" in inspect.getsource(sa.jackknife)
 
     def test_what_takes_any_option(self):
         def draw(**options):

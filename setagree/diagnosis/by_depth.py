@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import pandas as pd
 
-from setagree.checks import public
 from setagree.diagnosis.common import NO_DEGREE, Row, counts, named, score_whole, uncertainty
 from setagree.distances.hierarchy import Hierarchy, Parents, read_hierarchy
 from setagree.distances.registry import DistanceLike
@@ -12,7 +13,7 @@ from setagree.distances.sets import nominal
 from setagree.errors import DataError
 from setagree.inference.comparison import distance_of
 from setagree.inference.panel_members import require_raters
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike, krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
@@ -20,14 +21,15 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 
 
-@public
+@takes_data
 def by_depth(
     study: Data,
-    *,
+    *more: RaterAnswers,
     parents: Parents,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the agreement at each depth of a hierarchy, and the disagreement below it.
 

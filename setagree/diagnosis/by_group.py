@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples, public
+from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.chance import Case, Codes, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Parts, are_computed_together
@@ -38,13 +38,12 @@ from setagree.diagnosis.homogeneity import group_tests
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option
 from setagree.inference.panel_members import plain_units, require_raters
-from setagree.large.opening import Data, open_table
+from setagree.large.opening import Data, ReadingOptions, open_table, takes_data, with_reading
 from setagree.limits import BLOCK_UNITS, MAX_PERMUTED_UNITS
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.ordering import Times
-from setagree.study.reading import Reading, as_reading
 from setagree.study.tally import Tally, take_rows
 from setagree.study.unit_columns import OfUnits
 
@@ -104,7 +103,7 @@ def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
 Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
 
 
-@public
+@takes_data
 def by_group(
     data: Data,
     by: Grouping,
@@ -113,9 +112,9 @@ def by_group(
     distance: DistanceLike | None = None,
     level: float = 0.95,
     n_resamples: int = 999,
-    reading: Reading | None = None,
     cluster: OfUnits | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the coefficient of each group: of units (batches, sources), or of raters (panels).
 
@@ -140,9 +139,9 @@ def by_group(
     n_resamples : int
         Number of permutations of units between groups of units. For groups of raters: number of
         resamples of units, and of permutations of raters if more are possible.
-    reading : Reading, optional
-        How a table is read; that of a study that was read from it is ``study.reading``. Default:
-        with the usual names of columns, and as `agreement` reads cells.
+    **options
+        How a table is read: options of `Reading`, or a `Reading` as ``reading=``; that of a study
+        is ``study.reading``. Default: with the usual names of columns.
     cluster : str, mapping or Series, optional
         The document, patient or conversation of each unit; see `Annotations.sampled`.
     rng : int or numpy Generator, optional
@@ -233,7 +232,7 @@ def by_group(
     0   first       45     0.426       0.124                0.11
     1  second       45     0.302      -0.124                0.11
     """
-    grouped = _grouped(data, by, reading, cluster)
+    grouped = _grouped(data, by, cluster)
     if cluster is not None:
         grouped = replace(grouped, study=grouped.study.sampled(cluster=cluster))
     return compare_groups(
@@ -301,7 +300,7 @@ _COLUMNS = (
 )
 
 
-@public
+@takes_data
 def over_time(
     data: Data,
     time: Grouping,
@@ -311,7 +310,7 @@ def over_time(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
-    reading: Reading | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the coefficient in windows that roll over time.
 
@@ -355,7 +354,7 @@ def over_time(
     1     10   20       30     0.336
     2     20   30       30     0.310
     """
-    study, when = _dated(data, time, reading)
+    study, when = _dated(data, time)
     whole = score_whole(study, coefficient, distance, level)
     assert when.values is not None  # noqa: S101 - names raise an error above
     order = np.argsort(when.values[study.unit_codes], kind="stable")
@@ -380,15 +379,15 @@ def over_time(
 _OVERLAP = "the windows overlap"
 
 
-def _dated(data: Data, time: Grouping, reading: Reading | None) -> tuple[Annotations, Times]:
+def _dated(data: Data, time: Grouping) -> tuple[Annotations, Times]:
     """Return the study, and when each of its units began."""
     if isinstance(time, str) and not isinstance(data, Annotations | Tally):
-        how = as_reading(reading)
+        data, how = with_reading(data)
         study, cells, unit_of_row = study_and_column(open_table(data, how), time, how)
         times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
     said = option("time", time) if isinstance(time, str) else option("time")
-    study, time = _known(data, time, "over_time", reading)
+    study, time = _known(data, time, "over_time")
     return study, windowed_times(pd.Series(group_of_units(study, time, "over_time")), said)
 
 
@@ -407,22 +406,22 @@ def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares
 _FEW_GROUPS = 20
 
 
-def _grouped(data: Data, by: Grouping, reading: Reading | None, cluster: OfUnits | None) -> Grouped:
+def _grouped(data: Data, by: Grouping, cluster: OfUnits | None) -> Grouped:
     """Return the study, and the groups of its units or raters."""
     if isinstance(by, str) and not isinstance(data, Annotations | Tally):
-        how = as_reading(reading)
+        data, how = with_reading(data)
         if isinstance(cluster, str):
             how = replace(how, cluster=cluster)
         return grouped_table(open_table(data, how), by, how)
-    study, by = _known(data, by, "by_group", reading)
+    study, by = _known(data, by, "by_group")
     return group_by_mapping(study, by, "by_group")
 
 
 def _known(
-    data: Data, by: Grouping, what: str, reading: Reading | None
+    data: Data, by: Grouping, what: str
 ) -> tuple[Annotations, Mapping[Any, Any] | pd.Series[Any]]:
     """Return the study that a mapping is about, and the mapping: a column of its units is one."""
-    study = require_raters(data, what, reading)
+    study = require_raters(data, what)
     if not isinstance(by, str):
         return study, by
     if by not in (known := study.units_frame):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.common import Row, shares
 from setagree.distances import get_distance
 from setagree.errors import DataError
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
@@ -118,8 +118,13 @@ def label_counts(tally: Tally, membership: Membership) -> Any:
     return counts @ membership.matrix
 
 
-@public
-def by_label(study: Data, *, level: float = 0.95) -> pd.DataFrame:
+@takes_data
+def by_label(
+    study: Data,
+    *more: RaterAnswers,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
+) -> pd.DataFrame:
     """Return the agreement of raters on each label as a binary question.
 
     Each label is a study of its own: did the rater give it to the unit? Its observed and expected

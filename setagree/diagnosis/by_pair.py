@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import factorial, prod
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,7 @@ from setagree.errors import (
 )
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.panel_members import Codes, require_raters
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
@@ -64,13 +64,14 @@ _BYTES_PER_ROW, _BYTES_PER_PAIR = 300, 250
 """Memory of a pair of raters in the table, and of a pair of ratings in a block."""
 
 
-@public
+@takes_data
 def by_pair(
     study: Data,
-    *,
+    *more: RaterAnswers,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the coefficient of every pair of raters, on the units that both rated.
 

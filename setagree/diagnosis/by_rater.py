@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, check_resamples, public
+from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Parts
@@ -27,7 +27,7 @@ from setagree.diagnosis.common import (
 from setagree.distances.registry import DistanceLike
 from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import require_raters
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
@@ -37,15 +37,16 @@ from setagree.study.annotations import Annotations
 from setagree.study.keys import value_numbers
 
 
-@public
+@takes_data
 def by_rater(
     study: Data,
-    *,
+    *more: RaterAnswers,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
     n_resamples: int | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the differences of each rater from the others, and the coefficient without the rater.
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, public
+from setagree.checks import check_cost
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares, steps_to_score
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError
 from setagree.inference.unit_order import rows_of_units
-from setagree.large.opening import Data, Study, open_study
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, Study, open_study, takes_data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -24,13 +24,14 @@ from setagree.study.sampling import warn_ignored
 from setagree.study.tally import Tally
 
 
-@public
+@takes_data
 def by_unit(
     study: Data,
-    *,
+    *more: RaterAnswers,
     limit: int | None = None,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the disagreement of raters on each unit, with their answers.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, check_resamples, public
+from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import Codes, Floats
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.within_groups import distinct_keys
@@ -18,7 +18,7 @@ from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError
 from setagree.inference.panel_members import plain_units
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.scorer import Scorer
@@ -61,13 +61,14 @@ _COLUMNS = (
 )
 
 
-@public
+@takes_data
 def confusions(
     study: Data,
-    *,
+    *more: RaterAnswers,
     parents: Parents | None = None,
     n_resamples: int | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the labels that are exchanged for one another, and those that are left out.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
 from setagree.inference.panel_members import plain_units
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
@@ -109,9 +110,13 @@ class IntraRater(Result):
         return [self.verdict]
 
 
-@public
+@takes_data
 def intra_rater_agreement(
-    study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> IntraRater:
     """Return the agreement of raters with themselves on units that they rated repeatedly.
 

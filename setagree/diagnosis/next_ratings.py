@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, public
+from setagree.checks import Rng, as_generator
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import label_counts, membership_of
 from setagree.errors import OptionError, check_choice, check_list, counted, option
 from setagree.inference.panel_members import check_least, unweighted_units
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
@@ -131,15 +131,16 @@ class Queue(Result):
         return f"<Queue for {self.goal}: {self.asks}>"
 
 
-@public
+@takes_data
 def next_ratings(
     study: Data,
-    *,
+    *more: RaterAnswers,
     budget: int,
     goal: Goal = "consensus",
     units: Sequence[object] | None = None,
     pool: Sequence[object] | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> Queue:
     """Return the units to rate next, with the number of ratings and the raters.
 
@@ -227,13 +228,13 @@ def next_ratings(
         gain, steps, risk = _expected_gains(known, len(names))
         order = np.lexsort((r, -risk, -gain, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH
-    more = np.where(few, _ENOUGH - r, np.where(np.isnan(gain) | (gain > 0), steps, 0))
+    n_further = np.where(few, _ENOUGH - r, np.where(np.isnan(gain) | (gain > 0), steps, 0))
     available = _pool(known, pool)
-    wanted = _within(budget, order, more)
+    wanted = _within(budget, order, n_further)
     if pool is not None:
-        more = np.minimum(more, _free(known, available, len(names)))
-    taken = _within(budget, order, more)
-    asked = more[taken]
+        n_further = np.minimum(n_further, _free(known, available, len(names)))
+    taken = _within(budget, order, n_further)
+    asked = n_further[taken]
     if len(taken):
         asked[-1] -= max(0, int(asked.sum()) - int(budget))
     reason = np.where(few[taken], "fewer than two ratings", _REASONS[goal])
@@ -249,7 +250,7 @@ def next_ratings(
             "queued": ~few[taken] if goal == "consensus" else False,
         }
     )
-    return Queue(goal, int(budget), frame, int((more[wanted] == 0).sum()))
+    return Queue(goal, int(budget), frame, int((n_further[wanted] == 0).sum()))
 
 
 _REASONS = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}

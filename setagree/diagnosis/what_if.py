@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import MOST_STEPS, check_cost, public
+from setagree.checks import MOST_STEPS, check_cost
 from setagree.diagnosis.common import (
     NO_DEGREE,
     Row,
@@ -35,7 +35,7 @@ from setagree.errors import (
 )
 from setagree.inference.comparison import distance_of, paired_difference
 from setagree.inference.panel_members import require_raters
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
@@ -48,10 +48,10 @@ _MERGED, _TO_PARENTS, _TO_DEPTH = " + ", "to parents", "to depth"
 _PAIRS_TRIED = 10
 
 
-@public
+@takes_data
 def what_if(
     study: Data,
-    *,
+    *more: RaterAnswers,
     merge: Sequence[Iterable[Label]] | None = None,
     exclude_labels: Sequence[Label] | None = None,
     exclude_raters: Sequence[Hashable] | None = None,
@@ -60,6 +60,7 @@ def what_if(
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the coefficient of a study, and the coefficient after each of several changes.
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, warn
 from setagree.inference.panel_members import check_threshold
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
@@ -117,9 +117,12 @@ class Benchmark(Result):
 
 
 @per_row(Benchmark, ResultTable[Benchmark])
-@public
+@takes_data
 def benchmark(
-    agreement: Agreement | AgreementTable | Data, *, scale: Scale = "krippendorff"
+    agreement: Agreement | AgreementTable | Data,
+    *more: RaterAnswers,
+    scale: Scale = "krippendorff",
+    **options: Unpack[ReadingOptions],
 ) -> Benchmark | ResultTable[Benchmark]:
     """Return the level of a benchmark scale that a coefficient reaches with 95% confidence.
 
@@ -295,9 +298,13 @@ class AtLeast(Result):
 
 
 @per_row(AtLeast, ResultTable[AtLeast])
-@public
+@takes_data
 def at_least(
-    agreement: Agreement | AgreementTable | Data, threshold: float, *, level: float = 0.95
+    agreement: Agreement | AgreementTable | Data,
+    threshold: float,
+    *,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> AtLeast | ResultTable[AtLeast]:
     """Return a one-sided test of whether a coefficient is at least a threshold.
 

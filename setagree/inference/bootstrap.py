@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from setagree.checks import (
     check_drawing,
     check_level,
     check_resamples,
-    public,
 )
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.conger import UrnOfEachRater
@@ -48,7 +47,7 @@ from setagree.inference.unit_order import (
     on_one_tally,
     rows_of_clusters,
 )
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK, TIE
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
@@ -250,14 +249,15 @@ class BootstrapTable(ResultTable[Bootstrap]):
 
 
 @per_row(Bootstrap, BootstrapTable)
-@public
+@takes_data
 def bootstrap(
     agreement: Agreement | AgreementTable | Data,
-    *,
+    *more: RaterAnswers,
     n_resamples: int = 2000,
     over: Over = "units",
     cluster: OfUnits | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> Bootstrap | BootstrapTable:
     """Return the bootstrap distribution of a coefficient or of a table of coefficients.
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost, public
+from setagree.checks import check_cost
 from setagree.coefficients.chance import ROUNDING, Codes, Floats
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, counted, warn
 from setagree.inference.panel_members import case_of, unweighted_units
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import reason_of
 from setagree.study.annotations import Annotations
@@ -87,12 +88,13 @@ class CompletionBounds(Result):
         return f"<CompletionBounds [{self.distance}]: {alpha}, {ends} with {what}>"
 
 
-@public
+@takes_data
 def completion_bounds(
     study: Data,
-    *,
+    *more: RaterAnswers,
     distance: DistanceLike | None = None,
     statuses: Sequence[str] = ("abstained", "failed to parse", "refused"),
+    **options: Unpack[ReadingOptions],
 ) -> CompletionBounds:
     """Return bounds of Krippendorff's alpha over the answers that are missing for a reason.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples, public
+from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.chance import Floats, reach
 from setagree.coefficients.chance_models import beyond_rounding, one_minus, quadratic
 from setagree.credit.base import Weights, sums_to_others
@@ -36,7 +36,7 @@ from setagree.inference.panel_members import (
     why_no_interval,
 )
 from setagree.inference.resampling import over_resamples, row_weights
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.keys import value_numbers
 from setagree.study.tally import Tally, row_keys
@@ -292,14 +292,15 @@ class CrossReplication(Replicated):
         )
 
 
-@public
+@takes_data
 def cross_replication(
     study: Data,
-    *,
+    *more: RaterAnswers,
     panels: Mapping[Any, Sequence[object]],
     distance: DistanceLike | None = None,
     n_resamples: int = 1000,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> CrossReplication:
     """Return the cross-replication reliability of two panels of raters.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.errors import check_choice
@@ -20,7 +20,7 @@ from setagree.inference.unit_order import (
     rows_of_units,
     without_clusters,
 )
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import (
@@ -139,9 +139,12 @@ class Jackknife(Result):
 
 
 @per_row(Jackknife, ResultTable[Jackknife])
-@public
+@takes_data
 def jackknife(
-    agreement: Agreement | AgreementTable | Data, *, over: Over = "units"
+    agreement: Agreement | AgreementTable | Data,
+    *more: RaterAnswers,
+    over: Over = "units",
+    **options: Unpack[ReadingOptions],
 ) -> Jackknife | ResultTable[Jackknife]:
     """Return the coefficient without each unit, or without each rater.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, public
+from setagree.checks import Rng, as_generator, check_cost
 from setagree.coefficients.chance import ROUNDING, Codes, Floats, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.credit.base import Weights
@@ -21,7 +22,7 @@ from setagree.inference.permutation import (
     ratings_of,
     share_reached,
 )
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.limits import TIE
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -171,13 +172,14 @@ class KSStatistic(Result):
         return f"<KSStatistic [{self.distance}]: {value}. {self.verdict}>"
 
 
-@public
+@takes_data
 def ks_statistic(
     study: Data,
-    *,
+    *more: RaterAnswers,
     distance: DistanceLike | None = None,
     n_resamples: int = 999,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> KSStatistic:
     r"""Compare the distances inside units with those expected by chance.
 

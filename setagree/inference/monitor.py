@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import log, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.score_interval import z_of_level
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
 from setagree.inference.comparison import independent_difference
 from setagree.inference.panel_members import check_least, check_threshold, plain_units
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.limits import MAX_LOOKS
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
@@ -236,7 +236,7 @@ class Monitor(Result):
         return [f"{self.verdict} {self.method}"]
 
 
-@public
+@takes_data
 def monitor(
     study: Data,
     batch: OfUnits,
@@ -246,6 +246,7 @@ def monitor(
     max_units: int | None = None,
     level: float = 0.95,
     distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Monitor:
     """Return alpha of all units up to each batch, with intervals that permit stopping at any look.
 

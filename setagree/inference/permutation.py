@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_drawing, check_resamples, public
+from setagree.checks import Rng, as_generator, check_drawing, check_resamples
 from setagree.coefficients.chance import Codes, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
@@ -18,7 +18,7 @@ from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import Resampled
 from setagree.inference.unit_order import is_clustered
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
@@ -178,15 +178,16 @@ class PermutationTest(Resampled):
 
 
 @per_row(PermutationTest, ResultTable[PermutationTest])
-@public
+@takes_data
 def permutation_test(
     agreement: Agreement | AgreementTable | Data,
-    *,
+    *more: RaterAnswers,
     n_resamples: int = 9999,
     scheme: Scheme | None = None,
     alternative: Alternative = "greater",
     cluster: OfUnits | None = None,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> PermutationTest | ResultTable[PermutationTest]:
     """Return the null distribution of a coefficient by reshuffling answers.
 

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples, public
+from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.score_interval import moments
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.comparison import Comparison
@@ -33,7 +33,7 @@ from setagree.inference.plan_goals import (
     with_defaults,
 )
 from setagree.inference.unit_order import check_weighted, is_clustered
-from setagree.large.opening import Data
+from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
@@ -336,6 +336,7 @@ def plan(
     units_per_cluster: Sequence[int] | None = ...,
     n_resamples: int = ...,
     rng: Rng = ...,
+    **options: Unpack[ReadingOptions],
 ) -> Plan: ...
 
 
@@ -343,7 +344,7 @@ def plan(
 def plan(pilot: Comparison, goals: PlanGoals | None = ...) -> DifferencePlan: ...
 
 
-@public
+@takes_data
 def plan(
     pilot: Agreement | AgreementTable | Comparison | Data,
     goals: PlanGoals | None = None,
@@ -354,6 +355,7 @@ def plan(
     units_per_cluster: Sequence[int] | None = None,
     n_resamples: int = 200,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> Plan | DifferencePlan | ResultTable[Plan]:
     """Return the number of units for an interval or test, or the interval for given units.
 

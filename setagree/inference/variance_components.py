@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, sums_to_others
@@ -18,7 +19,7 @@ from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted
 from setagree.inference.panel_members import Compared, case_of, check_least, unweighted_units
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import interval, level_text, number, share
 from setagree.wording.result_base import Result
@@ -330,9 +331,13 @@ class VarianceComponents(Result):
         )
 
 
-@public
+@takes_data
 def variance_components(
-    study: Data, *, distance: DistanceLike | None = None, level: float = 0.95
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> VarianceComponents:
     """Return the variance components of answers: units, raters and single answers.
 

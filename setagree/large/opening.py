@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from importlib.util import find_spec
+from inspect import Parameter
 from math import inf
 from os import PathLike
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypedDict, TypeVar, cast
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
@@ -27,6 +32,7 @@ from setagree.errors import (
 )
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
+from setagree.study.answers import are_numbers, is_record_table, long_answers
 from setagree.study.assembly import assemble, code_ids
 from setagree.study.columns import (
     detect_wide_layout,
@@ -40,6 +46,7 @@ from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.names import find_names
 from setagree.study.rater_columns import named_raters, read_raters
 from setagree.study.reading import (
+    AnswerKind,
     Duplicates,
     Note,
     Paths,
@@ -56,18 +63,106 @@ from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
-Data: TypeAlias = "Study | Frame | Paths"
+RaterAnswers: TypeAlias = "Sequence[Any] | npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame"
+"""The answers of one rater, one per unit; or a row of flags per unit."""
+
+Answers: TypeAlias = "Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any]"
+Data: TypeAlias = "Study | Frame | Paths | Answers | Source"
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _READ = Plan()
+
+_OF_CELLS = "kind wide raters_in_rows blank label_sep case codebook na_values duplicates"
+"""Options that apply to answers without a table."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """Options of `Reading` that every function of a study takes; `reading` has the others."""
+
+    unit: str | None
+    rater: str | None
+    labels: str | list[str] | None
+    value: str | None
+    kind: AnswerKind | None
+    wide: bool
+    raters_in_rows: bool | None
+    blank: Blank | None
+    label_sep: str | None
+    where: str | None
+    reading: Reading | None
+
+
+class SeveralRaters(tuple[Any, ...]):
+    """The answers of several raters, one sequence each."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data with the options for reading them, as they were passed to a function."""
+
+    data: Any
+    reading: Reading
+
+
+def takes_data(function: F) -> F:
+    """Return a public function whose first parameter is anything that `open_study` reads.
+
+    The options of `ReadingOptions` are added by name. If the function has one positional parameter,
+    the answers of further raters are added by position. Both reach the function in a `Source`.
+
+    Examples
+    --------
+    >>> @takes_data
+    ... def n_raters(study, *, factor=1):
+    ...     return factor * open_study(study).n_raters
+    >>> n_raters(["a", "b"], ["a", "c"], factor=10)
+    20
+    """
+    signature = inspect.signature(function)
+    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    own = [x for x in signature.parameters.values() if x.kind not in variadic]
+    positional = [x for x in own if x.kind is not x.KEYWORD_ONLY]
+    first, takes_more = positional[0], len(positional) == 1
+    names = [name for name in ReadingOptions.__annotations__ if name not in {x.name for x in own}]
+
+    @wraps(function)
+    def opened(*args: Any, **kwargs: Any) -> Any:
+        given = {name: value for name in names if (value := kwargs.pop(name, None)) is not None}
+        if first.name in kwargs and not args:
+            args = (kwargs.pop(first.name),)
+        if given and args and type(args[0]).__module__.startswith("setagree."):
+            raise OptionError(f"the study is already built; drop {', '.join(map(option, given))}.")
+        if len(args) > 1 and takes_more:
+            args = (SeveralRaters(args),)
+        if given and args:
+            reading = replace(as_reading(given.pop("reading", None)), **given)
+            args = (Source(args[0], reading), *args[1:])
+        return function(*args, **kwargs)
+
+    more = [Parameter("more", Parameter.VAR_POSITIONAL, annotation=RaterAnswers)] * takes_more
+    options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
+    listed = [*positional, *more, *own[len(positional) :], *options]
+    opened.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]
+    return cast("F", public(opened))
+
+
+def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:
+    """Return data and how they are read: as they were passed, and as the function needs it."""
+    how = as_reading(reading)
+    if isinstance(source, Mapping | list | tuple) and is_record_table(source):
+        source = pd.DataFrame(source)
+    if not isinstance(source, Source):
+        return source, how
+    needed = {x.name: value for x in fields(how) if (value := getattr(how, x.name)) != x.default}
+    return with_reading(source.data, replace(source.reading, **needed))
+
 
 LARGE = 2**32
 """Files that would need more bytes of memory than this together are reduced in DuckDB."""
 
-_BUILD = (
-    "Where columns have other names, build the study first: "
-    "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
-)
-_SETTLE = "Build the study first: setagree.read(table, duplicates=...)."
 _SHOWN = 8
 
 
@@ -79,7 +174,9 @@ def read(
     rater: str | None = None,
     labels: str | list[str] | None = None,
     value: str | None = None,
+    kind: AnswerKind | None = None,
     wide: bool = False,
+    raters_in_rows: bool | None = None,
     raters: list[str] | None = None,
     where: str | None = None,
     filename_column: str | None = None,
@@ -125,8 +222,16 @@ def read(
         Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
         categories. Numbers that are equal are one value, whatever their type or spelling; codes
         such as 007 and 7 are read as labels.
+    kind : {"labels", "number", "category", "value"}, optional
+        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
+        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
+        `value` names the column, otherwise label sets.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
+    raters_in_rows : bool, optional
+        Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
+        and `unit` is the pattern of the columns. Default: false for tables, true for one array or
+        list of lists.
     raters : list of str, optional
         Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     where : str, optional
@@ -243,7 +348,8 @@ def read(
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
     reading = Reading.of(locals())
-    table = path if is_files(path) else as_pandas(open_frame(path, also=" or a path"))
+    is_frame = not (is_files(path) or _are_objects(path))
+    table = as_pandas(open_frame(path, also=" or a path")) if is_frame else path
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
@@ -281,22 +387,25 @@ def open_study(
     >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
+    source, how = with_reading(source, reading)
     if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
         source = source[0]
-    how, plan, say = as_reading(reading), plan or _READ, note or no_note
+    plan, say = plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
         if useless := [*how.passed, *plan.passed]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         return source
     with _within_memory(source):
-        return _open(source, how, plan, say, is_asked=reading is not None)
+        return _open(source, how, plan, say)
 
 
-def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
-    """Return the study of a table, or of files."""
+def _open(source: Any, how: Reading, plan: Plan, say: Note) -> Study:
+    """Return the study of a table, of files, or of answers that are Python objects."""
+    if _are_objects(source):
+        return _of_answers(source, how)
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)
     if from_files and not plan.passed:
-        return _of_path(cast("Paths", source), how, plan, say, is_asked=is_asked)
+        return _of_path(cast("Paths", source), how, plan, say)
     if not from_files and how.tool not in ("auto", "table"):
         raise OptionError(f"{option('tool', how.tool)} is for files, not for {a_type(source)}.")
     if not from_files:
@@ -308,7 +417,26 @@ def _open(source: Frame | Paths, how: Reading, plan: Plan, say: Note, *, is_aske
         source = opened(source, also=", Annotations, Tally or path")
         if plan.passed or is_lazy(source, how):
             return reduce_table(source, how, plan, say)
-    return _of_table(source, how, say, is_asked=is_asked)
+    return _of_table(source, how, say)
+
+
+def _are_objects(source: object) -> bool:
+    """Return whether data are Python objects: neither a table nor files."""
+    return isinstance(source, Mapping | np.ndarray | list | tuple) and not is_files(source)
+
+
+def _of_answers(source: Any, how: Reading) -> Annotations:
+    """Return the study of answers that are Python objects."""
+    _check_of_exports(how)
+    of_cells = {option(name) for name in _OF_CELLS.split()}
+    if odd := [name for name in how.passed if name not in of_cells]:
+        raise OptionError(f"{odd[0]} is for tables, not for answers as Python objects; omit it.")
+    in_rows = not how.wide if how.raters_in_rows is None else how.raters_in_rows
+    data = source if isinstance(source, SeveralRaters) else (source,)
+    long = long_answers(data, raters_in_rows=in_rows)
+    if how.kind is None and are_numbers(long.answer):
+        how = replace(how, kind="value")
+    return assemble(Annotations, long, replace(how, wide=False, raters_in_rows=None))
 
 
 @contextmanager
@@ -381,7 +509,7 @@ def _kept(frame: Any, how: Reading) -> Any:
     return kept_where(frame, how.condition)
 
 
-def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool) -> Study:
+def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
     """Return the study of files: of the export of a tool, or of tables."""
     was_seen = False
     if not how.is_table:
@@ -405,7 +533,7 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note, *, is_asked: bool
     if frame is None:
         frame = _read_table(path, how, was_seen=was_seen)
     try:
-        return _of_table(frame, how, say, is_asked=is_asked)
+        return _of_table(frame, how, say)
     except RepeatsError as error:
         from setagree.large.several import naming_files, naming_rows  # loads the readers of files
 
@@ -472,16 +600,16 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
     return frame
 
 
-def _of_table(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
+def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
     """Return the study of a table in memory."""
     if how.condition is None:
-        return _of_kept(frame, how, say, is_asked=is_asked)
+        return _of_kept(frame, how, say)
     frame = _kept(frame, how)
     with counting_rows(how.condition.counted_from):
-        return _of_kept(frame, how, say, is_asked=is_asked)
+        return _of_kept(frame, how, say)
 
 
-def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotations:
+def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
     """Return the study of the rows that count."""
     if how.wide:
         return _of_wide(as_pandas(frame), how, say)
@@ -492,24 +620,17 @@ def _of_kept(frame: Any, how: Reading, say: Note, *, is_asked: bool) -> Annotati
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
         found = with_columns(how, list(frame) if is_pandas else column_names(frame))
-    except DataError as error:
+    except DataError:
         eager = as_pandas(frame)
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
         if are_names and (seen := detect_wide_layout(_answered(eager, how), how)) is not None:
             unit, raters = seen
             told = f"raters = {_some(raters)} ({option('wide')})"
-            tell(f"Read as a wide table: unit = {unit}, {told}.", say)
+            tell(f"Read as a wide table: unit = {unit or 'none, one a row'}, {told}.", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
-        if is_asked:  # by a function with options for the columns
-            raise
-        raise DataError(f"{error} {_BUILD}") from error
+        raise
     say_guessed(how, found, say)
-    try:
-        return Annotations.from_reading(frame, found)
-    except RepeatsError as error:
-        if is_asked:
-            raise
-        raise RepeatsError(f"{error} {_SETTLE}", error.pair) from error
+    return Annotations.from_reading(frame, found)
 
 
 def tell(sentence: str, say: Note) -> None:
@@ -536,7 +657,8 @@ def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
         shown = _some(raters or [name for name in frame if name != unit])
         say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
-    how = replace(how, unit=unit, raters=raters or None)
+    kind = "value" if how.kind is None and are_numbers(long.answer) else how.kind
+    how = replace(how, unit=unit, raters=raters or None, kind=kind)
     return read_units(assemble(Annotations, long, how), whole, how)
 
 
@@ -557,4 +679,4 @@ def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return ", ".join(map(str, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import public
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
@@ -29,7 +28,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import Codes, Flags, case_of, check_least, check_share
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
@@ -462,10 +461,10 @@ class Contest:
         return self.units[kept], self.humans[kept], (lead >= -slack)[kept], (lead <= slack)[kept]
 
 
-@public
+@takes_data
 def alt_test(
     study: Data,
-    *,
+    *more: RaterAnswers,
     model: object,
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
@@ -473,6 +472,7 @@ def alt_test(
     q: float = 0.05,
     min_units: int = 30,
     min_humans: int = 2,
+    **options: Unpack[ReadingOptions],
 ) -> AltTestTable:
     """Test whether a model may replace a human, by leaving out one human at a time.
 

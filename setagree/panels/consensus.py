@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights, reading_key, sums_to_others
 from setagree.credit.geometry import SetGeometry
@@ -37,7 +36,7 @@ from setagree.inference.panel_members import (
     rater_codes,
     unweighted_units,
 )
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK
 from setagree.panels.dawid_skene import (
     answer_counts,
@@ -527,16 +526,17 @@ class Rule:
         )
 
 
-@public
+@takes_data
 def consensus(
     study: Data,
-    *,
+    *more: RaterAnswers,
     method: Method | None = None,
     threshold: float | None = None,
     ties: Ties = "missing",
     distance: DistanceLike | None = None,
     raters: Sequence[object] | None = None,
     adjudicate_below: float = 0.0,
+    **options: Unpack[ReadingOptions],
 ) -> Consensus:
     """Return one answer per unit, with its support, and the units to adjudicate.
 

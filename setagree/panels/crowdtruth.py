@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, public
+from setagree.checks import check_cost
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn
 from setagree.inference.panel_members import Codes, unweighted_units
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
@@ -234,8 +234,13 @@ _WHY_NAN = {
 }
 
 
-@public
-def crowdtruth(study: Data, *, empty: Empty = "label") -> CrowdTruth:
+@takes_data
+def crowdtruth(
+    study: Data,
+    *more: RaterAnswers,
+    empty: Empty = "label",
+    **options: Unpack[ReadingOptions],
+) -> CrowdTruth:
     r"""Return CrowdTruth's quality scores of units, raters and labels.
 
     The three are defined by each other (Dumitrache et al. 2018): a unit is clear if good raters

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, check_level, public
+from setagree.checks import check_cost, check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
@@ -36,7 +36,7 @@ from setagree.inference.panel_members import (
     require_raters,
 )
 from setagree.large.joining import model_files, with_models
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
@@ -400,15 +400,16 @@ def _over(x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
     return np.asarray(np.divide(x, y, out=np.full(x.shape, np.nan), where=y > 0))
 
 
-@public
+@takes_data
 def facet_agreement(
     study: Data,
-    *,
+    *more: RaterAnswers,
     facets: Sequence[str],
     model: object = None,
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> FacetAgreement:
     """Return the agreement of models with themselves over runs and prompts, and with humans.
 
@@ -487,8 +488,8 @@ def facet_agreement(
         raise OptionError(
             f"{option('facets', names)} must name columns of raters, each once: model, prompt, run."
         )
-    reading = rater_reading(study, names, model)
-    study = plain_units(require_raters(study, "facet_agreement", reading), "facet_agreement")
+    how = rater_reading(study, names, model)
+    study = plain_units(require_raters(study, "facet_agreement", how), "facet_agreement")
     if model is not None:
         study, model = with_models(study, model, rater_columns=names)
     is_model, people = _sides(study, names, model, humans)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.chance_models import one_minus, quadratic
 from setagree.credit.build import WeightBuilder
@@ -33,7 +33,7 @@ from setagree.inference.panel_members import (
     rater_codes,
     unweighted_units,
 )
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Rule, Ties
 from setagree.progress import track
@@ -235,10 +235,10 @@ class KRaterReliability(Replicated):
         )
 
 
-@public
+@takes_data
 def k_rater_reliability(
     study: Data,
-    *,
+    *more: RaterAnswers,
     k: int,
     aggregate: Aggregation = "consensus",
     method: Literal["label_majority", "medoid"] | None = None,
@@ -247,6 +247,7 @@ def k_rater_reliability(
     raters: Sequence[object] | None = None,
     n_splits: int = 100,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> KRaterReliability:
     """Return the reliability of the aggregated answer of k raters.
 

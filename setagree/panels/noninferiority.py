@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.estimated import Estimated, estimated, mean_of
 from setagree.distances.registry import DistanceLike
@@ -27,7 +27,7 @@ from setagree.errors import (
 )
 from setagree.inference.comparison import holm
 from setagree.inference.panel_members import Codes, Flags, check_share
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -390,16 +390,17 @@ class ReplacementTable(ResultPerModel[Replacement]):
         )
 
 
-@public
+@takes_data
 def noninferiority_test(
     study: Data,
-    *,
+    *more: RaterAnswers,
     model: object,
     humans: Sequence[object] | None = None,
     margin: float = 0.1,
     against: Against = "mean",
     equivalence: bool = False,
     distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> ReplacementTable:
     """Test whether humans agree with a model almost as well as with one another.
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing, public
+from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import Codes, case_of, check_least, unweighted_units
 from setagree.inference.permutation import share_reached
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK, TIE
 from setagree.panels.consensus import Ballot
 from setagree.panels.members import rater_index
@@ -452,15 +452,16 @@ class RaterMap(Result):
         )
 
 
-@public
+@takes_data
 def rater_map(
     study: Data,
-    *,
+    *more: RaterAnswers,
     distance: DistanceLike | None = None,
     n_clusters: int | None = None,
     min_shared: int = 1,
     n_resamples: int = 199,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> RaterMap:
     """Return a map of the raters by their disagreement, with a test for rater clusters.
 

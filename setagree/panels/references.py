@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, check_level, public
+from setagree.checks import check_cost, check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
@@ -33,7 +33,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import Compared, case_of, part_of, unweighted_units
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
@@ -93,16 +93,17 @@ class ConsensusScores(Result):
         return f"<ConsensusScores of {counted(len(self.table), 'rater')} against {self.method}>"
 
 
-@public
+@takes_data
 def score_against_consensus(
     study: Data,
-    *,
+    *more: RaterAnswers,
     raters: Sequence[object] | None = None,
     panel: Sequence[object] | None = None,
     method: Method | None = None,
     threshold: float | None = None,
     ties: Ties = "missing",
     distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> ConsensusScores:
     """Return scores of raters or models against the consensus of a panel.
 
@@ -300,14 +301,15 @@ class PanelScores(Result):
         return f"<PanelScores [{self.distance}] of {counted(len(self.table), 'rater')}{upto}>"
 
 
-@public
+@takes_data
 def score_against_panel(
     study: Data,
-    *,
+    *more: RaterAnswers,
     raters: Sequence[object] | None = None,
     panel: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     level: float = 0.95,
+    **options: Unpack[ReadingOptions],
 ) -> PanelScores:
     """Return scores of raters against the answers of a panel, with the ceiling of the scores.
 
@@ -643,10 +645,10 @@ class PanelScorer:
         )
 
 
-@public
+@takes_data
 def panel_scorer(
     study: Data,
-    *,
+    *more: RaterAnswers,
     distance: DistanceLike | None = None,
     units: UnitsOf | None = None,
     labels: Sequence[Label] | None = None,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.distances import get_distance
 from setagree.errors import DataError, a_type, check_flag, counted, listing, option
 from setagree.inference.bootstrap import Bootstrap
 from setagree.inference.permutation import PermutationTest
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.reporting.sections.base import Method
 from setagree.scoring.coefficients import (
     coefficient_name,
@@ -192,15 +192,16 @@ class _Sources(set[str]):
         return f" ({', '.join(key.rsplit(' ', 1))})"
 
 
-@public
+@takes_data
 def methods_text(
     result: Measured,
-    *,
+    *more: RaterAnswers,
     level: float | None = None,
     bootstrap: Bootstrap | None = None,
     test: PermutationTest | None = None,
     seed: int | None = None,
     references: bool = True,
+    **options: Unpack[ReadingOptions],
 ) -> str:
     """Return a methods paragraph to paste into a paper.
 

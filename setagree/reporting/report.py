@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 from urllib.parse import quote
 
-from setagree.checks import Rng, check_target, expanded, public, replace_file
+from setagree.checks import Rng, check_target, expanded, replace_file
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
-from setagree.large.opening import Data
+from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.progress import stages
 from setagree.reporting.findings import gather, methods
 from setagree.reporting.headline import counts_line
@@ -43,7 +43,7 @@ class ReportPath(_Path):
         return f'<a href="{html.escape(link)}">{html.escape(str(self))}</a>'
 
 
-@public
+@takes_data
 def report(
     study: Data,
     path: str | os.PathLike[str],
@@ -61,6 +61,7 @@ def report(
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
     n_resamples: int = 999,
     rng: Rng = None,
+    **options: Unpack[ReadingOptions],
 ) -> Path:
     """Write a report about a study into one file, and return its path.
 

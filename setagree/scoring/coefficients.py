@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib.metadata import entry_points
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from setagree.coefficients.conger import UrnOfEachRater
 from setagree.distances import distance_names, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, did_you_mean, listing, option
-from setagree.large.opening import Data
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score
@@ -29,7 +29,12 @@ from setagree.wording.sentences import LONGEST_NAME, cut, short_text, visible
     source="Krippendorff 2011",
     short_names=("alpha",),
 )
-def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def krippendorff_alpha(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return Krippendorff's alpha = 1 - Do / De.
 
     Do is the mean distance between the answers to the same unit, De that between all answers of the
@@ -38,9 +43,10 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
+    *more, **options
+        The answers of further raters, and options of `Reading`; see `agreement`.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -87,7 +93,12 @@ def krippendorff_alpha(study: Data, *, distance: DistanceLike | None = None) -> 
     source="Fleiss 1971",
     short_names=("fleiss",),
 )
-def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def fleiss_kappa(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return Fleiss' kappa (pa - pe) / (1 - pe), generalised to any distance and missing ratings.
 
     pa is the mean over units of the credit between two of its ratings; pe = pi' W pi, with pi_k the
@@ -96,9 +107,8 @@ def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -136,7 +146,12 @@ def fleiss_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
     raters="known",
     short_names=("conger",),
 )
-def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def conger_kappa(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return Conger's kappa, the many-rater kappa in which every rater has shares of their own.
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
@@ -144,9 +159,8 @@ def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -188,16 +202,20 @@ def conger_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreem
     for_more="conger_kappa",
     short_names=("cohen",),
 )
-def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def cohen_kappa(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return Cohen's kappa of two raters; ``"linear"`` and ``"quadratic"`` distances weight it.
 
     pe = p_1' W p_2, each rater's shares taken over all of that rater's ratings.
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -237,16 +255,20 @@ def cohen_kappa(study: Data, *, distance: DistanceLike | None = None) -> Agreeme
     for_more="fleiss_kappa",
     short_names=("scott", "pi"),
 )
-def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def scott_pi(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return Scott's pi of two raters: Fleiss' kappa for two.
 
     pe = pi' W pi with shares pooled over the two raters.
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -286,7 +308,11 @@ def scott_pi(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
     short_names=("gwet", "ac", "ac1", "ac2"),
 )
 def gwet_ac(
-    study: Data, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    categories: Iterable[Any] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Agreement:
     """Return Gwet's AC1 (nominal) or AC2 (any other distance).
 
@@ -296,9 +322,8 @@ def gwet_ac(
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -339,7 +364,11 @@ def gwet_ac(
     short_names=("bp",),
 )
 def brennan_prediger(
-    study: Data, *, distance: DistanceLike | None = None, categories: Iterable[Any] | None = None
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    categories: Iterable[Any] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Agreement:
     """Return the Brennan-Prediger coefficient; also Bennett's S and Randolph's free-marginal kappa.
 
@@ -348,9 +377,8 @@ def brennan_prediger(
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -388,7 +416,12 @@ def brennan_prediger(
     short="agreement",
     short_names=("percent",),
 )
-def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def percent_agreement(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     """Return the observed agreement pa, not corrected for chance.
 
     The mean over pairable units of the credit w = 1 - d / d_max between two of its ratings; with
@@ -396,9 +429,8 @@ def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> A
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
         scalars.
@@ -434,7 +466,12 @@ def percent_agreement(study: Data, *, distance: DistanceLike | None = None) -> A
     default_distance="dice",
     short_names=("mv",),
 )
-def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
+def mv_alpha(
+    study: Data,
+    *more: RaterAnswers,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
     r"""Return alpha for multi-valued data, where chance redraws labels and keeps set sizes.
 
     De = sum_st P_s P_t E_st: the mean distance of an s-set and a t-set of labels drawn without
@@ -443,9 +480,8 @@ def mv_alpha(study: Data, *, distance: DistanceLike | None = None) -> Agreement:
 
     Parameters
     ----------
-    study : Annotations, Tally, or a table
-        The ratings. A DataFrame or a path is read as by `agreement`, with the usual names of
-        columns.
+    study : Annotations, Tally, table, path, or answers
+        The ratings, in any form that `agreement` takes.
     distance : name or OverlapDistance, optional
         A distance of \|A\|, \|B\| and \|A ∩ B\| alone. Default: ``"dice"``.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 from setagree.checks import public
 from setagree.coefficients.chance_models import Model
 from setagree.errors import check_choice, check_type
+from setagree.large.opening import takes_data
 
 if TYPE_CHECKING:
     from setagree.scoring.results import Agreement
@@ -83,7 +84,7 @@ class Coefficient(Generic[P]):
             check_type(name, getattr(self, name), str | None, "text or None")
         check_choice("raters", self.raters, ("any", "known", "two"))
         check_type("short_names", self.short_names, tuple, "a tuple of names")
-        object.__setattr__(self, "function", public(self.function))
+        object.__setattr__(self, "function", takes_data(self.function))
         object.__setattr__(self, "name", self.function.__name__)
         object.__setattr__(self, "needs_raters", self.model.needs_raters)
         # As functools.update_wrapper: help(), inspect.signature and doctest see the function.

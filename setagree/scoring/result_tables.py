@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overloa
 import pandas as pd
 
 from setagree.errors import DataError, NoTableError, a_type, counted, option
-from setagree.large.opening import Data, open_sampled
+from setagree.large.opening import Data, open_sampled, with_reading
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
 from setagree.scoring.scorer import score_part
@@ -158,8 +158,9 @@ def as_agreement(
         study = open_sampled(data, drawn={"cluster": cluster})
     except NoTableError as error:
         raise DataError(
-            f"Expected an agreement, got {a_type(data)}; pass what krippendorff_alpha, ... "
-            "returned, or what they take: a study, a table or the path of one."
+            f"Expected an agreement, got {a_type(with_reading(data)[0])}; pass what "
+            "krippendorff_alpha, ... returned, or what they take: a study, a table or the path of "
+            "one."
         ) from error
     return krippendorff_alpha(study)
 

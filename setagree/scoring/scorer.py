@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from setagree.checks import public
 from setagree.coefficients.chance import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.estimated import spread
 from setagree.coefficients.sums import Estimate, estimate, standard_error
@@ -29,7 +28,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.large.opening import Data, open_study
+from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement, part_case
 from setagree.scoring.table_notes import (
@@ -169,13 +168,14 @@ class Scorer:
             )
 
 
-@public
+@takes_data
 def score(
     study: Data,
     coefficient: Coefficient[...],
     *,
     distance: DistanceLike | None = None,
     categories: Iterable[Any] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Agreement:
     """Return one coefficient of a study, with a warning if it is undefined.
 

@@ -5,34 +5,37 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_choice, check_list, listing, option
-from setagree.large.opening import Data, open_sampled
+from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_sampled, takes_data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.reading import Duplicates, Plan, Predictions, Reading
+from setagree.study.reading import AnswerKind, Duplicates, Plan, Predictions, Reading
 from setagree.study.sampling import Sizes, warn_ignored
 from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
 
 
-@public
+@takes_data
 def agreement(
     data: Data,
-    *,
+    *more: RaterAnswers,
     unit: str | None = None,
     rater: str | None = None,
     labels: str | list[str] | None = None,
     value: str | None = None,
+    kind: AnswerKind | None = None,
+    wide: bool = False,
+    raters_in_rows: bool | None = None,
     coefficient: CoefficientLike | Sequence[CoefficientLike] = (
         "krippendorff_alpha",
         "fleiss_kappa",
@@ -63,11 +66,11 @@ def agreement(
 
     Parameters
     ----------
-    data : DataFrame, Annotations, Tally, or path
+    data : DataFrame, Annotations, Tally, path, or answers
         A long table (one row for each unit and rater) of pandas, Polars, Arrow, DuckDB or any
         library that narwhals supports, a study, or the path or glob of files with such tables. A
         path to a recognised export of a tool is read as by `read`. Large tables are reduced
-        without loading them, see Notes.
+        without loading them, see Notes. A table whose columns are all raters is recognised.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
         (``unit``, ``rater`` and their synonyms).
@@ -78,6 +81,16 @@ def agreement(
         Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
         categories. Numbers that are equal are one value, whatever their type or spelling; codes
         such as 007 and 7 are read as labels.
+    kind : {"labels", "number", "category", "value"}, optional
+        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
+        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
+        `value` names the column, otherwise label sets.
+    wide : bool
+        Whether each rater has a column of answers; `unit` may be named.
+    raters_in_rows : bool, optional
+        Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
+        and `unit` is the pattern of the columns. Default: false for tables, true for one array or
+        list of lists.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -156,6 +169,8 @@ def agreement(
 
     Notes
     -----
+    A `Reading` passed as ``reading=`` has the other options of reading.
+
     Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files
     that would need more than 4 GiB of memory together (about 1 GiB of CSV, TSV, JSON lines or
     Parquet; text counts after decompression), and smaller ones if `memory_limit` or another option
@@ -176,6 +191,9 @@ def agreement(
     >>> table = agreement(df, unit="doc", rater="who", labels="tags")
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.4286
+    >>> table = agreement([["joy", "fear"], ["joy"], []], [["joy"], ["joy"], []])
+    >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
+    0.6667
     """
     drawn: dict[str, Any] = {
         "cluster": cluster,
@@ -210,8 +228,12 @@ def agreement(
     return AgreementTable(rows, level, study.n_missing)
 
 
-@public
-def weights(study: Data, distance: DistanceLike | None = None) -> Weights:
+@takes_data
+def weights(
+    study: Data,
+    distance: DistanceLike | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Weights:
     """Return the credit between the observed values, as an operator.
 
     Parameters

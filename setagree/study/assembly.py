@@ -60,12 +60,12 @@ _MANY_NAMES = 100_000
 
 
 class LongColumns(NamedTuple):
-    """One annotation per row; `is_array` for a wide table whose columns are only numbered."""
+    """One annotation per row; `if_swapped` says how to exchange rows and columns of an array."""
 
     unit: Column
     rater: Column
     answer: Column
-    is_array: bool = False
+    if_swapped: str = ""
 
 
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
@@ -126,7 +126,7 @@ def assemble(
         names = (long.unit.name, long.rater.name)
         _warn_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
     n = {"n_raters": kept.n_raters, "n_ratings": kept.n_ratings}
-    warn_exchanged(kept.n_units, **n, is_array=long.is_array)
+    warn_exchanged(kept.n_units, **n, if_swapped=long.if_swapped)
     if kept.n_units < len(units):
         rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
         kept = replace(kept, unanswered=units[~rated])
@@ -134,21 +134,17 @@ def assemble(
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 
 
-def warn_exchanged(n_units: int, *, n_raters: int, n_ratings: int, is_array: bool = False) -> None:
+def warn_exchanged(n_units: int, *, n_raters: int, n_ratings: int, if_swapped: str = "") -> None:
     """Warn if there are far more raters than units, or if every rater gave one rating.
 
-    `is_array` is whether the answers are a wide table whose columns are only numbered.
+    `if_swapped` is the remedy for an array, whose rows and columns are only numbered.
     """
     one_each = n_raters == n_ratings
     is_odd = n_raters > n_units and (one_each or n_raters >= 4 * n_units)
     is_odd = is_odd and n_raters >= _MANY_RATERS
     way = "are the unit and the rater column exchanged?"
-    if is_array:
-        is_odd = n_raters >= max(2 * n_units, 5)
-        way = (
-            "rows are read as units and columns as raters. If each row is a rater, as in a "
-            "reliability matrix, pass table.T."
-        )
+    if if_swapped:
+        is_odd, way = n_raters >= max(2 * n_units, 5), if_swapped
     if is_odd:
         count = f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}"
         warn(f"{count}: {way}", SwappedColumnsWarning)
@@ -195,10 +191,7 @@ def _way_to_scalars(reading: Reading, *, is_long: bool) -> str:
     """Return the option that reads one value per cell, in the function that was called."""
     if is_long:
         return "" if reading.degree else option("value")
-    kind = option("kind", "value")
-    if reading.kind is not None:
-        return kind
-    return python_or_command(f"Annotations.from_wide(table, {kind})", kind)
+    return option("kind", "value")
 
 
 def _drop_missing(coded: Annotations) -> Annotations:

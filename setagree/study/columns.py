@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
+from setagree.errors import DataError, OptionError, did_you_mean, listing, option
 from setagree.study.codes import Column
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
@@ -265,8 +265,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
         wide = (
             ""
             if not names or len(free) < len(names) or any(_candidates("rater", free))
-            else " If each rater has a column, use "
-            + python_or_command("from_wide (on the command line --wide).", "--wide.")
+            else f" If each rater has a column, use {option('wide', value=True)}."
         )
         said.append(
             f"No column has a usual name for {_enumerated(which, 'or')}; say which with "
@@ -416,11 +415,13 @@ _MOST_ROWS = 1000
 _NO_WORDS = re.compile(r"[\s\[\](){}'\"]+")
 
 
-def detect_wide_layout(frame: pd.DataFrame, reading: Reading) -> tuple[str, list[str]] | None:
-    """Return the unit and the raters of a table that shows itself as wide, or None if it may not.
+def detect_wide_layout(
+    frame: pd.DataFrame, reading: Reading
+) -> tuple[str | None, list[str]] | None:
+    """Return the unit and the raters of a table with the contents of a wide one, otherwise None.
 
-    It does where no column is called like a rater or like answers, one identifies the units, and
-    each of the others holds labels that another holds, too.
+    No column is called like a rater or like answers, and each column except that of the unit holds
+    labels that another holds, too. The unit is None if no column identifies it: one per row.
 
     Examples
     --------
@@ -434,14 +435,17 @@ def detect_wide_layout(frame: pd.DataFrame, reading: Reading) -> tuple[str, list
         return None
     unit = reading.unit or guess_wide_unit(frame)
     raters = [str(name) for name in frame if name != unit]
-    if unit is None or unit not in frame or len(raters) < 2:
+    if (unit is not None and unit not in frame) or len(raters) < 2:
         return None
     words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
     times = Counter(word for found in words.values() for word in found)
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
         return None
-    if others := [name for name in raters if name not in alike]:
+    others = [name for name in raters if name not in alike]
+    if unit is None and (others or told):
+        return None
+    if others:
         have = "has" if len(others) == 1 else "have"
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
@@ -449,7 +453,8 @@ def detect_wide_layout(frame: pd.DataFrame, reading: Reading) -> tuple[str, list
             f"{option('raters', alike)}; if each row is one annotation, say "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
-    if all(as_number(word) is not None for word in times):
+    are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
+    if all(as_number(word) is not None for word in times) and not are_codes:
         raise DataError(
             f"Columns {listing(alike)} hold numbers alone, so that each may be a rater or a label. "
             f"If each rater has a column, say {option('wide')}; if each label has one, name the "

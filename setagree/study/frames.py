@@ -199,27 +199,9 @@ def _no_table(data: object, also: str) -> NoTableError:
     wanted, take = "a table", f"a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}"
     if type(data).__module__.startswith("setagree.") and hasattr(data, "to_frame"):
         wanted, take = "annotations", "the study that it was computed from"
-    elif isinstance(data, list | tuple) and data and all(_is_triple(one) for one in data):
-        take = "Annotations.from_triples(data), which reads (rater, unit, answer)"
-    elif _is_matrix(data):
-        take = (
-            "Annotations.from_wide(pandas.DataFrame(data)), with one row per unit and one column "
-            "per rater (pandas.DataFrame(data).T if each row is a rater)"
-        )
+    elif isinstance(data, list | tuple | dict | np.ndarray):
+        take += ", or Python objects to setagree.read"
     return NoTableError(f"Expected {wanted}, got {a_type(data)}; pass {take}.")
-
-
-def _is_triple(row: object) -> bool:
-    return isinstance(row, list | tuple) and len(row) == 3
-
-
-def _is_matrix(data: object) -> bool:
-    """Return whether the data are a two-dimensional array, or rows of equal length."""
-    if isinstance(data, np.ndarray):
-        return data.ndim == 2
-    rows = data if isinstance(data, list | tuple) else []
-    is_row = all(isinstance(row, list | tuple | np.ndarray) for row in rows)
-    return is_row and len({len(row) for row in rows}) == 1
 
 
 def _kind(data: object) -> str:

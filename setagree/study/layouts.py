@@ -46,6 +46,10 @@ from setagree.wording.label_sets import Label
 
 _MOST_UNITS = 100_000_000
 _ENOUGH = 4
+_TRANSPOSE = (
+    "rows are read as units and columns as raters. If each row is a rater, as in a reliability "
+    "matrix, pass table.T."
+)
 _MARGINS = {"all", "sum", "total", "totals"}
 
 Cells: TypeAlias = tuple[list[Any], list[int]]
@@ -93,11 +97,12 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         warn_agreed(names)
     else:
         _warn_texts(columns)
+    is_array = unit is None and raters is None and isinstance(data.columns, pd.RangeIndex)
     return LongColumns(
         ids.iloc[np.tile(np.arange(len(data)), len(columns))].reset_index(drop=True),
-        _repeated(names, len(data)),
-        _stack(columns),
-        is_array=unit is None and raters is None and isinstance(data.columns, pd.RangeIndex),
+        repeated(names, len(data)),
+        stacked_answers(columns),
+        if_swapped=_TRANSPOSE * is_array,
     )
 
 
@@ -194,6 +199,13 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
     return LongColumns(unit, rater, pd.Series(answer, dtype=object))
 
 
+def flag_sets(flags: npt.NDArray[Any] | pd.DataFrame) -> Column:
+    """Return the label sets of flags of shape (units, labels); the columns are the labels."""
+    names = flags.columns if isinstance(flags, pd.DataFrame) else range(flags.shape[1])
+    answer = _rows_to_sets(_as_flags(np.asarray(flags), "answers"), _label_names(names))
+    return pd.Series(answer, dtype=object)
+
+
 def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     """Return the label sets of columns of flags; a row without any flag is missing."""
     labels = _label_names(names)
@@ -224,14 +236,15 @@ def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
     return flags
 
 
-def _repeated(names: Sequence[object], n: int) -> Column:
+def repeated(names: Sequence[object], n: int) -> Column:
     """Return each name `n` times, as codes."""
     categories = pd.Index(as_objects(names), dtype=object, tupleize_cols=False)
     codes = np.repeat(np.arange(len(names)), n)
     return pd.Series(pd.Categorical.from_codes(codes, categories))
 
 
-def _stack(columns: Sequence[Column]) -> Column:
+def stacked_answers(columns: Sequence[Column]) -> Column:
+    """Return columns of answers one below the other; an order of categories is kept."""
     is_numeric = all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns)
     if is_numeric or any(map(order_of, columns)):
         return stacked(columns)

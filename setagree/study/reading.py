@@ -101,9 +101,10 @@ class Reading:
         they are omitted, and a warning counts them.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
-    raters_in_rows : bool
-        Whether each row is a rater and each other column a unit; `rater` may be named, and `unit`
-        is the pattern of the columns.
+    raters_in_rows : bool, optional
+        Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
+        and `unit` is the pattern of the columns. Default: false for tables, true for one array or
+        list of lists.
     raters : list of str, optional
         Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     where : str, optional
@@ -190,7 +191,7 @@ class Reading:
     header_row: int | None = None
     sql: str | None = None
     wide: bool = False
-    raters_in_rows: bool = False
+    raters_in_rows: bool | None = None
     raters: list[str] | None = None
     unit_columns: list[str] | None = None
     rater_columns: list[str] | None = None

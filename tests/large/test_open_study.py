@@ -135,9 +135,7 @@ def test_other_names_of_columns(name):
     assert str(caught.value) == (
         "No column has a usual name for the unit or the rater; say which with unit='...' and "
         "rater='...'. The columns are 'what', 'by whom', 'labels'. If each rater has a "
-        "column, use from_wide (on the command line --wide). "
-        "Where columns have other names, build the study first: "
-        "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
+        "column, use wide=True."
     )
     study = sa.Annotations.from_long(table, unit="what", rater="by whom", labels="labels")
     assert made(name, study)
@@ -150,10 +148,7 @@ def test_all_columns_that_are_missing_are_named_at_once():
     assert str(caught.value) == (
         "No column has a usual name for the unit, the rater or the labels; say which with "
         "unit='...', rater='...' and labels='...'. The columns are 'what', 'comment'. "
-        "If each "
-        "rater has a column, use from_wide (on the command line --wide). "
-        "Where columns have other names, build the study first: "
-        "setagree.Annotations.from_long(table, unit=..., rater=..., labels=...)."
+        "If each rater has a column, use wide=True."
     )
     with pytest.raises(
         DataError, match=r"for the rater or the labels; say which with rater='...' and"
@@ -193,12 +188,13 @@ def test_what_is_nothing_to_open(name):
 
 def test_repeats_are_settled_where_a_study_is_built():
     table = pd.concat([TABLE, TABLE.head(1)])
-    with pytest.raises(DataError, match=r"duplicates='first', 'last' or 'union'; .* Build the st"):
-        sa.by_label(table)
-    with pytest.raises(
-        DataError, match=r"say duplicates='first', 'last' or 'union'; .* themselves\.$"
-    ):
-        sa.agreement(table)
+    for function in (sa.by_label, sa.agreement):
+        with pytest.raises(
+            DataError, match=r"say duplicates='first', 'last' or 'union'; .* themselves\.$"
+        ):
+            function(table)
+    reading = sa.Reading(duplicates="first")
+    pd.testing.assert_frame_equal(sa.by_label(table, reading=reading), sa.by_label(TABLE))
     study = sa.read(table, duplicates="first")
     pd.testing.assert_frame_equal(sa.by_label(study), sa.by_label(TABLE))
 
@@ -207,8 +203,8 @@ def test_two_columns_that_could_be_the_unit():
     table = TABLE.rename(columns={"unit": "item"}).assign(doc=TABLE["unit"])
     with pytest.raises(DataError, match=r"^Columns 'item', 'doc' could each be the unit; say whic"):
         sa.by_label(table)
-    with pytest.raises(DataError, match=r"setagree\.Annotations\.from_long\(table, unit=\.\.\.,"):
-        sa.bootstrap(table)
+    made_by_item = sa.bootstrap(table, unit="item", n_resamples=20, rng=1)
+    assert repr(made_by_item) == repr(sa.bootstrap(TABLE, n_resamples=20, rng=1))
 
 
 class TestReading:

@@ -282,7 +282,7 @@ class TestScorer:
         """An X without an index needs units=; what is no study is no panel."""
         with pytest.raises(DataError, match="a list has no index of units; use units="):
             sa.panel_scorer(STUDY)(Model(["joy"]), [[1]])
-        with pytest.raises(DataError, match="Expected a table, got a list"):
+        with pytest.raises(DataError, match=r"answers of shape \(1,\)"):
             sa.panel_scorer([1])
 
     def test_scikit_learn(self):

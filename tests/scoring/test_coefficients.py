@@ -8,7 +8,8 @@ import pytest
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
+from setagree.large.opening import ReadingOptions
 from setagree.scoring.coefficients import COEFFICIENTS
 
 SETS = annotations(text("a ab / a a / b b / ab {}"))
@@ -37,13 +38,15 @@ def test_defaults(name):
 
 @every_function
 def test_signature(name):
-    """The study comes first, all else by name; only those who depend on K take categories."""
+    """The study or the raters come first; only those who depend on K take categories."""
     parameters = inspect.signature(getattr(sa, name)).parameters
     first, *rest = parameters.values()
     assert first.name == "study"
+    more, *rest = rest
+    assert more.kind is inspect.Parameter.VAR_POSITIONAL
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in rest)
     options = ["distance", "categories"] if COEFFICIENTS[name].model.lists_values else ["distance"]
-    assert [p.name for p in rest] == options
+    assert [p.name for p in rest] == [*options, *ReadingOptions.__annotations__]
 
 
 @every_function
@@ -66,8 +69,11 @@ def test_a_table_is_read(name):
 
 @every_function
 def test_a_table_with_other_columns(name):
-    with pytest.raises(DataError, match=r"setagree\.Annotations\.from_long\(table, unit=\.\.\., "):
-        getattr(sa, name)(pd.DataFrame({"doc": [1], "who": ["x"], "said": ["a"]}))
+    table = pd.DataFrame({"doc": [1], "who": ["x"], "said": ["a"]})
+    with pytest.raises(DataError, match=r"name for the labels; say which with labels='\.\.\.'"):
+        getattr(sa, name)(table)
+    with pytest.warns(UndefinedAgreementWarning):
+        assert getattr(sa, name)(table, labels="said").n_ratings == 1
 
 
 @every_function

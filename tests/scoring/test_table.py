@@ -58,7 +58,7 @@ class TestData:
         table = sa.agreement(scores, unit="unit", rater="rater", value="score")
         assert {row.distance for row in table} == {"nominal", "ordinal", "interval"}
 
-    @pytest.mark.parametrize("wrong", [5, None, [1, 2], {"a": 1}])
+    @pytest.mark.parametrize("wrong", [5, None])
     def test_anything_else(self, wrong):
         """What is no table is refused by its type."""
         with pytest.raises(
@@ -217,8 +217,8 @@ class TestWeights:
 
     def test_refusals(self):
         """No study, no weights."""
-        with pytest.raises(DataError, match="Expected a table, got a dict"):
-            sa.weights({})
+        with pytest.raises(DataError, match="Expected a table, got an int"):
+            sa.weights(3)
 
 
 def test_weights_choose_their_distance_as_agreement_does():

@@ -79,19 +79,13 @@ class TestColumns:
 
     @pytest.mark.parametrize("data", [[1, 2], {"unit": [1]}, pd.Series([1]), None, np.ones(2)])
     def test_no_table(self, data):
-        known = "(pandas, Polars, Arrow, DuckDB, ...)"
+        is_plain = isinstance(data, list | dict | np.ndarray)
+        also = ", or Python objects to setagree.read" * is_plain
+        known = f"(pandas, Polars, Arrow, DuckDB, ...){also}"
         words = f"Expected a table, got {a_type(data)}; pass a DataFrame {known}."
         long = (data, "unit", "rater", "labels")
         assert refusal(assembly.from_long, *long, error=NoTableError) == words
         assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
-
-    def test_triples_and_arrays(self):
-        for data in ([("ann", 1, "a"), ("bob", 1, {"b"})], [["ann", 1, "a"]]):
-            with pytest.raises(NoTableError, match=r"got a list; pass Annotations\.from_triples"):
-                sa.agreement(data)
-        words = r"from_wide\(pandas\.DataFrame\(data\)\), with one row per unit .*data\)\.T if"
-        with pytest.raises(NoTableError, match=words):
-            sa.krippendorff_alpha(np.eye(2))
 
 
 class TestWide:

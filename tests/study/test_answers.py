@@ -1,0 +1,133 @@
+"""Answers that are Python objects: what is read as raters, units and label sets."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, OptionError, SwappedColumnsWarning
+
+A, B = ["x", "y", "x", "y"], ["x", "y", "y", "y"]
+TRIPLES = [(who, k, x) for who, given in (("ann", A), ("bob", B)) for k, x in enumerate(given)]
+SETS = [["x"], ["x", "y"], []], [["x"], ["y"], []]
+SCORES = [[1, 2, 3, None], [1, 2, 2, 4], [None, 2, 3, 4]]
+FLAGS = np.array([[[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]])
+
+
+def long(study):
+    """Return who gave what, with raters by their order."""
+    codes = {rater: k for k, rater in enumerate(study.raters)}
+    rows = study.to_triples()
+    return {(codes[rater], unit, answer) for rater, unit, answer in rows}
+
+
+OF_TEXT = [
+    (A, B),
+    (np.array(A), np.array(B)),
+    (tuple(A), pd.Series(B)),
+    (pd.Series(A, name="ann"), pd.Series(B, name="bob")),
+    (pd.Categorical(A), pd.Index(B)),
+    ({"ann": A, "bob": B},),
+    ({k: {"ann": a, "bob": b} for k, (a, b) in enumerate(zip(A, B, strict=True))},),
+    (TRIPLES,),
+    ([A, B],),
+    (np.array([A, B]),),
+    ([{"unit": unit, "rater": who, "labels": x} for who, unit, x in TRIPLES],),
+    ({"unit": [t[1] for t in TRIPLES], "rater": [t[0] for t in TRIPLES], "tags": A + B},),
+]
+
+
+@pytest.mark.parametrize("data", OF_TEXT)
+def test_one_study_in_many_forms(data):
+    # po = 3/4; the raters give x in 2/4 and 1/4: pe = 1/2 1/4 + 1/2 3/4 = 1/2
+    assert sa.cohen_kappa(*data).estimate == pytest.approx(0.5, abs=1e-15)
+    assert sa.cohen_kappa(*data, kind="category").observed_agreement == 0.75
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SETS,
+        ([*SETS],),
+        (FLAGS,),
+        tuple(FLAGS),
+        tuple(pd.DataFrame(f, columns=[0, 1]) for f in FLAGS),
+        ([tuple(map(set, of)) for of in SETS],),
+    ],
+)
+def test_collections_and_flags_are_label_sets(data):
+    by_names = {"x": 0, "y": 1}
+    sets = [[frozenset(by_names.get(x, x) for x in a) for a in of] for of in SETS]
+    wanted = {(k, unit, a) for k, of in enumerate(sets) for unit, a in enumerate(of)}
+    found = sa.krippendorff_alpha(*data).study
+    assert {(k, u, frozenset(by_names.get(x, x) for x in a)) for k, u, a in long(found)} == wanted
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ((SCORES,), {}),
+        ((np.array(SCORES, dtype=float),), {}),
+        ((np.array(SCORES, dtype=object),), {}),
+        ((np.array(SCORES, dtype=float).T,), {"raters_in_rows": False}),
+        (([list(row) for row in zip(*SCORES, strict=True)],), {"raters_in_rows": False}),
+        (([list(row) for row in zip(*SCORES, strict=True)],), {"wide": True}),
+        (tuple(SCORES), {}),
+        ((pd.DataFrame(SCORES).T,), {"wide": True}),
+    ],
+)
+def test_numbers_are_values_and_none_is_no_answer(data, options):
+    study = sa.krippendorff_alpha(*data, distance="interval", **options).study
+    assert study.kind == "number"
+    assert study.n_missing == 2
+    given = {(g, u, x) for g, of in enumerate(SCORES) for u, x in enumerate(of) if x is not None}
+    assert long(study) == given
+
+
+def test_sequences_name_raters_and_units():
+    study = sa.read({"ann": pd.Series(A, index=list("abcd")), "bob": pd.Series(B, list("abcd"))})
+    assert list(study.raters) == ["ann", "bob"]
+    assert list(study.units) == list("abcd")
+    assert list(sa.read([A, B]).raters) == ["rater 1", "rater 2"]
+
+
+def test_an_order_of_categories_is_kept():
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    a, b = (pd.Series(x, dtype=levels) for x in (["low", "mid", "high"], ["low", "high", "high"]))
+    alpha = sa.krippendorff_alpha(a, b, kind="category", distance="ordinal")
+    assert alpha.study.order == ("low", "mid", "high")
+
+
+REFUSED = [
+    (([["x"], ["x", "y"]],), "shape 2 rows of 1, 2 answers"),
+    ((A, B[:3]), r"shape \(4,\) and \(3,\)"),
+    (({"ann": A, "bob": B[:3]},), r"shape {2 keys: \(4,\), \(3,\)}"),
+    (([1, 2, 3],), r"shape \(3,\)"),
+    ((np.zeros(4),), r"shape \(4,\)"),
+    ((np.zeros((2, 2, 2, 2)),), r"shape \(2, 2, 2, 2\)"),
+    ((A, "masi"), r"shape \(4,\) and str \('masi'\)"),
+    (({},), "shape {0 keys: }"),
+    ((np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])), "neither 0 nor 1"),
+    ((np.array(["x", np.nan]), ["x", "y"]), "'nan', which NumPy makes of NaN"),
+    ((pd.Series(A), pd.Series(B, index=[1, 2, 3, 4])), "have different indexes"),
+]
+
+
+@pytest.mark.parametrize(("data", "sentence"), REFUSED)
+def test_other_forms_are_refused_with_their_shapes(data, sentence):
+    with pytest.raises(DataError, match=sentence):
+        sa.krippendorff_alpha(*data)
+
+
+@pytest.mark.parametrize("options", [{"unit": "doc"}, {"where": "a == 1"}, {"labels": "tags"}])
+def test_options_of_tables_are_refused(options):
+    with pytest.raises(OptionError, match="is for tables, not for answers as Python objects"):
+        sa.krippendorff_alpha(A, B, **options)
+
+
+def test_many_short_rows_may_be_units_or_triples():
+    rows = [["ann", "u1", "x"], ["bob", "u1", "x"], ["ann", "u2", "y"]] * 2
+    with pytest.warns(SwappedColumnsWarning, match=re.escape("raters_in_rows=False; if it is")):
+        sa.krippendorff_alpha(rows)
