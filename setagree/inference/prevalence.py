@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level, public
+from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import LEAST_DF, cluster_deviations
 from setagree.credit.geometry import SetGeometry
@@ -30,7 +30,7 @@ from setagree.errors import (
 )
 from setagree.inference.panel_members import people_of, rater_codes, require_raters
 from setagree.large.joining import with_models
-from setagree.large.opening import Data
+from setagree.large.opening import Data, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
 from setagree.study.degrees import warn_degrees
@@ -276,7 +276,7 @@ class PrevalenceTable(Result):
         return f"<PrevalenceTable of {labels}: {n:,} of {N} checked, model {shorten(self.model)}>"
 
 
-@public
+@takes_data
 def prevalence(
     study: Data,
     *,

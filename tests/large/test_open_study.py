@@ -357,7 +357,9 @@ class TestTheRoad:
         else:
             options = {} if ending == "parquet" else {"index": False}
             getattr(TABLE, {"xlsx": "to_excel"}.get(ending, f"to_{ending}"))(path, **options)
-        monkeypatch.setattr(Path, "open", lambda self, *how: opened.append(self) or own(self, *how))
+        monkeypatch.setattr(
+            Path, "open", lambda self, *a, **k: opened.append(self) or own(self, *a, **k)
+        )
         assert open_study(path).n_ratings == STUDY.n_ratings
         assert opened == [path] * 2
 
