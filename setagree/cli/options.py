@@ -214,6 +214,8 @@ Errors = Annotated[int | None, option(ACCEPT, "N", "Errors that were found.")]
 Margin = Annotated[
     float | None, option(PANEL, "ALPHA", "Also: may agreement fall by less than this?")
 ]
+MORE = "Tables: --tables."
+Tables = Annotated[bool, option(RESULTS, "", "Also print the tables.", "--tables")]
 Require = Annotated[
     bool,
     option(PANEL, "", "Exit 1 unless every model may (line, json, junit, github).", "--require"),

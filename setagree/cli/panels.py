@@ -67,6 +67,7 @@ def panel(
     margin: options.Margin = None,
     against: options.Against = "mean",
     facets: options.Facets = None,
+    tables: options.Tables = False,
     require: options.Require = False,
     delivery: Delivery,
 ) -> None:
@@ -104,17 +105,20 @@ def panel(
         scores = sa.score_against_consensus(study, raters=ranked, panel=people)
         frame, why = _panel_frame(table, scores.table), {row.model: row.reason for row in table}
         reasons = frame["model"].map(why.__getitem__)
-        text = paragraphs(_counts(study), str(table), str(scores))
+        brief = table.summary()
+        text = paragraphs(_counts(study), *((str(table), str(scores)) if tables else (brief,)))
         decisions += _decisions(table, "may replace a human")
     if margin is not None:
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
-        text = paragraphs(text, str(tests), wrapped(_BESIDE) if text else "")
+        shown = str(tests) if tables else tests.summary()
+        text = paragraphs(text, shown, wrapped(_BESIDE) if text and tables else "")
         decisions += _decisions(tests, f"agreement falls by less than {margin:g}")
     if require:
         decide(deliver, pd.DataFrame(), decisions)
-    deliver(frame, paragraphs("" if humans else _people(people), text), reasons=reasons)
+    more = "" if tables else options.MORE
+    deliver(frame, paragraphs("" if humans else _people(people), text, more), reasons=reasons)
 
 
 @grouped

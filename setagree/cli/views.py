@@ -75,7 +75,7 @@ Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--o
 _REACHED, _TOLD = "Also: is it at least VALUE?", "Also: do models agree with themselves?"
 Reached = Annotated[float | None, option(SURE, "VALUE", _REACHED, "--threshold")]
 Told = Annotated[list[str] | None, option(options.PANEL, "COLUMNS", _TOLD, "--facets")]
-Rows = Annotated[int, option(RESULTS, "N", "Rows of each table (default: 5).", "--rows")]
+Rows = Annotated[int | None, option(RESULTS, "N", "Tables with N rows (default: 5).", "--rows")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +95,7 @@ _REDRAWN = 100_000_000
 """Units that are redrawn in all where groups are panels of raters."""
 
 _NARROWEST, _LONGEST_LINE = 40, 100
+_ROWS = 5
 _UNLIMITED = 10**9
 """Columns of a file or a pipe, where no cell is cut."""
 
@@ -152,22 +153,30 @@ def diagnose(
     asked: Explained,
     time: OverTime = None,
     window: Window = None,
-    rows: Rows = 5,
+    tables: options.Tables = False,
+    rows: Rows = None,
     output: Found = None,
 ) -> None:
     """List the causes of low agreement, with remedies."""
     read = [*files, *asked.paths, *model_files(asked.model)]
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
-    if rows < 1:
+    if rows is not None and rows < 1:
         raise OptionError(f"--rows {rows} must be 1 or more.")
     study, given, how = _studied(files, reading, asked)
     times = time_lines(files, reading, time, window, given, how["model"] or ())
     found = gather(study, **given, **how)
     is_shown = output is None and sys.stdout.isatty()
     width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
-    lines = terminal_lines(found, rows, width=width, tables=width if is_shown else _UNLIMITED)
+    lines = [*terminal_lines(found, width=width)]
     drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
-    deliver(pd.DataFrame(), "\n".join([*lines, "", drawn, *times]).rstrip())
+    if tables or rows is not None:
+        limit = width if is_shown else _UNLIMITED
+        lines += [*table_lines(found, rows or _ROWS, width=width, tables=limit), "", drawn]
+    else:
+        lines += _wrapped(
+            (" ".join([*_claims(found), drawn, options.MORE]),), min(width, _LONGEST_LINE)
+        )
+    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 
 
 def _studied(
@@ -216,19 +225,31 @@ def _groups(
 # ---- The terminal -------------------------------------------------------------------------------
 
 
-def terminal_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
-    """Yield the findings as lines: sentences of a width, 100 at most, and tables of theirs."""
+def terminal_lines(f: Findings, *, width: int) -> Iterator[str]:
+    """Yield the estimate, the verdict and the findings as lines of at most 100 columns."""
     long = min(width, _LONGEST_LINE)
     yield from _wrapped(headline(f), long)
     if f.main.reason is None:
-        yield from _wrapped((verdict_sentence(f),), long)
+        yield from _wrapped((verdict_sentence(f, brief=True),), long)
     yield ""
     for finding in main_findings(f):
         yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
+    yield ""
+
+
+def table_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
+    """Yield what the claims rest on, and the sections with their tables."""
+    long = min(width, _LONGEST_LINE)
     if note := claims_note(f):
-        yield from ("", *_wrapped((note,), long))
+        yield from _wrapped((note,), long)
     for section in sections(f):
         yield from _section_lines(section, rows, long, tables)
+
+
+def _claims(f: Findings) -> Iterator[str]:
+    """Yield the sentence on the correction of p, if there are claims."""
+    if f.n_claims:
+        yield f"p is corrected {f.holm_clause}."
 
 
 def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:

@@ -324,6 +324,16 @@ class AltTestTable(ResultPerModel[AltTest]):
 
     rows: tuple[AltTest, ...]
 
+    summary_columns = (
+        Column("model", "name"),
+        Column("average_advantage_probability", head="advantage"),
+        Column("winning_rate"),
+        Column("n_humans", "count", "humans"),
+        Column("n_units", "count", "units"),
+        Column("power"),
+        Column("passes", "yes", "may replace"),
+    )
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model, ranked by the average advantage probability.
 

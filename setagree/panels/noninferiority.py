@@ -363,6 +363,15 @@ class ReplacementTable(ResultPerModel[Replacement]):
 
     rows: tuple[Replacement, ...]
 
+    summary_columns = (
+        Column("model", "name"),
+        Column("difference"),
+        Column(("low", "high"), "interval", "90% interval"),
+        Column("margin", "amount"),
+        Column("p_holm", "p", "p"),
+        Column("passes", "yes", "within margin"),
+    )
+
     @classmethod
     def ranked(cls, tests: Sequence[Replacement]) -> ReplacementTable:
         """Return the tests, the largest change first, with p corrected by Holm over the models."""

@@ -16,10 +16,15 @@ from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
 
 _VERDICTS = {
-    "discard": "Too low to rely on",
-    "tentative": "Good for tentative conclusions",
-    "reliable": "Reliable",
+    "discard": "agree {less} than is needed to rely on single answers",
+    "tentative": "agree enough for tentative conclusions, but not to rely on single answers",
+    "reliable": "agree enough to rely on single answers",
 }
+
+_LIMITS = SCALES["krippendorff"]
+
+_FAR = 0.5
+"""The high end of the interval below which agreement is far from the limit of 0.667."""
 
 
 def headline(f: Findings) -> Sentence:
@@ -54,10 +59,23 @@ def distance_phrase(row: Agreement) -> str:
     return f"the {distance_name(row.distance)} distance"
 
 
-def verdict_sentence(f: Findings) -> str:
-    """Return the verdict on the benchmark scale, its limits, and notes on the interval."""
+def plain_verdict(f: Findings) -> str:
+    """Return the verdict in words that need no statistics, or why there is none."""
+    return f"{_plain(f)}." if _is_judged(f) else _verdict(f, brief=True)
+
+
+def limits_sentence(f: Findings) -> str:
+    """Return the limits and the notes that `verdict_sentence` adds to the plain verdict."""
+    full, plain = verdict_sentence(f), plain_verdict(f)
+    rest = full.removeprefix(plain.removesuffix(".")).lstrip(" ,.")
+    return rest[:1].upper() + rest[1:]
+
+
+def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
+    """Return the verdict, its limits, and notes on the interval, and if not brief on the limits."""
     notes = [f"{reason}." for reason in rough_reasons(f.main)]
-    return " ".join(filter(None, (_verdict(f), rough([f.main.interval(f.level)[0]]), *notes)))
+    judged = _verdict(f, brief=brief)
+    return " ".join(filter(None, (judged, rough([f.main.interval(f.level)[0]]), *notes)))
 
 
 def caution(f: Findings) -> str:
@@ -67,7 +85,7 @@ def caution(f: Findings) -> str:
     return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
 
 
-def _verdict(f: Findings) -> str:
+def _verdict(f: Findings, *, brief: bool) -> str:
     if f.main.reason is None and (reason := f.main.interval_reason) is not None:
         return f"No verdict. {reason[0].upper()}{reason[1:]}."
     if f.main.coefficient == "percent_agreement":
@@ -75,7 +93,7 @@ def _verdict(f: Findings) -> str:
     if not _is_judged(f):
         return f"No verdict: {f.verdict.reason}."
     said = f"{_judged(f)}."
-    if f.main.distance == "nominal":
+    if brief or f.main.distance == "nominal":
         return said
     proposed = "The limits were proposed for nominal agreement"
     return f"{said} {proposed}; {distance_phrase(f.main)} gives partial credit."
@@ -87,20 +105,29 @@ def _is_judged(f: Findings) -> bool:
     return has_scale and f.verdict.verdict in _VERDICTS
 
 
-def _judged(f: Findings) -> str:
-    """Return the word of the scale, and its certainty by the interval of the headline.
+def _plain(f: Findings) -> str:
+    """Return the clause of the plain verdict.
 
     The scale judges by its own low end. The interval that is quoted may be wider than that, and
     shows by its high end whether more units might lead to a better level.
     """
-    low, high = f.main.interval(f.level)
-    word, lows = f.verdict.verdict, SCALES["krippendorff"]
+    high, word = f.main.interval(f.level)[1], f.verdict.verdict
+    who = "the people" if f.models else "the raters"
+    if word == "discard" and high >= _LIMITS["tentative"]:
+        return f"It is not clear whether {who} agree enough to rely on single answers"
+    said = _VERDICTS[word].format(less="far less" if high < _FAR else "less")
+    return f"{who.capitalize()} {said}"
+
+
+def _judged(f: Findings) -> str:
+    """Return the plain verdict with its limits, and its certainty by the headline's interval."""
+    (low, high), word = f.main.interval(f.level), f.verdict.verdict
     by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
-    if word == "discard" and high >= lows["tentative"]:
-        return f"Too uncertain to rely on, {by}"
-    allowed = high < lows["tentative"] if word == "discard" else low >= lows[word]
+    if word == "discard" and high >= _LIMITS["tentative"]:
+        return f"{_plain(f)}, {by}"
+    allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
     sure = "even allowing for sampling error" if allowed else "with 95% confidence"
-    return f"{_VERDICTS[word]}, {by}, {sure}"
+    return f"{_plain(f)}, {by}, {sure}"
 
 
 def humans_only(f: Findings) -> str:

@@ -191,6 +191,15 @@ class ResultRows(Result, Generic[R]):
 class ResultPerModel(ResultRows[R]):
     """A result per model, the best model first."""
 
+    summary_columns: ClassVar[tuple[Column, ...]] = ()
+    """The columns of `to_frame` in the table of `summary`."""
+
+    def summary(self) -> str:
+        """Return a table with one line per model, and the verdict on each."""
+        table = TextTable.of(_flat(self.to_frame()), self.summary_columns, 0.95)
+        verdicts = [wrapped(row.verdict) for row in self.rows]  # type: ignore[attr-defined]
+        return paragraphs(str(table), *verdicts)
+
     def __getitem__(self, model: object) -> R:
         """Return the result of a model."""
         models: list[object] = [row.model for row in self.rows]  # type: ignore[attr-defined]

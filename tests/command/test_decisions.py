@@ -190,9 +190,13 @@ def test_panel_with_a_margin_adds_the_change(study):
     assert found[0]["replaced_difference"] == pytest.approx(test.humans["difference"].iloc[0])
     assert found[0]["mean_difference"] == pytest.approx(test.difference)
     assert found[0]["noninferior"] is test.passes
-    shown = " ".join(ok("panel", "study.csv", "--model", "r4", "--margin", 0.1).split())
-    assert test.verdict in shown
+    words = ["panel", "study.csv", "--model", "r4", "--margin", 0.1]
+    brief, shown = (" ".join(ok(*words, *more).split()) for more in ([], ["--tables"]))
+    alt = sa.alt_test(study, model="r4")["r4"]
+    assert all(one.verdict in text for one in (test, alt) for text in (brief, shown))
     assert "this one by how much" in shown
+    assert f"r4 {alt.average_advantage_probability:.4f} {alt.winning_rate:.4f} 3 " in brief
+    assert len(brief) < len(shown) / 2
     assert "is not below the alpha of the humans" in refusal(
         "panel", "study.csv", "--model", "r4", "--margin", 0.95
     )

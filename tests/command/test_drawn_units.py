@@ -254,10 +254,10 @@ def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
     sized = study.sampled(strata=part, population_size={"a": 400, "b": 90})
     expected = sa.by_group(sized, half, n_resamples=99, rng=1)["estimate"]
     given = ("--strata", "part", "--population-size", "a=400,b=90", "--seed", 1)
-    shown = ok("diagnose", "s.csv", *given, "--by", "half")
+    shown = ok("diagnose", "--tables", "s.csv", *given, "--by", "half")
     assert all(f"{x:.3f}" in shown for x in expected)
     windows = sa.over_time(sized, half, window=1)["estimate"]
-    shown = ok("diagnose", "s.csv", *given, "--time", "half", "--window", 1)
+    shown = ok("diagnose", "--tables", "s.csv", *given, "--time", "half", "--window", 1)
     assert all(f"{x:.4f}" in shown for x in windows)
 
 
@@ -409,7 +409,9 @@ def test_groups_of_a_sample_are_compared_by_diagnose(option):
     said = refusal("compare", "study.csv", "--by", "half", *option)
     assert f"{option[0]} is about the whole sample" in said
     assert "use setagree diagnose FILE --by 'half'" in said
-    assert "GROUPS" in ok("diagnose", "study.csv", "--by", "half", *option, "--resamples", 19)
+    assert "GROUPS" in ok(
+        "diagnose", "--tables", "study.csv", "--by", "half", *option, "--resamples", 19
+    )
 
 
 def test_rows_without_a_group_are_left_out_by_both_commands(folder):

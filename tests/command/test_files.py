@@ -47,7 +47,9 @@ class TestFiles:
     def test_groups(self):
         """--filename-column adds a column with the file of each row; rows are dropped once."""
         files = ["round-1.csv", "round-2.csv"]
-        result = invoke("diagnose", *files, *WHERE, "--filename-column", "round", "--by", "round")
+        result = invoke(
+            "diagnose", "--tables", *files, *WHERE, "--filename-column", "round", "--by", "round"
+        )
         assert result.exit_code == 0, result.stderr
         assert result.stderr.count("drops 2 of 8 rows") == 1
 

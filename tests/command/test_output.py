@@ -399,7 +399,7 @@ def test_groups_and_times_read_nulls_as_the_study_does(blank):
     frame = pd.DataFrame(rows, columns=["unit", "rater", "labels", "batch"]).assign(day=0)
     frame.to_parquet("nulls.parquet")
     words = ["nulls.parquet", "--exclude-raters", "gold", "--blank", blank]
-    said = ok("diagnose", *words, "--by", "batch", "--time", "day", "--window", 9,
+    said = ok("diagnose", "--tables", *words, "--by", "batch", "--time", "day", "--window", 9,
               "--resamples", 19, "--seed", 1)  # fmt: skip
     groups = said.partition("\nGROUPS\n")[2].partition("\n\n")[0]
     assert re.search(r" 6 +2 +12\b", groups)

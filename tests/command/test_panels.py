@@ -68,7 +68,7 @@ class TestPanel:
             assert json.loads(found.stdout) == wanted
             assert told in found.stderr
         kept = ("--where", "repeat == 0")
-        assert "near" in ok("diagnose", "humans.csv", "-m", "near.csv", *kept)
+        assert "near" in ok("diagnose", "--tables", "humans.csv", "-m", "near.csv", *kept)
         near.drop(columns="repeat").to_csv("near.csv", index=False)
         found = invoke("report", "humans.csv", "-m", "near.csv", *kept, "-o", "report.md")
         assert found.stderr.count("was not applied to the model's answers") == 1
@@ -92,7 +92,7 @@ class TestPanel:
     def test_power(self):
         """The verdict is followed by the power of the test, and the units that give 0.80."""
         study = sa.Annotations.from_long(pd.read_csv("models.csv"))
-        said = " ".join(ok("panel", "models.csv", "-m", "near").split())
+        said = " ".join(ok("panel", "--tables", "models.csv", "-m", "near").split())
         assert sa.alt_test(study, model="near")["near"].power_note in said
 
     def test_units_of_the_test_and_of_the_consensus(self):
@@ -134,7 +134,7 @@ class TestPanel:
         assert (found["model"], found["human"], found["exact"]) == ("near", None, 1)
 
     def test_the_table(self):
-        text = " ".join(ok("panel", "models.csv", "--model", "near,far").split())
+        text = " ".join(ok("panel", "--tables", "models.csv", "--model", "near,far").split())
         assert "'near' may replace a human: it wins over 3 of 3 humans" in text
         assert "'far' may not replace a human: it wins over 0 of 3 humans" in text
         assert "Winning rate 1.00 at 0.1, 1.00 at 0.15, 1.00 at 0.2" in text
@@ -145,7 +145,7 @@ class TestPanel:
     def test_results_print_the_same(self):
         study = sa.read("models.csv")
         given = {"model": ["near", "far"], "humans": ["ann", "ben", "cem"]}
-        shown = ok("panel", "models.csv", "--model", "near,far", "--margin", "0.1")
+        shown = ok("panel", "--tables", "models.csv", "--model", "near,far", "--margin", "0.1")
         for made in (
             sa.alt_test(study, **given),
             sa.score_against_consensus(study, raters=["near", "far"], panel=given["humans"]),
@@ -159,7 +159,7 @@ class TestPanel:
     @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
     def test_whom_it_took_for_people(self):
         taken = "People: ann, ben, cem, far; name them with --humans if one is a model."
-        assert " ".join(ok("panel", "models.csv", "-m", "near").split()).startswith(taken)
+        assert " ".join(ok("panel", "--tables", "models.csv", "-m", "near").split()).startswith(taken)
         assert "'ann', 'ben', 'cem', 'far'" in refusal(
             "panel", "models.csv", "-m", "near", "--margin", "0.1"
         )
@@ -214,7 +214,7 @@ class TestPanel:
         assert rows("panel", "comma.csv", "--model", "gpt, mini")[0]["model"] == "gpt, mini"
 
     def test_too_few_units(self):
-        result = invoke("panel", "models.csv", "--model", "near", "--min-units", "50")
+        result = invoke("panel", "--tables", "models.csv", "--model", "near", "--min-units", "50")
         assert result.exit_code == 0
         assert "Warning: alt-test of 'near': undefined (nan)" in result.stderr
         text = " ".join(result.stdout.split())

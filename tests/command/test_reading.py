@@ -280,7 +280,7 @@ def test_a_rater_with_missing_answers_is_one(tmp_path):
         "3,ann,y\n3,bob,y\n3,cy,x\n",
         encoding="utf-8",
     )
-    assert ok("diagnose", "skips.csv", "--model", "ann", "--resamples", "20")
+    assert ok("diagnose", "--tables", "skips.csv", "--model", "ann", "--resamples", "20")
 
 
 class TestStatuses:

@@ -19,6 +19,7 @@ from setagree.cli import app as cli
 from setagree.reporting.findings import gather, main_findings
 from setagree.wording.sentences import Name, columns_of
 
+EXAMPLE = Path(sa.__file__).parents[1] / "examples/study.csv"
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -99,15 +100,17 @@ class TestDiagnose:
 
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_fits_the_terminal(self, file):
-        printed = on_screen("diagnose", file, *LONG[1:], "--by", "batch", "--rows", "50")
+        printed = on_screen(
+            "diagnose", "--tables", file, *LONG[1:], "--by", "batch", "--rows", "50"
+        )
         assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.slow
     @pytest.mark.parametrize("columns", [40, 60, 200])
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_uses_the_width_of_the_terminal(self, file, columns):
-        narrow = on_screen("diagnose", file, *LONG[1:])
-        printed = on_screen("diagnose", file, *LONG[1:], columns=columns)
+        narrow = on_screen("diagnose", "--tables", file, *LONG[1:])
+        printed = on_screen("diagnose", "--tables", file, *LONG[1:], columns=columns)
         widest = max(map(columns_of, printed.splitlines()))
         assert widest <= columns
         if columns > 80:
@@ -115,8 +118,8 @@ class TestDiagnose:
             assert printed.count("…") < narrow.count("…")
 
     def test_no_cell_is_cut_in_a_pipe_or_a_file(self):
-        shown = on_screen("diagnose", "hostile.csv", *LONG[1:], columns=60)
-        piped = ok("diagnose", "hostile.csv", *LONG[1:])
+        shown = on_screen("diagnose", "--tables", "hostile.csv", *LONG[1:], columns=60)
+        piped = ok("diagnose", "--tables", "hostile.csv", *LONG[1:])
         assert "…" in shown
         assert "多标签" * 20 not in shown
         assert "…" not in piped
@@ -124,24 +127,30 @@ class TestDiagnose:
         heads = piped.partition("LABELS\n")[2].partition("\n")[0]
         assert heads.split()[-6:] == ["Agree", "on", "yes", "Agree", "on", "no"]
         assert max(map(columns_of, piped.partition("DATA USED")[0].splitlines())) <= 80
-        ok("diagnose", "hostile.csv", *LONG[1:], "-o", "out.txt")
+        ok("diagnose", "--tables", "hostile.csv", *LONG[1:], "-o", "out.txt")
         assert Path("out.txt").read_text(encoding="utf-8") == piped
 
     def test_hostile_signs_are_spelled_out(self):
-        printed = ok("diagnose", "hostile.csv", *LONG[1:])
+        printed = ok("diagnose", "--tables", "hostile.csv", *LONG[1:])
         assert "\u202e" not in printed
         assert HOSTILE in printed
 
     def test_the_seed_is_printed(self):
-        assert ok("diagnose", *LONG).endswith("\n19 resamples, seed 1.\n")
+        assert ok("diagnose", "--tables", *LONG).endswith("\n19 resamples, seed 1.\n")
+        assert ok("diagnose", *LONG).endswith(" 19 resamples, seed 1. Tables: --tables.\n")
         words = [word for word in map(str, LONG) if word != "--seed" and word != "1"]
-        printed = ok("diagnose", *words)
+        printed = ok("diagnose", "--tables", *words)
         seed = printed.rpartition("seed ")[2].strip().removesuffix(".")
-        assert ok("diagnose", *words, "--seed", seed) == printed
+        assert ok("diagnose", "--tables", *words, "--seed", seed) == printed
+
+    def test_the_findings_of_the_example_fit_a_terminal_of_25_lines(self):
+        lines = ok("diagnose", EXAMPLE, "--blank", "missing", "--seed", "1").splitlines()
+        assert len(lines) <= 25
+        assert max(map(columns_of, lines)) <= 80
 
     def test_rows(self):
         """--rows says how many rows of a table are shown, and the table says there are more."""
-        few, many = (ok("diagnose", *LONG, "--rows", n) for n in (1, 50))
+        few, many = (ok("diagnose", "--tables", *LONG, "--rows", n) for n in (1, 50))
         section = few.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
         assert len(section) == 3
         assert section[-1] == "(the first 1; --rows shows more)"
@@ -150,7 +159,7 @@ class TestDiagnose:
 
     def test_groups(self):
         """--by compares the values of a column, as by_group does."""
-        printed = ok("diagnose", *LONG, "--by", "batch")
+        printed = ok("diagnose", "--tables", *LONG, "--by", "batch")
         frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
         expected = sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")).set_index(
             "group"
@@ -162,8 +171,8 @@ class TestDiagnose:
         """Coefficient, distance and level are those that are asked for; wide files are read."""
         words = ["-c", "fleiss_kappa", "-d", "jaccard", "--level", "0.9", *LONG[1:]]
         long, wide = (
-            ok("diagnose", "long.csv", *words),
-            ok("diagnose", "wide.csv", "--wide", *words),
+            ok("diagnose", "--tables", "long.csv", *words),
+            ok("diagnose", "--tables", "wide.csv", "--wide", *words),
         )
         assert long.startswith("Fleiss' kappa with the Jaccard distance is ")
         assert "90% score interval" in long
@@ -171,7 +180,7 @@ class TestDiagnose:
 
     def test_models(self):
         """--model names models, one a time or with commas; all others are humans."""
-        printed = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5")
+        printed = ok("diagnose", "--tables", "five.csv", *LONG[1:], "--model", "r5")
         table = sa.alt_test(five(), model="r5")["r5"].humans
         assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
         assert "MAY A MODEL REPLACE A HUMAN?" in printed
@@ -180,13 +189,13 @@ class TestDiagnose:
         for human, row in table.iterrows():
             line = rf"^{human} +{row['n_units']} +{row['advantage']:.3f} \("
             assert re.search(line, printed, re.MULTILINE)
-        both = ok("diagnose", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
+        both = ok("diagnose", "--tables", "five.csv", *LONG[1:], "--model", "r5", "-m", "r4")
         assert "MODEL 2 COMPARED WITH EACH HUMAN" in both
-        assert ok("diagnose", "five.csv", *LONG[1:], "--model", "r5,r4") == both
+        assert ok("diagnose", "--tables", "five.csv", *LONG[1:], "--model", "r5,r4") == both
         assert "MODEL 1" not in printed
 
     def test_what_is_left_out_is_said(self):
-        printed = ok("diagnose", *LONG, "--model", "r3")
+        printed = ok("diagnose", "--tables", *LONG, "--model", "r3")
         section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
         people = "Treated as people: r1 and r2 (all who were not named as models)."
         assert " ".join(section.split()).endswith(f"there are only 2 humans. {people}")
@@ -197,21 +206,21 @@ class TestDiagnose:
 
     def test_scores(self):
         """Numbers have findings, too."""
-        printed = ok("diagnose", "scores.csv", "--value", "score", *LONG[3:])
+        printed = ok("diagnose", "--tables", "scores.csv", "--value", "score", *LONG[3:])
         assert printed.startswith("Krippendorff's alpha with the nominal distance is ")
         assert "CONFUSIONS" not in printed
 
     def test_undefined(self):
         """Where nothing can be said, the reason is."""
-        assert "only one value was used" in ok("diagnose", "same.csv", *LONG[3:])
+        assert "only one value was used" in ok("diagnose", "--tables", "same.csv", *LONG[3:])
 
     def test_to_a_file(self):
-        printed = ok("diagnose", *LONG)
-        assert ok("diagnose", *LONG, "-o", "found.txt") == ""
+        printed = ok("diagnose", "--tables", *LONG)
+        assert ok("diagnose", "--tables", *LONG, "-o", "found.txt") == ""
         assert Path("found.txt").read_text(encoding="utf-8") == printed
 
     def test_the_seed_is_drawn_where_none_is_given(self):
-        assert "Agreement is above chance" in ok("diagnose", *LONG[:-2])
+        assert "Agreement is above chance" in ok("diagnose", "--tables", *LONG[:-2])
 
 
 class TestReport:
@@ -325,7 +334,9 @@ class TestReport:
         table = pd.DataFrame(people, columns=["unit", "rater", "labels"])
         table["panel"] = (table["rater"] < "d").map({True: "north", False: "south"})
         table.to_csv("panels.csv", index=False)
-        printed = " ".join(ok("diagnose", "panels.csv", "--by", "panel", "--seed", "1").split())
+        printed = " ".join(
+            ok("diagnose", "--tables", "panels.csv", "--by", "panel", "--seed", "1").split()
+        )
         assert "Agreement inside north (1.000) and south (1.000); between the two" in printed
         # The least p of 35 divisions does not hold beside the other claims.
         assert "The groups are not distinguishable from groups of raters formed at" in printed

@@ -33,7 +33,13 @@ from setagree.errors import (
 from setagree.reporting import page as page_module
 from setagree.reporting import report as report_module
 from setagree.reporting.findings import gather, main_findings, sections
-from setagree.reporting.headline import counts_line, headline, verdict_sentence
+from setagree.reporting.headline import (
+    counts_line,
+    headline,
+    limits_sentence,
+    plain_verdict,
+    verdict_sentence,
+)
 from setagree.reporting.page import markdown_report
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections import data, estimates, models, raters
@@ -44,6 +50,7 @@ from setagree.wording.number_format import interval, p_phrase
 from setagree.wording.sentences import Name, as_markdown, plain
 from setagree.wording.tables import Column
 
+UNCLEAR = "It is not clear whether the raters agree enough to rely on single answers"
 DATA = os.environ.get("SETAGREE_DATA")
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 
@@ -155,22 +162,23 @@ class TestNumbers:
         """
         rows = text("a a / b b / c c / a a / a a / a a / b b / b b / b b / c c / a b")
         f = gather(annotations(rows), n_resamples=99, rng=1)
-        assert verdict_sentence(f).startswith("Too uncertain to rely on, by Krippendorff's limits")
+        assert verdict_sentence(f).startswith(f"{UNCLEAR}, by Krippendorff's limits")
 
     @pytest.mark.parametrize(
         ("word", "ends", "said"),
         [
-            ("discard", (0.30, 0.66), "Too low to rely on, {by}{allowing}."),
-            ("discard", (-0.471, 0.991), "Too uncertain to rely on, {by}."),
-            ("discard", (0.60, 0.67), "Too uncertain to rely on, {by}."),
-            ("tentative", (0.67, 0.85), "Good for tentative conclusions, {by}{allowing}."),
+            ("discard", (0.30, 0.66), "The raters agree less {low}, {by}{allowing}."),
+            ("discard", (0.30, 0.49), "The raters agree far less {low}, {by}{allowing}."),
+            ("discard", (-0.471, 0.991), "{unclear}, {by}."),
+            ("discard", (0.60, 0.67), "{unclear}, {by}."),
+            ("tentative", (0.67, 0.85), "The raters agree {middle}, {by}{allowing}."),
             (
                 "tentative",
                 (0.65, 0.75),
-                "Good for tentative conclusions, {by}, with 95% confidence.",
+                "The raters agree {middle}, {by}, with 95% confidence.",
             ),
-            ("reliable", (0.81, 0.95), "Reliable, {by}{allowing}."),
-            ("reliable", (0.79, 0.95), "Reliable, {by}, with 95% confidence."),
+            ("reliable", (0.81, 0.95), "The raters agree {high}, {by}{allowing}."),
+            ("reliable", (0.79, 0.95), "The raters agree {high}, {by}, with 95% confidence."),
         ],
     )
     def test_the_verdict_fits_both_ends_of_the_interval(self, word, ends, said):
@@ -184,19 +192,29 @@ class TestNumbers:
             interval=lambda level: ends,
         )
         by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
-        f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word))
+        f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word), models=[])
         allowing = ", even allowing for sampling error"
-        assert verdict_sentence(f) == said.format(by=by, allowing=allowing)
+        words = {
+            "low": "than is needed to rely on single answers",
+            "middle": "enough for tentative conclusions, but not to rely on single answers",
+            "high": "enough to rely on single answers",
+            "unclear": UNCLEAR,
+        }
+        assert verdict_sentence(f) == said.format(by=by, allowing=allowing, **words)
+        assert f"{plain_verdict(f)[:-1]}, by" in verdict_sentence(f)
+        assert limits_sentence(f).startswith("By Krippendorff's limits (reliable from 0.800")
 
     def test_the_verdict_of_built_studies(self):
         low = gather(sa.simulate(300, 3, rng=1), n_resamples=19, rng=1)
         assert low.main.interval(method="score")[1] < 0.667
-        assert verdict_sentence(low).startswith("Too low to rely on, by Krippendorff's limits")
+        assert verdict_sentence(low).startswith(
+            "The raters agree far less than is needed to rely on "
+        )
         assert "even allowing for sampling error" in verdict_sentence(low)
         rows = text("a a / b b / a b / b b / a a / a a / b b / a b / b b / a a")
         few = gather(annotations(rows), n_resamples=19, rng=1)
         assert few.main.estimate < 0.667 < few.main.interval(method="score")[1]
-        assert verdict_sentence(few).startswith("Too uncertain to rely on, by Krippendorff's")
+        assert verdict_sentence(few).startswith(f"{UNCLEAR}, by Krippendorff's")
         assert "even allowing" not in verdict_sentence(few)
         rows = annotations(text("a b / a . / b . / b ."))
         one = gather(rows, coefficient="fleiss_kappa", n_resamples=19, rng=1)

@@ -81,7 +81,7 @@ def choices_summary(f: Findings, table: AgreementTable) -> Sentence:
         return (f"The distance makes no difference: {same_with_all}.",)
     by_name = {row.distance: row.estimate for row in same}
     nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
-    much = "; much of the disagreement is one set inside the other (labels left out or added)"
+    much = "; often one set is inside the other (labels left out)"
     return (
         f"The result depends on the distance: {word} is {low} and {high}{much if nested else ''}.",
     )

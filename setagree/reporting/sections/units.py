@@ -28,7 +28,7 @@ from setagree.wording.tables import Column
 
 MOST_ROWS = 12
 
-_NAMED_UNITS = 5
+_NAMED_UNITS = 3
 """Units that are named as the first to adjudicate."""
 
 NAMED_RATINGS = 6
