@@ -147,7 +147,7 @@ class TestNumbers:
         said = plain(headline(f))
         assert "Krippendorff's alpha with the MASI distance is 0.403" in said
         assert "score interval 0.064 to 0.719, these raters)" in said
-        assert verdict_sentence(f).startswith("Too uncertain to rely on")
+        assert verdict_sentence(f).startswith(UNCLEAR)
         assert "even allowing" not in verdict_sentence(f)
         paragraph = report_module.methods_of(f).text
         assert "95% interval 0.064 to 0.719" in paragraph
@@ -620,7 +620,7 @@ class TestWriting:
         frame = study.to_long().rename(columns={"rater": "by whom"})
         for thing, words in (
             (tally, "a tally of counts lacks"),
-            (frame, r"setagree\.Annotations\.from_long\(table, unit="),
+            (frame, "No column has a usual name for the rater"),
             (
                 sa.krippendorff_alpha(study),
                 "Expected annotations, got an Agreement; pass the study",
