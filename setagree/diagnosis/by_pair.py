@@ -28,6 +28,7 @@ from setagree.diagnosis.common import (
     columns_of,
     counts,
     named,
+    rarer_answers_of,
     score_whole,
     sorted_ratings,
     uncertainty,
@@ -49,7 +50,6 @@ from setagree.inference.panel_members import Codes, require_raters
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
-from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -210,10 +210,12 @@ def _pairs_of(
         if is_known:
             sums = UnitSums(_case_of_two(ratings, left, right, whole), whole.definition.model)
             scores = Parts(sums, pair, len(n)).estimates()
-            n_raters = np.full(len(n), 2)
-            known = columns_of(scores, level, n_pairable=n, n_raters=n_raters)
+            values = np.concatenate([ratings.values[left], ratings.values[right]])
+            n_rarer = rarer_answers_of(n, np.tile(pair, 2), values)
+            several = {"n_pairable": n, "n_raters": np.full(len(n), 2), "n_rarer": n_rarer}
+            known = columns_of(scores, level, **several)
             known["mean_distance"] = scores.observed * whole.weights.max_distance
-            _leave_out_rare(known, _rarer_answers(ratings, left, right, pair))
+            known["interval_method"] = np.where(np.isnan(known["low"]), np.array(None), "t")
             columns = pd.DataFrame(known)
         else:
             order = np.argsort(pair, kind="stable")
@@ -236,28 +238,6 @@ def _pair_row(part: Agreement, level: float) -> Row:
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
     row = {**uncertainty(part, level), "interval_method": part.interval_method}
     return {**row, "mean_distance": mean, "reason": part.interval_reason}
-
-
-def _rarer_answers(
-    ratings: SortedRatings, left: Positions, right: Positions, pair: npt.NDArray[Any]
-) -> Floats:
-    """Return the weight in units of the answers of each pair except its commonest."""
-    values = np.concatenate([ratings.values[left], ratings.values[right]]).astype(np.int64)
-    K, n = int(ratings.values.max()) + 1, np.bincount(pair)
-    found, place = distinct_keys(np.tile(pair, 2) * K + values, len(n) * K)
-    commonest = np.zeros(len(n))
-    np.maximum.at(commonest, found // K, np.bincount(place))
-    return np.asarray(n - commonest / 2)
-
-
-def _leave_out_rare(columns: dict[str, Any], n_rarer: Floats) -> None:
-    """Leave out the t intervals of pairs whose rarer answers are too few, with the reason."""
-    is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(columns["estimate"])
-    for end in ("low", "high"):
-        columns[end] = np.where(is_rare, np.nan, columns[end])
-    for k in np.flatnonzero(is_rare):
-        columns["reason"][k] = rarity_reason(n_rarer[k], columns["reason"][k])
-    columns["interval_method"] = np.where(np.isnan(columns["low"]), np.array(None), "t")
 
 
 _COLUMNS = (

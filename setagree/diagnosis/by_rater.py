@@ -31,6 +31,7 @@ from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_dat
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -75,8 +76,9 @@ def by_rater(
         n_paired_ratings (in units with another rating), mean_distance (to the others, averaged over
         its shared units), estimate_without, difference (estimate_without - estimate of all) with
         difference_standard_error, difference_low, difference_high (paired by unit, linearised: see
-        `compare`), p_value (that the raters of a unit are exchangeable: see Notes), p_holm (the
-        same corrected for the n_tests raters that have a p), no_test (the reason for a missing p,
+        `compare`; NaN if all answers except the commonest weigh less than four units), p_value
+        (that the raters of a unit are exchangeable: see Notes), p_holm (the same corrected for the
+        n_tests raters that have a p), no_test (the reason for a missing p,
         or None), mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and
         underused_label with overuse and underuse (difference of the rates), coefficient, distance.
         What concerns labels is missing if the values are numbers.
@@ -124,6 +126,8 @@ def by_rater(
         **_distances(study, ratings, raters.distances[ratings.order]),
     }
     changes, reason = _changes(raters, study, whole, level), NOT_REQUESTED
+    if whole.inference.n_rarer < FEWEST_RARER:
+        changes[["difference_low", "difference_high"]] = np.nan
     p = np.full(study.n_raters, np.nan)
     if n_resamples is not None:
         reason = f"{whole.coefficient} without a rater has no closed form"

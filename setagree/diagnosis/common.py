@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case, Floats
+from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
@@ -21,6 +21,7 @@ from setagree.errors import counted
 from setagree.inference.comparison import holm
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
+from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
 from setagree.study.annotations import Annotations
@@ -81,8 +82,13 @@ def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
     return UnitSums(Case(tally, whole.weights, whole.case.distance), whole.definition.model)
 
 
-def columns_of(found: Estimates, level: float, *, n_pairable: Any, n_raters: Any) -> dict[str, Any]:
-    """Return the columns estimate, standard_error, low, high, reason of many agreements."""
+def columns_of(
+    found: Estimates, level: float, *, n_pairable: Any, n_raters: Any, n_rarer: Floats
+) -> dict[str, Any]:
+    """Return the columns estimate, standard_error, low, high, reason of many agreements.
+
+    The intervals are t intervals. NaN if rarer answers weigh too little (see `rarer_answers_of`).
+    """
     from scipy.special import stdtrit
 
     error = np.where(found.standard_error > 0, found.standard_error, np.nan)
@@ -92,28 +98,44 @@ def columns_of(found: Estimates, level: float, *, n_pairable: Any, n_raters: Any
     reason[alike] = "All units disagree alike"
     for k in alike[found.observed[alike] <= ROUNDING]:
         reason[k] = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
-    return {
-        "estimate": found.estimate,
-        "standard_error": found.standard_error,
-        "low": found.estimate - half,
-        "high": np.minimum(found.estimate + half, 1.0),
-        "reason": reason,
-    }
+    ends = found.estimate - half, np.minimum(found.estimate + half, 1.0)
+    is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(found.estimate)
+    for k in np.flatnonzero(is_rare):
+        reason[k] = rarity_reason(n_rarer[k], reason[k])
+    low, high = (np.where(is_rare, np.nan, end) for end in ends)
+    own = {"estimate": found.estimate, "standard_error": found.standard_error}
+    return own | {"low": low, "high": high, "reason": reason}
+
+
+def rarer_answers_of(n_pairable: Any, part: Codes, values: Codes) -> Floats:
+    """Return the weight in units of the answers of each part except its commonest.
+
+    part, values : ndarray of int
+        The part and the value of each rating of a pairable unit.
+    """
+    n_parts, K = len(n_pairable), int(values.max(initial=0)) + 1
+    found, place = distinct_keys(part.astype(np.int64) * K + values, n_parts * K)
+    commonest = np.zeros(n_parts)
+    np.maximum.at(commonest, found // K, np.bincount(place))
+    n_ratings = np.maximum(np.bincount(part, minlength=n_parts), 1)
+    return np.asarray(n_pairable * (1 - commonest / n_ratings))
 
 
 def own_columns(
     study: Annotations, parts: Parts, own: Estimates, of_rating: npt.NDArray[Any], level: float
 ) -> dict[str, Any]:
     """Return the counts of each part of a study, and the columns of its own coefficient."""
-    n = parts.n_parts
+    n, n_pairable = parts.n_parts, parts.n_pairable
     n_raters = _distinct(of_rating, study.rater_codes, n)
+    paired = np.bincount(study.unit_codes)[study.unit_codes] > 1
+    n_rarer = rarer_answers_of(n_pairable, of_rating[paired], study.value_codes[paired])
     return {
         "n_units": parts.n_units,
-        "n_pairable_units": parts.n_pairable,
+        "n_pairable_units": n_pairable,
         "n_raters": n_raters,
         "n_ratings": np.bincount(of_rating, minlength=n),
         "n_values": _distinct(of_rating, study.value_codes, n),
-        **columns_of(own, level, n_pairable=parts.n_pairable, n_raters=n_raters),
+        **columns_of(own, level, n_pairable=n_pairable, n_raters=n_raters, n_rarer=n_rarer),
     }
 
 

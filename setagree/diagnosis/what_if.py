@@ -37,6 +37,7 @@ from setagree.inference.comparison import distance_of, paired_difference
 from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
@@ -97,7 +98,8 @@ def what_if(
         First the unchanged study, then the changes, the largest gain first: action ("as it is",
         "merge", "drop label", "drop rater", "to parents", "to depth"), target, estimate,
         standard_error, low, high; difference (from the unchanged study) with
-        difference_standard_error and p_value (paired by unit, linearised) and p_holm, the same
+        difference_standard_error and p_value (paired by unit, linearised; NaN if all answers except
+        the commonest weigh less than four units before or after the change) and p_holm, the same
         corrected for the n_tests changes of this table that have a p, of labels and raters together
         (Holm 1979), because the best of many gains by chance; `by_rater` tests raters by
         reshuffles. A change to values that the
@@ -191,7 +193,10 @@ def _row(
     changed = scorer.score(whole.definition, distance_of(whole))
     both = (places, np.arange(whole.n_units))
     gap = paired_difference(changed, whole, both, whole.case.sample)
-    return _columns(changed, action, target, (gap.value, gap.standard_error, gap.p_value), level)
+    is_rare = min(one.inference.n_rarer for one in (changed, whole)) < FEWEST_RARER
+    numbers = gap.value, gap.standard_error, np.nan if is_rare else gap.p_value
+    row = _columns(changed, action, target, numbers, level)
+    return row | {"reason": row["reason"] or (whole.interval_reason if is_rare else None)}
 
 
 def _columns(

@@ -142,6 +142,8 @@ class TestByRater:
         whole = quietly(getattr(sa, coefficient), study, distance=distance)
         module = sys.modules["setagree.diagnosis.by_rater"]
         anew = module._scored_changes(study, whole, 0.95, np.arange(study.n_raters))
+        if whole.inference.n_rarer < 4:  # then there are no intervals
+            anew[["difference_low", "difference_high"]] = np.nan
         anew.index = pd.Index(study.raters, name="rater")
         frame = frame.set_index("rater").loc[study.raters, anew.columns]
         pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
@@ -223,6 +225,28 @@ def _mean_gap(mine, others, d):
 def _bias(mine, others, x):
     gaps = [x(a) - np.mean([x(b) for b in rest]) for a, rest in zip(mine, others, strict=True)]
     return np.mean(gaps) if gaps else np.nan
+
+
+def test_rare_answers():
+    """Two of 40 units with another answer: no interval and no p of a change, or of many groups."""
+    rows = [
+        (g, u, "b" if (u == 0 and g != "r") or (u, g) == (1, "r") else "a")
+        for u in range(40)
+        for g in "pqr"
+    ]
+    study = sa.Annotations.from_triples(rows)
+    assert sa.by_rater(study)[["difference_low", "difference_high"]].isna().all(axis=None)
+    changes = sa.what_if(study, drop_raters=["p", "q"]).iloc[1:]
+    assert changes["difference"].notna().all()
+    assert changes[["p_value", "p_holm"]].isna().all(axis=None)
+    assert changes["reason"].str.startswith("Too few rarer answers").all()
+    groups = {f"{g} {k}": g for g in range(201) for k in range(40)}
+    each = [(rater, f"{g} {u}", v) for g in range(201) for rater, u, v in rows]
+    found = sa.by_group(sa.Annotations.from_triples(each), groups)
+    assert len(found) == 201
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert found["estimate"].notna().all()
+    assert (found["reason"] == changes["reason"].iloc[0]).all()
 
 
 def test_too_many_raters_are_refused(monkeypatch):

@@ -505,7 +505,7 @@ class TestSentences:
     @pytest.mark.parametrize(
         ("p", "said"),
         [
-            ([1.0, 0.001, 1.0, 0.02], "“c” ↔ “d” (30{}6.0 times the expected number; {p})."),
+            ([1.0, 0.001, 1.0, 0.03], "“c” ↔ “d” (30{}6.0 times the expected number; {p})."),
             (
                 [1.0, 0.001, 1.0, 0.001],
                 (
