@@ -363,7 +363,7 @@ BUDGET = {
     "panels": 4_950,
     "plots": 2_550,
     "reporting": 4_150,
-    "scoring": 2_650,
+    "scoring": 2_700,
     "study": 8_550,
     "wording": 1_300,
 }

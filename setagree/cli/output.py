@@ -79,15 +79,19 @@ class Deliverer:
         table: str,
         *,
         reasons: Iterable[str | None] | None = None,
+        remarks: Iterable[str | None] | None = None,
         about: str | None = None,
     ) -> None:
         """Write the frame as a program wants it, or the table that people read.
 
-        What programs read says what intervals are about; JSON also why numbers of a row are null.
+        What programs read says what intervals are about; JSON also why numbers of a row are null,
+        and whether its interval is rough.
         """
         write = WRITERS.get(self.form)
-        if self.form == "json" and reasons is not None:
-            frame = frame.assign(reason=pd.Series([*reasons], index=frame.index, dtype=object))
+        for name, texts in (("reason", reasons), ("remark", remarks)):
+            if self.form == "json" and texts is not None:
+                column = pd.Series([*texts], index=frame.index, dtype=object)
+                frame = frame.assign(**{name: column})
         if write is not None and about is not None:
             frame = frame.assign(about=about)
         if write is not None and self.escape:

@@ -17,6 +17,7 @@ from setagree.cli.show import print_list, say
 from setagree.distances.registry import available_distances
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
+from setagree.scoring.table_notes import rarity_sentences, rough_reasons
 from setagree.wording.result_base import described
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
@@ -52,9 +53,12 @@ def score(
     if other is None:
         frame, text = described(table.to_frame(), table), str(table)
         reasons = [row.interval_reason for row in table]
+        remarks = ["; ".join(rough_reasons(row)) or None for row in table]
     else:
         frame, text, reasons = other(table)
-    deliver(frame, text, reasons=reasons, about=ABOUT[over or "units"])
+        has_interval = zip(table, frame["low"].notna(), strict=True)
+        remarks = [" ".join(rarity_sentences([row] * shown)) or None for row, shown in has_interval]
+    deliver(frame, text, reasons=reasons, remarks=remarks, about=ABOUT[over or "units"])
 
 
 def list_distances() -> None:

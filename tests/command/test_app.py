@@ -93,7 +93,7 @@ class TestScore:
         reason = sa.agreement(frame, **names, blank="empty")[0].interval_reason
         # Three units: there is no interval, and JSON has the reason, with the command's words.
         expected["reason"] = reason.replace("permutation_test", "'setagree test'")
-        expected["about"] = "these raters"
+        expected["remark"], expected["about"] = None, "these raters"
         found = pd.DataFrame(rows).astype(dict.fromkeys(["low", "high", "p_value"], float))
         pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
@@ -345,7 +345,7 @@ class TestFormats:
         Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n")
         text = ok("score", "same.csv", "--format", "json")
         rows = json.loads(text, parse_constant=pytest.fail)
-        added = ["degrees_of_freedom", "reason", "about"]
+        added = ["degrees_of_freedom", "reason", "remark", "about"]
         assert [list(row) for row in rows] == [[*COLUMNS, *added]] * 2
         assert rows[0]["estimate"] is None
         assert rows[0]["reason"] == "only one value was used"

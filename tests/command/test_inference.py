@@ -100,12 +100,12 @@ class TestScore:
 
     def test_only_the_interval_changes(self):
         analytic = rows("score", "walk.csv", *WIDE)[0]
-        assert analytic.pop("reason") is None
+        assert analytic.pop("reason") is analytic.pop("remark") is None
         assert analytic.pop("about") == "these raters"
         # It belongs to the analytic interval: the bootstrap has no p-value.
         del analytic["p_value"]
         found = rows("score", "walk.csv", *WIDE, "--interval", "bootstrap", "--resamples", 50)[0]
-        added = {"over", "n_resamples", "n_undefined", "seed", "reason", "about"}
+        added = {"over", "n_resamples", "n_undefined", "seed", "reason", "remark", "about"}
         assert list(found)[: len(analytic)] == list(analytic)
         assert set(found) - set(analytic) == added
         changed = {name for name in analytic if found[name] != analytic[name]}
@@ -841,7 +841,8 @@ class TestEveryCommand:
         words = [*words, "--seed", "4"]
         table = list(csv.DictReader(io.StringIO(ok(*words, "-f", "csv"))))
         for cells, row in zip(table, rows(*words), strict=True):
-            row.pop("reason", None)
+            for only_json in ("reason", "remark"):
+                row.pop(only_json, None)
             assert list(cells) == list(row)
             for name, value in row.items():
                 assert cells[name] == ("" if value is None else str(value))

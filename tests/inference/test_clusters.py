@@ -1,5 +1,6 @@
 """Units that were drawn in clusters: redrawn, left out, reshuffled, compared and planned so."""
 
+import re
 import warnings
 
 import numpy as np
@@ -97,6 +98,25 @@ class TestStandardError:
             alpha = sa.krippendorff_alpha(study.sampled(cluster=two))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
         assert "2 clusters of such sizes leave 1.00 degrees of freedom" in alpha.interval_reason
+
+    @pytest.mark.parametrize(
+        ("sizes", "reason"),
+        [
+            ([4] * 11, ""),
+            ([4] * 10, "there are 10 clusters"),
+            ([12, *[2] * 17], "the largest holds 26% of the units"),
+            ([60, 40, 30, *[2] * 47], r"they leave \d+\.\d degrees of freedom"),
+        ],
+    )
+    def test_few_or_unequal(self, sizes, reason):
+        study = sa.simulate(sum(sizes), 3, rng=1)
+        study = study.sampled(cluster=documents(study, sizes))
+        if not reason:
+            assert "rough" not in str(sa.agreement(study))
+            return
+        with pytest.warns(FewClustersWarning, match=f"are rough, because .*{reason}"):
+            text = str(sa.agreement(study))
+        assert re.search(f"The interval and p are rough: .*{reason}", text)
 
     def test_said(self, study):
         """The table, and the line of a row, say that the interval is clustered, over how many."""
@@ -326,6 +346,7 @@ class TestComparing:
         with pytest.raises(OptionError, match="needs cluster="):
             planned(plain(study), units_per_cluster=[4])
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_plan_of_larger_clusters(self):
         """It says what the plan of clusters larger than the pilot's rests on, a rough rho.
 

@@ -69,6 +69,7 @@ class TestAssurance:
         )
         assert ours == theirs
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_clusters(self):
         """Clusters take the place of units: their number, and the kurtosis of their sums."""
         study = clustered(PILOT)
@@ -230,6 +231,7 @@ class TestPower:
             lows = np.array([one.interval(0.9, method="score")[0] for one in found])
             assert np.mean(lows > threshold) == pytest.approx(promised, abs=0.08)
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_clusters(self):
         """Alike units in clusters take more of them for the same power."""
         study = clustered(PILOT)
@@ -350,6 +352,7 @@ class TestCosts:
         assert (wide.frame["half_width"] > narrow.frame["half_width"]).all()
         assert wide.best["half_width"] == wide.frame["half_width"].min()
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_clusters(self):
         """Each number of raters is tried in each size of clusters."""
         plan = planned(
@@ -439,6 +442,7 @@ class TestDifferences:
         with pytest.raises(OptionError, match=said):
             planned(compared(40, 1), **options)
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_other_designs(self):
         """Independent studies, clusters and known populations are not planned.
 

@@ -241,6 +241,46 @@ def test_mv_alpha_is_refused_before_it_is_weighed():
         score(SETS, get_coefficient("mv_alpha"), distance=never)
 
 
+class TestRoughIntervals:
+    """Where simulated intervals missed their coverage, the table says so; see the guide."""
+
+    @pytest.mark.parametrize(("n_apart", "is_rough"), [(19, True), (20, False)])
+    def test_strata(self, n_apart, is_rough):
+        """The t interval of strata is rough if fewer than 20 units disagree."""
+        pairs = [("a", "b")] * n_apart + [("a", "a"), ("b", "b")] * 30
+        study = sa.Annotations.from_wide(pd.DataFrame(pairs, columns=["ann", "bob"]))
+        drawn = study.sampled(strata={unit: k % 2 for k, unit in enumerate(study.units)})
+        reason = "The interval and p are rough: they are those of t, and 19 units disagree, fewer"
+        assert (reason in str(sa.agreement(drawn))) is is_rough
+        assert "rough" not in str(sa.agreement(study))
+
+    @pytest.mark.parametrize(
+        ("last", "reason"),
+        [
+            (1, None),
+            (0, "30 units without disagreement do not exclude far answers"),
+            (40, "one unit disagrees {times:.0f} times as much as expected by chance"),
+        ],
+    )
+    def test_squared_distances(self, last, reason):
+        """The expected disagreement of squared distances is twice the variance of the answers."""
+        ann = np.arange(30) % 5
+        bob = ann + min(last, 1) * (np.arange(30) % 2)
+        bob[-1] = ann[-1] + last
+        frame = pd.DataFrame({"ann": ann, "bob": bob})
+        text = str(
+            sa.agreement(sa.Annotations.from_wide(frame, kind="number"), distance="interval")
+        )
+        if reason is None:
+            assert "rough" not in text
+        else:
+            times = last**2 / (2 * frame.to_numpy().var(ddof=1))
+            assert (
+                f"The interval is rough: with squared distances {reason}".format(times=times)
+                in text
+            )
+
+
 class TestFarAnswers:
     @staticmethod
     def gaps(sizes):
