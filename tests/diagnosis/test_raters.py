@@ -236,7 +236,7 @@ def test_rare_answers():
     ]
     study = sa.Annotations.from_triples(rows)
     assert sa.by_rater(study)[["difference_low", "difference_high"]].isna().all(axis=None)
-    changes = sa.what_if(study, drop_raters=["p", "q"]).iloc[1:]
+    changes = sa.what_if(study, exclude_raters=["p", "q"]).iloc[1:]
     assert changes["difference"].notna().all()
     assert changes[["p_value", "p_holm"]].isna().all(axis=None)
     assert changes["reason"].str.startswith("Too few rarer answers").all()
