@@ -18,8 +18,6 @@ from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
 from setagree.files.tables import read_table
 from setagree.study.codes import as_objects
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
@@ -73,6 +71,7 @@ def write_json(name, *rows):
 
 
 class TestText:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "text",
         [
@@ -123,6 +122,7 @@ class TestText:
         Path("a.csv").write_text(text, encoding="utf-8")
         assert "'a.csv'" in check("a.csv")
 
+    @pytest.mark.slow
     def test_columns_that_differ_in_case(self):
         text = (
             "unit,Unit,rater,labels,Labels\n1,1,a,x,y\n1,1,b,y,y\n2,1,c,x,z\n2,4,b,x,z\n3,4,c,z,z\n"
@@ -133,6 +133,7 @@ class TestText:
                 assert check("a.csv", unit=unit, rater="rater", labels=labels) is None
         assert "could each be the unit" in check("a.csv")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("pieces", [1, 2**24])
     @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "utf-16-le", "utf-32"])
     def test_encodings(self, encoding, pieces, monkeypatch):
@@ -143,6 +144,7 @@ class TestText:
         if encoding in {"cp1252", "latin-1", "utf-16"}:
             assert "is not UTF-8" in check("a.csv")
 
+    @pytest.mark.slow
     def test_several(self):
         """Files of one table may differ in delimiters and in the order of their columns."""
         Path("1.csv").write_text(PLAIN, encoding="utf-8")
@@ -154,6 +156,7 @@ class TestText:
         Path("3.csv").write_text("rater,tags,unit\na,x,4\n", encoding="utf-8")
         assert "have different columns" in check("*.csv")
 
+    @pytest.mark.slow
     def test_columns_without_a_name(self):
         for cell in ("", "z"):
             text = f"unit,rater,\n1,a,{cell}\n1,b,{cell}\n"
@@ -161,6 +164,7 @@ class TestText:
             said = check("a.csv", labels="column 3", blank="empty")
             assert (said is None) == bool(cell)
 
+    @pytest.mark.slow
     def test_compressed(self, tmp_path):
         """Compressed text is read, a zip archive too; a workbook is named as what it is."""
         frame = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "labels": [*"xy"]})
@@ -218,6 +222,7 @@ class TestJson:
         {"unit": 2, "rater": "c"},
     )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("pieces", [1, 2**22])
     @pytest.mark.parametrize(
         "rows",
@@ -239,6 +244,7 @@ class TestJson:
         write_json("a.jsonl", *rows)
         assert check("a.jsonl", blank="missing") is None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "cells",
         [
@@ -286,6 +292,7 @@ class TestJson:
         write_json("a.jsonl", *self.ROWS, row)
         assert said in check("a.jsonl", unit="unit", rater="rater", labels="labels")
 
+    @pytest.mark.slow
     def test_places(self):
         """Errors name units as the file does."""
         write_json("a.jsonl", *self.ROWS, {"unit": 7, "rater": "a", "labels": 'x"'})
@@ -297,6 +304,7 @@ class TestJson:
         write_json("a.jsonl", "", "")
         assert "is empty" in check("a.jsonl")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
     def test_encodings(self, encoding):
         """A byte order mark and other encodings are read."""
@@ -306,6 +314,7 @@ class TestJson:
         Path("a.jsonl").write_bytes(text.encode("latin-1"))
         assert "name its encoding" in check("a.jsonl")
 
+    @pytest.mark.slow
     def test_several(self):
         """Files have the same keys, and numbers or text for identifiers, not both."""
         write_json("1.jsonl", *self.ROWS)
@@ -316,6 +325,7 @@ class TestJson:
         write_json("2.jsonl", {"labels": "x", "rater": "a", "unit": 1, "note": 1})
         assert "only one of them has 'note'" in check("*.jsonl")
 
+    @pytest.mark.slow
     def test_keys_that_come_late(self):
         many = [{"unit": k, "rater": "a", "tag": "x"} for k in range(3)]
         write_json("a.jsonl", *many, {"unit": 9, "rater": "a", "tag": "x", "labels": "y"})
@@ -323,6 +333,7 @@ class TestJson:
         write_json("a.jsonl", {"note": 1}, *many)
         assert "without a unit" in check("a.jsonl")
 
+    @pytest.mark.slow
     def test_the_first_piece_is_not_all(self, monkeypatch):
         monkeypatch.setattr("setagree.files.records._PIECE", 1)
         write_json("a.jsonl", {"unit": 1, "rater": "a"}, *self.ROWS[1:])
@@ -336,6 +347,7 @@ class TestParquet:
     def write(self, path, **columns):
         pq.write_table(pa.table({"unit": [1, 1, 2, 2], "rater": [*"abab"], **columns}), path)
 
+    @pytest.mark.slow
     def test_columns_that_differ_in_case(self):
         self.write("a.parquet", Unit=[1, 2, 3, 4], labels=[*"xyxx"])
         _, reduced = of_files("a.parquet", unit="unit")
@@ -343,6 +355,7 @@ class TestParquet:
         self.write("a.parquet", Note=[1, 2, 3, 4], note=[1, 2, 3, 4], labels=[*"xyxx"])
         assert check("a.parquet") is None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["filename", "file_row_number", "rowid", "unit.x", "*", '"'])
     def test_odd_columns(self, name):
         self.write("a.parquet", **{name: [*"xyxx"]})
@@ -356,6 +369,7 @@ class TestParquet:
         ):
             sa.tally("a.parquet", labels=name, **LIMIT)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "cells",
         [
@@ -410,6 +424,7 @@ class TestRelations:
         with pytest.raises(sa.SetagreeError, match=f"column '{role}' holds .*make it text or"):
             sa.tally(relation)
 
+    @pytest.mark.slow
     def test_types_that_are_text(self):
         connection = duckdb.connect()
         connection.execute("CREATE TYPE mood AS ENUM ('low', 'high')")
@@ -446,6 +461,7 @@ class TestOptions:
         ):
             sa.tally("a.csv", temp_directory="of [2024]")
 
+    @pytest.mark.slow
     def test_home(self, monkeypatch):
         """``~`` is the folder of the user."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
@@ -497,6 +513,7 @@ class TestDask:
 
         return dd.from_pandas(table, npartitions=pieces, sort=False)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("convert", [True, False])
     @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
     @pytest.mark.parametrize("name", OBJECTS)
@@ -517,6 +534,7 @@ class TestDask:
         else:
             assert reduced == memory
 
+    @pytest.mark.slow
     def test_what_was_made_text_before(self, dask):
         import dask.dataframe as dd
 
@@ -546,6 +564,7 @@ def check_same(memory, reduced):
         assert reduced == memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_hostile_tables(kind, seed):
@@ -619,6 +638,7 @@ class TestRoundedIdentifiers:
         with pytest.raises(DataError, match="units are floats of"):
             sa.tally(dd.from_pandas(frame, npartitions=2))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("road", ROADS)
     def test_just_below(self, road, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -28,8 +28,6 @@ from setagree.large import opening
 from setagree.large.patterns import Repeats, merge_all, with_answers
 from setagree.large.survey import CodedCells
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
@@ -79,6 +77,7 @@ every_kind = pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz",
 
 
 class TestSameAsInMemory:
+    @pytest.mark.slow
     @every_engine
     @pytest.mark.parametrize("blank", ["missing", "empty"])
     def test_hostile_text(self, lazy, blank):
@@ -159,6 +158,7 @@ class TestSameAsInMemory:
         tally = sa.tally(lazy(data), **named, **options)
         assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
 
+    @pytest.mark.slow
     @every_kind
     @pytest.mark.parametrize("pieces", [1, 3])
     def test_files(self, tmp_path, kind, pieces):
@@ -170,6 +170,7 @@ class TestSameAsInMemory:
         assert patterns(tally) == patterns(expected)
         assert sorted(tmp_path.glob("setagree-*")) == []
 
+    @pytest.mark.slow
     @every_kind
     def test_hostile_files(self, tmp_path, kind):
         path = write(tmp_path, kind, HOSTILE)
@@ -177,6 +178,7 @@ class TestSameAsInMemory:
         tally = quiet(sa.tally, path, blank="missing", memory_limit="500MB")
         assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
     def test_lists_in_files(self, tmp_path, kind):
         data = {**HOSTILE, "labels": LISTS}
@@ -184,6 +186,7 @@ class TestSameAsInMemory:
         study = quiet(sa.Annotations.from_long, pd.DataFrame(data))
         assert patterns(quiet(sa.tally, path)) == patterns(sa.Tally.from_annotations(study))
 
+    @pytest.mark.slow
     @settings(max_examples=25, deadline=None)
     @given(row_lists(sets_of("abc")))
     def test_any_study(self, rows):
@@ -201,6 +204,7 @@ class TestSameAsInMemory:
         assert patterns(tally) == patterns(sa.tally(pl.LazyFrame(columns(table)), blank="empty"))
         assert tally.units is None
 
+    @pytest.mark.slow
     def test_engines_agree_on_order(self):
         data = columns(generated())
         one, two = (sa.tally(lazy(data), blank="empty") for lazy in ENGINES.values())
@@ -210,6 +214,7 @@ class TestSameAsInMemory:
 
 
 class TestAgreement:
+    @pytest.mark.slow
     @every_engine
     def test_lazy(self, lazy):
         """Estimates and standard errors are those of memory; so is what was missing."""
@@ -229,6 +234,7 @@ class TestAgreement:
         assert len(unnamed) == len(lines) - 1
         assert str(reduced).splitlines() == unnamed
 
+    @pytest.mark.slow
     @every_kind
     def test_options_reduce(self, tmp_path, kind):
         table = generated()
@@ -241,6 +247,7 @@ class TestAgreement:
             reduced.to_frame(), read.to_frame(), check_exact=False, **TIGHT
         )
 
+    @pytest.mark.slow
     def test_large_files(self, tmp_path, monkeypatch):
         """Files above a size are reduced, if DuckDB reads them; columns of flags are not."""
         table = generated()
@@ -256,6 +263,7 @@ class TestAgreement:
         )
         assert next(iter(read)).study is not None
 
+    @pytest.mark.slow
     def test_what_follows(self):
         table = generated()
         study = sa.Annotations.from_long(table, blank="empty")
@@ -275,6 +283,7 @@ class TestAgreement:
 
 
 class TestParts:
+    @pytest.mark.slow
     @every_kind
     def test_files(self, tmp_path, kind):
         """Files reduced one by one give the patterns of all."""
@@ -290,6 +299,7 @@ class TestParts:
         assert patterns(parts) == patterns(whole)
         assert parts.n_raters == whole.n_raters == 4
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("by_part", [False, True])
     def test_space_in_one_file(self, tmp_path, by_part):
         files = {"u": ["a", "\u00e9"], " v": ["a ", "e\u0301"]}
@@ -299,6 +309,7 @@ class TestParts:
         tally = quiet(sa.tally, tmp_path / "*.parquet", partitioned_by_unit=by_part)
         assert (tally.n_units, tally.n_raters, tally.n_patterns) == (2, 2, 1)
 
+    @pytest.mark.slow
     def test_split_units(self, tmp_path):
         units = [*"abcdefghiu", *"uklmnopqrs"]
         data = {"unit": units, "rater": ["a"] * 10 + ["b"] * 10, "labels": ["x"] * 20}
@@ -316,6 +327,7 @@ class TestParts:
         with pytest.raises(OptionError, match="partitioned_by_unit= is for files and frames of"):
             sa.tally(lazy(HOSTILE), partitioned_by_unit=True)
 
+    @pytest.mark.slow
     @settings(max_examples=50, deadline=None)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_merging(self, studies):
@@ -334,6 +346,7 @@ class TestParts:
 
 
 class TestErrors:
+    @pytest.mark.slow
     @every_engine
     def test_repeats(self, lazy):
         """Pairs of unit and rater that occur twice are counted and named."""
@@ -346,6 +359,7 @@ class TestErrors:
             quiet(sa.tally, lazy(data))
         assert quiet(sa.tally, lazy(data), assume_unique=True).n_ratings == 5
 
+    @pytest.mark.slow
     @every_engine
     @settings(max_examples=15, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
@@ -360,6 +374,7 @@ class TestErrors:
             with pytest.raises(RepeatsError, match=f"^{n} pair"):
                 quiet(sa.tally, frame)
 
+    @pytest.mark.slow
     @every_engine
     @pytest.mark.parametrize("n_raters", [40, 41, 70])
     def test_repeats_among_many_raters(self, lazy, n_raters):
@@ -412,6 +427,7 @@ class TestErrors:
         with pytest.raises(LabelError, match="use value="):
             sa.tally(lazy({**data, "labels": [1, 2, 3]}))
 
+    @pytest.mark.slow
     @every_engine
     def test_warnings_count_rows(self, lazy):
         data = {"unit": [*"uvwxy"], "rater": [*"aaaaa"], "labels": ["n/a", "n/a", "", " ", "b"]}
@@ -518,6 +534,7 @@ class TestFiles:
         with pytest.raises(OptionError, match="is not a folder"):
             sa.tally(path, temp_directory=tmp_path / "none")
 
+    @pytest.mark.slow
     def test_too_little(self, tmp_path):
         path = write(tmp_path, "parquet", columns(generated(20_000)))
         with pytest.raises(DataError, match=r"DuckDB stopped.*Raise memory_limit="):
@@ -556,11 +573,13 @@ class TestFiles:
         with pytest.raises(FileError, match=said):
             sa.tally(tmp_path / name, memory_limit="100MB")
 
+    @pytest.mark.slow
     def test_header_words(self, tmp_path):
         path = tmp_path / "study.csv"
         path.write_text(",unit,rater,labels\n0,u,a,labels\n1,u,b,labels\n")
         assert sa.tally(path).values == (frozenset({"labels"}),)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
     def test_bytes(self, tmp_path, encoding, end):
@@ -572,6 +591,7 @@ class TestFiles:
         values = {label for value in sa.tally(path, encoding=plain).values for label in value}
         assert values == {"x", "y", "é", 'a "q"', f"one{end}two"}
 
+    @pytest.mark.slow
     def test_objects(self, tmp_path):
         """In JSON lines, text is read as text, a list as a set, what is absent as missing."""
         path = tmp_path / "study.jsonl"
@@ -587,6 +607,7 @@ class TestFiles:
         monkeypatch.setattr(sys, "stdin", stream)
         assert next(iter(sa.agreement("-", coefficient="percent_agreement"))).estimate == 1
 
+    @pytest.mark.slow
     def test_odd_names(self, tmp_path):
         folder = tmp_path / "it's"
         folder.mkdir()
@@ -600,6 +621,7 @@ class TestFiles:
             assert tally.n_units == 6
 
     @pytest.mark.slow
+    @pytest.mark.slow
     def test_a_unit_with_very_many_ratings(self):
         duckdb = pytest.importorskip("duckdb")
         rows = duckdb.sql(
@@ -611,6 +633,7 @@ class TestFiles:
         tally = quiet(sa.tally, rows, assume_unique=True)
         assert sorted(tally.counts) == [5_666_666, 5_666_667, 5_666_667]
 
+    @pytest.mark.slow
     def test_missing_packages(self, tmp_path):
         path = write(tmp_path, "csv", HOSTILE)
         code = (

@@ -19,8 +19,6 @@ from setagree.study.frames import open_frame
 from setagree.study.numbers import as_number
 from setagree.study.row_filter import Where, kept_rows
 
-pytestmark = pytest.mark.slow
-
 nw = pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
@@ -148,6 +146,7 @@ def rows_of(function, *args):
 
 
 class TestParity:
+    @pytest.mark.slow
     @settings(max_examples=60, deadline=None)
     @given(question=questions())
     def test_same_rows(self, question):
@@ -217,6 +216,7 @@ SPELLED = ["1.1", "1.10", "1", "01", "1e1", "10", "TRUE", "True"]
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 class TestSpellings:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("condition", "kept"),
         [
@@ -246,6 +246,7 @@ class TestSpellings:
         wanted = {frozenset({f"l{SPELLED.index(one)}"}) for one in kept}
         assert [{*one.values} for one in found] == [wanted] * 13
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("quoted", "n_units"), [("1", 1), ("01", None), ("1.0", None)])
     def test_numbers(self, quoted, n_units):
         """A column of numbers has the shortest decimal form of each as its text."""
@@ -262,6 +263,7 @@ class TestSpellings:
                 with pytest.raises(DataError, match="keeps none of 6 rows; column 'x' holds 0"):
                     sa.tally(held, where=f"x == '{quoted}'")
 
+    @pytest.mark.slow
     def test_dask(self):
         """In partitions of Dask."""
         dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
@@ -281,6 +283,7 @@ class TestRoads:
             dropped = [str(one.message) for one in caught if "where=" in str(one.message)]
             assert dropped == [f"where={where!r} {told}"]
 
+    @pytest.mark.slow
     def test_frames(self):
         """In memory and lazy."""
         frame = pl.from_arrow(table())
@@ -293,6 +296,7 @@ class TestRoads:
         ):
             self.check(data)
 
+    @pytest.mark.slow
     def test_files(self, tmp_path):
         """In files that are reduced piece by piece, whole and in parts."""
         for path in files(tmp_path):
@@ -307,6 +311,7 @@ class TestRoads:
         frame = dd.from_pandas(table().to_pandas(), npartitions=3, sort=False)
         self.check(frame)
 
+    @pytest.mark.slow
     def test_nothing_is_left(self, tmp_path):
         frame = pl.from_arrow(table())
         relation = CONNECTION.from_arrow(table())
@@ -316,6 +321,7 @@ class TestRoads:
             with pytest.raises(DataError, match=said):
                 sa.tally(data, where="repeat > 7", **limit)
 
+    @pytest.mark.slow
     def test_absent_and_odd_columns(self, tmp_path):
         lists = table().append_column("tags", pa.array([["a"]] * 8))
         frame = pl.from_arrow(lists)
@@ -332,6 +338,7 @@ class TestRoads:
         with pytest.raises(CostError, match="on 3 distinct cells of column 'unit' would take"):
             sa.tally(CONNECTION.from_arrow(table()), where="unit == u1")
 
+    @pytest.mark.slow
     def test_collation(self):
         """DuckDB compares text letter by letter, whatever the collation of the column."""
         with duckdb.connect() as connection:
@@ -401,6 +408,7 @@ class TestZones:
                 with pytest.raises(DataError, match=r"none of 8 rows; column 't' holds '2024-05"):
                     function(data, where=condition, **more)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("unit", ["us", "ns"])
     def test_frames(self, local, unit):
         """In memory, lazy, and in a session of DuckDB, whose own zone stays as it is."""
@@ -415,6 +423,7 @@ class TestZones:
             setting = connection.sql("SELECT current_setting('TimeZone')").fetchall()
             assert setting == [(local,)]
 
+    @pytest.mark.slow
     def test_nanoseconds(self):
         """Times that differ by nanoseconds are two in lazy frames of Polars, too."""
         table = timed("us").set_column(3, "t", pa.array(NANO[:2] * 4, pa.timestamp("ns")))
@@ -422,12 +431,14 @@ class TestZones:
         for data in (table, frame, frame.lazy(), CONNECTION.from_arrow(table)):
             assert sa.tally(data, where="t > 2024-05-01T10:30:00.123456").n_ratings == 4
 
+    @pytest.mark.slow
     def test_files(self, local, tmp_path):
         """In files, read into memory and reduced."""
         assert time.tzname != ("UTC", "UTC"), local
         for path in in_files(timed("us"), tmp_path):
             self.check(path, {"memory_limit": "500MB"})
 
+    @pytest.mark.slow
     def test_dask(self, local):
         """In partitions of Dask."""
         dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
