@@ -31,6 +31,14 @@ class LabelError(SetagreeError):
     """A cell cannot be read as a label set."""
 
 
+class UnknownLabelsError(LabelError):
+    """A cell has `labels` that are not among the `allowed` ones of the codebook."""
+
+    def __init__(self, message: str, labels: Sequence[Any], allowed: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.labels, self.allowed = labels, allowed
+
+
 class DataError(SetagreeError):
     """A table cannot be read as annotations."""
 

@@ -22,7 +22,7 @@ AGREED = "How answers become one"
 _SAME = (
     "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least batch "
     "blank budget by case cluster codebook coefficient consumer_risk degree delimiter design "
-    "distance duplicates encoding epsilon facets filename_column format goal half_width "
+    "distance duplicates empty encoding epsilon facets filename_column format goal half_width "
     "header_row humans interval interval_method kind label_sep label_weights labels level looks "
     "lot margin max_units memory_limit method min_units model na_values order_by over "
     "partitioned_by_unit pool population_size power predictions producer_risk q question queued "
@@ -267,7 +267,8 @@ class Reading:
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "Blank: missing (default), empty, error.")
-    na_values: Texts = member(ANSWERS, "TEXT", "Text that means no answer; --status COLUMN.")
+    na_values: Texts = member(ANSWERS, "TEXT", "No answer; --empty: no label; --status COL.")
+    empty: Texts = hidden("--empty")  # which the line above shows
     status: Text = hidden("--status")  # which the line above shows
     queued: Text = hidden("--queued")  # which the line of --where shows
     duplicates: str = member(
@@ -275,7 +276,7 @@ class Reading:
     )
     order_by: Text = hidden("--order-by")  # which the line above shows
     case: str = member(ANSWERS, "HOW", "keep (default), or lower to make Joy joy.", default="keep")
-    codebook: Text = member(ANSWERS, "LABELS", "All labels: a,b,c; or a file, one a line.")
+    codebook: Text = member(ANSWERS, "LABELS", "Labels: a,b,B=b; or a file, one a line.")
     exclude_raters: Texts = member(
         ANSWERS, "NAME", "Who does not count; repeat for more.", "--exclude-raters"
     )

@@ -172,6 +172,7 @@ def how_read(reading: Reading) -> HowRead:
             **vars(reading),
             "label_sep": label_sep,
             "na_values": na_values,
+            "empty": None if reading.empty is None else names(reading.empty),
             "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
@@ -220,8 +221,13 @@ def names(given: Sequence[str] | None) -> list[str]:
     return [name.strip() for names in given or () for name in names.split(",") if name.strip()]
 
 
-def read_codebook(text: str | None, label_sep: str, encoding: str) -> list[Label] | None:
-    """Return the labels of a file, or of the text itself: split at commas or `label_sep`."""
+def read_codebook(
+    text: str | None, label_sep: str, encoding: str
+) -> list[Label] | dict[Label, Label] | None:
+    """Return the labels of a file, or of the text itself: split at commas or `label_sep`.
+
+    ``joyful=joy`` is another spelling of ``joy``, if that is listed.
+    """
     if text is None:
         return None
     looks_like_a_file = Path(text).suffix or os.sep in text
@@ -234,7 +240,13 @@ def read_codebook(text: str | None, label_sep: str, encoding: str) -> list[Label
         commas = "," in text and (label_sep not in text or not label_sep.strip())
         label_sep = "," if commas else label_sep
     # In the order in which they stand: rows of flags are about the first label, the second, ...
-    return list(dict.fromkeys(label for line in lines for label in listed_labels(line, label_sep)))
+    listed = dict.fromkeys(label for line in lines for label in listed_labels(line, label_sep))
+    labels: dict[Label, Label] = {}
+    for one in listed:
+        spelling, _, label = one.rpartition("=")
+        is_alias = bool(spelling.strip()) and label.strip() in listed
+        labels |= {spelling.strip(): label.strip()} if is_alias else {one: one}
+    return labels if any(one != label for one, label in labels.items()) else [*labels]
 
 
 def _lines(path: Path, encoding: str) -> list[str]:

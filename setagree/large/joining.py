@@ -142,7 +142,8 @@ def _read(
         label_sep=given.label_sep, blank=given.blank, case=given.case, na_values=given.na_values
     )
     how = replace(how, duplicates=given.duplicates, encoding=given.encoding)
-    how = replace(how, codebook=given.codebook if has_sets else None)
+    if has_sets:
+        how = replace(how, codebook=given.codebook, empty=given.empty)
     if isinstance(source, str | os.PathLike):
         from setagree.large import recognition  # loads the readers of all formats
 

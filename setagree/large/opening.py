@@ -73,7 +73,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _READ = Plan()
 
-_OF_CELLS = "kind wide raters_in_rows blank label_sep case codebook na_values duplicates"
+_OF_CELLS = "kind wide raters_in_rows blank label_sep case codebook empty na_values duplicates"
 """Options that apply to answers without a table."""
 
 
@@ -199,6 +199,7 @@ def read(
     label_sep: str | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    empty: NaValues | None = None,
     na_values: NaValues | None = None,
     duplicates: Duplicates = "error",
     order_by: str | None = None,
@@ -211,7 +212,8 @@ def read(
     path : path, several paths, or frame
         The export (some tools write a folder, with a file for each rater or unit), or a table: a
         file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
-        that are read together have one format. A table may be a frame, too.
+        that are read together have one format. A table may be a frame, too, and answers may be
+        Python objects, as `agreement` takes them.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
         (``unit``, ``rater`` and their synonyms).
@@ -305,8 +307,12 @@ def read(
         The separator of the labels in a cell. Default: a comma; in an export that of its format.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, optional
-        The labels that may occur.
+    codebook : collection of labels, or mapping, optional
+        The labels that may occur: an error lists all others with their counts. A mapping has the
+        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
+    empty : collection of text, optional
+        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
+        of `na_values`.
     na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is

@@ -78,6 +78,7 @@ def tally(
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
+    empty: NaValues | None = None,
     na_values: NaValues | None = None,
     encoding: str = "utf-8",
     where: str | None = None,
@@ -116,8 +117,12 @@ def tally(
         `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, optional
-        The labels that may occur.
+    codebook : collection of labels, or mapping, optional
+        The labels that may occur: an error lists all others with their counts. A mapping has the
+        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
+    empty : collection of text, optional
+        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
+        of `na_values`.
     na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is

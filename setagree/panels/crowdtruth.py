@@ -346,7 +346,7 @@ def _labelled(study: Annotations, empty: Empty) -> tuple[list[Any], Any]:
         return list(study.values), sparse.eye_array(study.n_values, format="csr")
     geometry = SetGeometry(study.values)
     names, flags = list(geometry.labels), geometry.flags
-    codebook = None if study.reading is None else study.reading.syntax.codebook
+    codebook = None if study.reading is None else study.reading.syntax.allowed
     unused = sorted_labels({*(codebook or ())} - {*names})
     blank = sparse.csr_array((study.n_values, len(unused)), dtype=flags.dtype)
     parts = [flags, blank]

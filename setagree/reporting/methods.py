@@ -340,8 +340,8 @@ def _policies(one: Agreement) -> str:
         parts.append(f"only rows of the table with {how.where} were read")
     if how is not None and how.blank is not None:
         parts.append(_BLANKS[how.blank])
-    if how is not None and how.na_values is not None and len(how.na_values):
-        parts.append(_markers(how.na_values))
+    markers = [] if how is None else [(how.na_values, "missing"), (how.empty, "no label")]
+    parts += [_markers(given, meaning) for given, meaning in markers if given]
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one.tally))
         parts.extend([] if how is None else [_CASES[how.case]])
@@ -354,11 +354,11 @@ def _policies(one: Agreement) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _markers(na_values: Collection[str | float]) -> str:
-    """Return the answers that count as missing, whether the data have them or not."""
-    quoted = plain(enumeration([(Name.of(text),) for text in na_values]))
-    answers = "the answer" if len(na_values) == 1 else "the answers"
-    return f"{answers} {quoted} {'counts' if len(na_values) == 1 else 'count'} as missing"
+def _markers(given: Collection[str | float], meaning: str) -> str:
+    """Return the answers that count as missing or empty, whether the data have them or not."""
+    quoted = plain(enumeration([(Name.of(text),) for text in given]))
+    answers = "the answer" if len(given) == 1 else "the answers"
+    return f"{answers} {quoted} {'counts' if len(given) == 1 else 'count'} as {meaning}"
 
 
 def _empty_sets(tally: Tally) -> str:

@@ -183,8 +183,9 @@ class Annotations(ReadOnlyArrays):
             One warning gives both counts.
         case : {"keep", "lower"}
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, optional
-            The labels that may occur.
+        codebook : collection of labels, or mapping, optional
+            The labels that may occur: an error lists all others with their counts. A mapping has
+            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
         na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one
@@ -337,8 +338,9 @@ class Annotations(ReadOnlyArrays):
             One warning gives both counts.
         case : {"keep", "lower"}
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, optional
-            The labels that may occur.
+        codebook : collection of labels, or mapping, optional
+            The labels that may occur: an error lists all others with their counts. A mapping has
+            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
         na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one
@@ -445,8 +447,9 @@ class Annotations(ReadOnlyArrays):
             One warning gives both counts.
         case : {"keep", "lower"}
             ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, optional
-            The labels that may occur.
+        codebook : collection of labels, or mapping, optional
+            The labels that may occur: an error lists all others with their counts. A mapping has
+            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
         na_values : collection of text or numbers, optional
             Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
             around a cell is ignored, as is its case under ``case="lower"``; a list of that one

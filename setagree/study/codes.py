@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -19,8 +19,11 @@ from setagree.errors import (
     LabelError,
     SetagreeError,
     SetagreeWarning,
+    UnknownLabelsError,
     counted,
     listing,
+    near_names,
+    python_or_command,
     shorten,
     warn,
 )
@@ -157,8 +160,14 @@ def code_label_sets(
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _check_flags(cells)
     _check_numbers(column, scalars)
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    is_text = len(texts) == len(cells)
+    if syntax.empty_markers:
+        cells, texts = _without_empty(cells, syntax)
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
+        if (unknown := _unknown_labels(failures, codes, place, times)) is not None:
+            raise unknown
         way = scalars() if any(is_number(cells[code]) for code in failures) else ""
         way = way and f" For one value per cell, use {way}."
         raise LabelError(f"{worded(failures, codes, place, times)}{way}")
@@ -168,17 +177,64 @@ def code_label_sets(
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.label_sep, times)
     if syntax.blank == "empty" and spells_empty:
         warn_blanks_as_empty(n_blank)
-    texts = [cell for cell in cells if isinstance(cell, str)]
     if not _is_plain(texts, values, syntax.label_sep):
         warn_separator(texts, syntax.label_sep)
         warn_brackets(texts, syntax.label_sep)
         warn_markers(codes, cells, times=times)
         warn_numeric_labels(values, scalars)
         warn_similar("Labels", used_labels(values))
-    is_text, codes = len(texts) == len(cells), recode(codes, merged)
+    codes = recode(codes, merged)
     if values and syntax.codebook is None:
         warn_of_odd_labels(values, codes, syntax.label_sep, times)
     return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
+
+
+def _without_empty(cells: list[Any], syntax: LabelSyntax) -> tuple[list[Any], list[str]]:
+    """Return the cells with empty lists in place of the markers of no label, and the texts."""
+    said, markers = ([_alone(x, syntax.case) for x in y] for y in (cells, syntax.empty_markers))
+    absent = [x for x, mark in zip(syntax.empty_markers, markers, strict=True) if mark not in said]
+    warn_absent(absent, cells, "empty")
+    read = [[] if one in markers else cell for one, cell in zip(said, cells, strict=True)]
+    return read, [cell for cell in read if isinstance(cell, str)]
+
+
+def _unknown_labels(
+    failures: Mapping[int, SetagreeError],
+    codes: Codes,
+    place: Callable[[int], str],
+    times: Codes | None,
+) -> LabelError | None:
+    """Return the error for several labels outside the codebook, with counts; None for one."""
+    cells: dict[Any, list[int]] = {}
+    hints: dict[Any, list[Any]] = {}
+    for position, error in failures.items():
+        if isinstance(error, UnknownLabelsError):
+            for label in error.labels:
+                cells.setdefault(label, []).append(position)
+                hints[label] = near_names(label, error.allowed, limit=1)
+    if len(cells) < 2:
+        return None
+    count = {label: how_many(np.isin(codes, at), times) for label, at in cells.items()}
+    named = sorted(count, key=lambda label: (-count[label], str(label)))
+    shown = [
+        f"{shorten(label)} ({counted(count[label], 'answer')}"
+        f"{''.join(f', near {shorten(one)}' for one in hints[label])})"
+        for label in named[:_MOST_LABELS]
+    ]
+    rest = len(named) - len(shown)
+    first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
+    pair = next(((one, hints[one][0]) for one in named if hints[one]), ("joyful", "joy"))
+    way = python_or_command(
+        f"{{{pair[0]!r}: {pair[1]!r}, ...}}", f"--codebook {pair[1]},{pair[0]}={pair[1]}"
+    )
+    return LabelError(
+        f"{counted(len(named), 'label')} are not in the codebook: {', '.join(shown)}"
+        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Add them to the "
+        f"codebook, correct the answers, or map them to labels, as in {way}."
+    )
+
+
+_MOST_LABELS = 30
 
 
 def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) -> bool:

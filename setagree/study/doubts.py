@@ -249,8 +249,8 @@ def warn_markers(
         if n:
             warn(
                 f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
-                "it means 'no label applies', write [] in these cells, the empty set; if it means "
-                f"'no annotation', say {option('na_values', spelled)}.",
+                f"it means 'no label applies', say {option('empty', spelled)}; if it means 'no "
+                f"annotation', say {option('na_values', spelled)}.",
                 MissingMarkerWarning,
             )
     n, spelled = (0, []) if MARKERS.isdisjoint(seen) else _said(MARKERS, codes, cells, times)
@@ -284,18 +284,20 @@ def warn_blanks_as_empty(n: int) -> None:
         )
 
 
-def warn_absent(markers: Sequence[object], cells: Sequence[object]) -> None:
-    """Warn of markers of no annotation that nobody gave, and of cells that have their parts."""
+def warn_absent(
+    markers: Sequence[object], cells: Sequence[object], name: str = "na_values"
+) -> None:
+    """Warn of markers that nobody gave, and of cells that have their parts; `name` lists them."""
     if not markers:
         return
-    said = f"No answer is {listing(markers)}, which {option('na_values')} names."
+    said = f"No answer is {listing(markers)}, which {option(name)} names."
     parts = {tuple(_WORDS.findall(one)): one for one in markers if isinstance(one, str)}
     for cell in cells:
         words = tuple(_WORDS.findall(cell) if isinstance(cell, str) else ())
         if len(words) > 1 and words in parts:
             said += (
-                f" The cell {shorten(cell)} has the parts of {parts[words]!r}: if it means no "
-                f"answer, write {parts[words]!r} in it."
+                f" The cell {shorten(cell)} has the parts of {parts[words]!r}: if it means "
+                f"that, write {parts[words]!r} in it."
             )
             break
     warn(said, MissingMarkerWarning)

@@ -9,7 +9,7 @@ import json
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, cast
@@ -21,6 +21,7 @@ from setagree.checks import public
 from setagree.errors import (
     LabelError,
     OptionError,
+    UnknownLabelsError,
     a_type,
     check_choice,
     check_list,
@@ -62,10 +63,13 @@ class LabelSyntax:
         empty set, or a mistake.
     case : {"keep", "lower"}
         Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
-    codebook : collection of labels, optional
-        The labels that may occur. Its order names the columns of one-hot rows.
+    codebook : collection of labels, or mapping, optional
+        The labels that may occur. Its order names the columns of one-hot rows. A mapping has the
+        label of each spelling.
     na_values : collection of text or numbers, optional
         The answers that mean no annotation, whatever `blank` says.
+    empty : collection of text, optional
+        The answers that mean that no label applies.
     """
 
     label_sep: str = ","
@@ -73,8 +77,11 @@ class LabelSyntax:
     case: Case = "keep"
     codebook: Collection[Label] | None = None
     na_values: NaValues | None = None
+    empty: NaValues | None = None
     allowed: tuple[Label, ...] | None = field(init=False, repr=False, default=None)
+    aliases: Mapping[Label, Label] = field(init=False, repr=False, default_factory=dict)
     markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
+    empty_markers: tuple[str | float, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
         if not (isinstance(self.label_sep, str) and self.label_sep in _USUAL_SEPARATORS):
@@ -84,27 +91,51 @@ class LabelSyntax:
             if not isinstance(asked, str) or asked not in options:
                 check_choice(name, asked, options)
         if self.codebook is not None:
-            object.__setattr__(self, "allowed", _read_codebook(self.codebook, self.case))
+            aliases, allowed = _read_codebook(self.codebook, self.case)
+            object.__setattr__(self, "allowed", allowed)
+            object.__setattr__(self, "aliases", aliases)
         if self.na_values is not None:
-            object.__setattr__(self, "markers", _read_na_values(self.na_values))
+            object.__setattr__(self, "markers", _read_markers("na_values", self.na_values))
+        if self.empty is not None:
+            object.__setattr__(self, "empty_markers", _read_markers("empty", self.empty))
+            if both := [one for one in self.empty_markers if one in self.markers]:
+                raise OptionError(
+                    f"{shorten(both[0])} is in {option('empty')} and in {option('na_values')}; "
+                    "an answer either has no label or is missing."
+                )
 
 
-def _read_codebook(codebook: Iterable[object], case: Case) -> tuple[Label, ...]:
+def _read_codebook(
+    codebook: Collection[Label], case: Case
+) -> tuple[Mapping[Label, Label], tuple[Label, ...]]:
+    """Return the label of each spelling that is none itself, and the labels.
+
+    The values of a mapping are labels if all are text; otherwise its keys are, as in a vocabulary.
+    """
     check_list("codebook", codebook, "labels")
+    is_map = isinstance(codebook, Mapping) and all(isinstance(x, str) for x in codebook.values())
+    pairs = codebook.items() if is_map else ((one, one) for one in codebook)
     try:
-        return tuple(dict.fromkeys(_clean_label(label, case) for label in codebook))
+        read = [(_clean_label(one, case), _clean_label(label, case)) for one, label in pairs]
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
+    allowed = tuple(dict.fromkeys(label for _, label in read))
+    aliases = {one: label for one, label in read if one != label}
+    if both := [one for one in aliases if one in allowed]:
+        raise OptionError(
+            f"codebook: {shorten(both[0])} stands for {shorten(aliases[both[0]])} and is a label."
+        )
+    return aliases, allowed
 
 
-def _read_na_values(na_values: Iterable[Any]) -> tuple[str | float, ...]:
-    check_list("na_values", na_values, "answers")
-    listed = [one.strip() if isinstance(one, str) else one for one in na_values]
+def _read_markers(name: str, markers: Iterable[Any]) -> tuple[str | float, ...]:
+    check_list(name, markers, "answers")
+    listed = [one.strip() if isinstance(one, str) else one for one in markers]
     for one in listed:
-        check_text(one, f"{option('na_values')}: the answer", OptionError)
+        check_text(one, f"{option(name)}: the answer", OptionError)
         if not isinstance(one, str | int | float) or one == "":
             raise OptionError(
-                f"{option('na_values')} has {shorten(one)}; it names answers, as text or numbers. "
+                f"{option(name)} has {shorten(one)}; it names answers, as text or numbers. "
                 f"What a blank cell means is said with {option('blank')}."
             )
     return tuple(dict.fromkeys(listed))
@@ -136,8 +167,8 @@ def parse_labels(
         What blank text means. A list without labels is always the empty set.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, optional
-        The labels that may occur.
+    codebook : collection of labels, or mapping, optional
+        The labels that may occur, or the label of each spelling.
 
     Returns
     -------
@@ -185,7 +216,7 @@ def is_number(cell: object) -> bool:
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
     """Return what reads one cell under a syntax; plain text goes the short road."""
     label_sep, strip = syntax.label_sep, str.strip
-    usual = syntax.allowed is None and syntax.case == "keep"
+    usual = syntax.allowed is None and syntax.case == "keep" and not syntax.empty_markers
 
     def read(cell: object) -> LabelSet | None:
         if usual and type(cell) is str and _is_plain(cell):
@@ -255,15 +286,24 @@ def _is_plain(text: str) -> bool:
 def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | None:
     if not labels:
         return _blank(cell, syntax.blank)
+    if syntax.aliases and not isinstance(labels, Degrees):
+        labels = frozenset(syntax.aliases.get(label, label) for label in labels)
+    if syntax.empty_markers and not labels.isdisjoint(syntax.empty_markers) and len(labels) > 1:
+        raise LabelError(
+            f"{shorten(cell)} has other labels next to one that {option('empty')} names; correct "
+            "the answer."
+        )
     if syntax.allowed is not None:
-        for label in sorted_labels(labels.difference(syntax.allowed)):
+        unknown = sorted_labels(labels.difference(syntax.allowed))
+        for label in unknown:
             hint = did_you_mean(label, syntax.allowed) or (
                 f" It has {listing(syntax.allowed)}; add the label there, or mend the answer."
             )
             lowered = {one.lower() for one in syntax.allowed if isinstance(one, str)}
             if isinstance(label, str) and label.lower() in lowered:
                 hint += f" Where only the case differs, say {option('case', 'lower')}."
-            raise LabelError(f"label {shorten(label)} is not in the codebook.{hint}")
+            sentence = f"label {shorten(label)} is not in the codebook.{hint}"
+            raise UnknownLabelsError(sentence, unknown, syntax.allowed)
     return labels
 
 

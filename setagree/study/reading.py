@@ -68,8 +68,12 @@ class Reading:
         warning gives both counts.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, optional
-        The labels that may occur.
+    codebook : collection of labels, or mapping, optional
+        The labels that may occur: an error lists all others with their counts. A mapping has the
+        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
+    empty : collection of text, optional
+        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
+        of `na_values`.
     na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
@@ -176,6 +180,7 @@ class Reading:
     blank: Blank | None = None
     case: Case = "keep"
     codebook: Collection[Label] | None = None
+    empty: NaValues | None = None
     na_values: NaValues | None = None
     duplicates: Duplicates = "error"
     order_by: str | None = None
@@ -250,6 +255,10 @@ class Reading:
             raise OptionError(
                 f"{option('codebook')} lists the labels of label sets; single values have none."
             )
+        if self.empty is not None and self.answers != "labels":
+            raise OptionError(
+                f"{option('empty')} is for label sets; a single value is never empty."
+            )
 
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""
@@ -297,12 +306,14 @@ class Reading:
     @cached_property
     def syntax(self) -> LabelSyntax:
         """Syntax of label cells; blank cells are missing by default."""
-        options = (self.label_sep, self.blank, self.codebook, self.na_values)
+        options = (self.label_sep, self.blank, self.codebook, self.na_values, self.empty)
         if self.case is Reading.case and all(option is None for option in options):
             return _DEFAULT_SYNTAX  # which was checked once
         label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
-        return LabelSyntax(label_sep, blank, self.case, self.codebook, self.na_values)
+        return LabelSyntax(
+            *(label_sep, blank, self.case, self.codebook, self.na_values, self.empty)
+        )
 
     @cached_property
     def condition(self) -> Where | None:

@@ -127,7 +127,7 @@ def test_missing_markers_are_labels_with_a_warning():
 @pytest.mark.parametrize("label", ["None", "No label", "none of the above", "not applicable"])
 def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
     cells = ["a", label, "a, b", label]
-    match = rf"^2 cells with '{label}' taken as a label .* write \[\] .* na_values=\['{label}'\]"
+    match = rf"^2 cells with '{label}' .* say empty=\['{label}'\]; .* na_values=\['{label}'\]"
     with pytest.warns(MissingMarkerWarning, match=match) as caught:
         seen = study(cells)
     assert len(caught) == 1
