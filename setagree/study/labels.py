@@ -113,10 +113,11 @@ def _read_codebook(
     The values of a mapping are labels if all are text; otherwise its keys are, as in a vocabulary.
     """
     check_list("codebook", codebook, "labels")
-    is_map = isinstance(codebook, Mapping) and all(isinstance(x, str) for x in codebook.values())
-    pairs = codebook.items() if is_map else ((one, one) for one in codebook)
+    pairs = {one: one for one in codebook}
+    if isinstance(codebook, Mapping) and all(isinstance(x, str) for x in codebook.values()):
+        pairs = {**codebook}
     try:
-        read = [(_clean_label(one, case), _clean_label(label, case)) for one, label in pairs]
+        read = [tuple(_clean_label(x, case) for x in pair) for pair in pairs.items()]
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
     allowed = tuple(dict.fromkeys(label for _, label in read))
