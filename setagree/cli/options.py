@@ -267,7 +267,7 @@ class Reading:
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
     blank: Text = member(ANSWERS, "HOW", "Blank: missing (default), empty, error.")
-    na_values: Texts = member(ANSWERS, "TEXT", "No answer; --empty: no label; --status COL.")
+    na_values: Texts = member(ANSWERS, "TEXT", "No answer; --empty TEXT: none; --status COL.")
     empty: Texts = hidden("--empty")  # which the line above shows
     status: Text = hidden("--status")  # which the line above shows
     queued: Text = hidden("--queued")  # which the line of --where shows
