@@ -354,6 +354,7 @@ WORDS = {
     "diagnose": ("--resamples", "39", "--seed", "1"),
     "report": ("--resamples", "39", "--seed", "1", "-o", "report.md"),
     "panel": ("--model", "dia", "--min-units", "2"),
+    "prevalence": ("--model", "model.csv", "-f", "csv"),
     "consensus": ("-f", "csv"),
     "next": ("--budget", "30", "-f", "csv"),
     "monitor": ("--batch", "batch", "--threshold", "0.2"),
@@ -369,6 +370,7 @@ plan                      c r r r c c c c c c c r c c r
 diagnose                  c c c c c c c c c c c r c c r
 report                    c c c c c c c c c c c r c c r
 panel                     w w w w c c c c c c c r r c r
+prevalence                c c w w c c c c c c c r c c r
 consensus                 w w w w c c c c c c c r c t r
 next                      w w w w c c c c c c c r c t r
 monitor                   w w w w c c c c c c c r c c r
@@ -392,6 +394,9 @@ def folder_of_tables(tmp_path_factory):
     for repeated in (False, True):
         frame = table(repeated=repeated)
         frame.to_csv(folder / f"{'repeated' if repeated else 'study'}.csv", index=False)
+    answers = [("joy", "fear", "anger")[k % 3] for k in range(99)]
+    model = pd.DataFrame({"unit": [f"u{k}" for k in range(99)], "labels": answers})
+    model.to_csv(folder / "model.csv", index=False)
     return folder
 
 

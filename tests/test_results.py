@@ -25,6 +25,7 @@ TWICE = sa.Annotations.from_long(
     pd.concat([STUDY.to_long(), STUDY.to_long().head(50)]), duplicates="repeats"
 )
 
+PREVALENCE = sa.prevalence(STUDY, model=sa.simulate(90, 1, rng=2).to_long().drop(columns="rater"))
 MADE = {
     "Agreement": ALPHA,
     "AgreementTable": TABLE,
@@ -54,9 +55,8 @@ MADE = {
     "AcceptanceTest": sa.acceptance_test(
         sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1), n_errors=2, n_checked=65
     ),
-    "PrevalenceTable": sa.prevalence(
-        STUDY, model=sa.simulate(90, 1, rng=2).to_long().drop(columns="rater")
-    ),
+    "PrevalenceTable": PREVALENCE,
+    "PrevalencePlan": sa.plan(PREVALENCE, sa.PlanGoals(n_units=[80, 90])),
     "Queue": sa.next_ratings(STUDY, budget=9),
     "VarianceComponents": sa.variance_components(STUDY),
     "FacetAgreement": sa.facet_agreement(

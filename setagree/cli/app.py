@@ -31,6 +31,7 @@ COMMANDS = {
     "diagnose": ("views", "diagnose", "List the causes of low agreement, with remedies."),
     "report": ("views", "report", "Write a one-page report on a file."),
     "panel": ("panels", "panel", "Test whether a model may replace a human."),
+    "prevalence": ("panels", "share", "Estimate how many units of a corpus have each label."),
     "consensus": ("panels", "agree", "Estimate the agreed answer of each unit."),
     "next": ("decisions", "queue", "List the units to rate next."),
     "monitor": ("decisions", "watch", "Test whether enough is rated."),

@@ -27,8 +27,8 @@ _SAME = (
     "lot margin max_units memory_limit method min_units model na_values order_by over "
     "partitioned_by_unit pool population_size power predictions producer_risk q question queued "
     "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet sql status "
-    "strata temp_directory threshold ties time tool unit units units_per_cluster value where wide "
-    "window"
+    "strata target temp_directory threshold ties time tool truth unit units units_per_cluster "
+    "value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -164,6 +164,11 @@ Epsilon = Annotated[
 ]
 Q = Annotated[float, option(PANEL, "SHARE", "False discovery rate (default: 0.05).", "--q")]
 MinUnits = Annotated[int, option(PANEL, "N", "Units a human must share (default: 30).")]
+Truth = Annotated[str, option(PANEL, "WHAT", "share (default), majority, any, all of the humans.")]
+Target = Annotated[
+    str, option(PANEL, "WHAT", "corpus (default), or beyond: what it is a sample of.")
+]
+MoreUnits = Annotated[float | None, option(SURE, "WIDTH", "Also: units for half a width of this.")]
 OneDistance = Annotated[
     Text,
     option(

@@ -42,6 +42,14 @@ setagree panel humans.csv --model gpt.csv --margin 0.1
 setagree panel study.csv --facets model,prompt,run
 """
 
+PREVALENCE_HELP = """[bold]setagree prevalence people.csv --model gpt.csv[/bold]
+
+[not dim]How many units have each label: the model answered all, people some.[/]
+
+setagree prevalence study.csv --model gpt --truth majority
+setagree prevalence people.csv --model gpt.csv --half-width 0.05
+"""
+
 CONSENSUS_HELP = """[bold]setagree consensus study.csv -o gold.csv[/bold]
 
 [not dim]One answer per unit, its support, and the units to review. Also:[/]
@@ -119,6 +127,34 @@ def panel(
         decide(deliver, pd.DataFrame(), decisions)
     more = "" if tables else options.MORE
     deliver(frame, paragraphs("" if humans else _people(people), text, more), reasons=reasons)
+
+
+@grouped
+@sentences()
+def share(
+    files: options.Files,
+    *,
+    reading: Reading,
+    model: options.AnyModels = None,
+    humans: options.Humans = None,
+    truth: options.Truth = "share",
+    target: options.Target = "corpus",
+    half_width: options.MoreUnits = None,
+    level: options.Level = 0.95,
+    delivery: Delivery,
+) -> None:
+    """Estimate how many units of a corpus have each label."""
+    deliver = Deliverer(delivery, [*files, *model_files(model)], reading)
+    study, models = read_with_models(files, reading, model, all_units=True)
+    people = None if humans is None else rater_names(study, humans)
+    kinds: dict[str, Any] = {"truth": truth, "target": target}
+    found = sa.prevalence(study, model=models, humans=people, **kinds, level=level)
+    frame, text = found.to_frame(), str(found)
+    if half_width is not None:
+        planned = sa.plan(found, sa.PlanGoals(half_width=half_width, level=level))
+        more = planned.frame[["n_units", "n_additional_units"]].add_prefix("planned_")
+        frame, text = frame.join(more), paragraphs(text, str(planned))
+    deliver(frame, text, reasons=found.reasons)
 
 
 @grouped

@@ -131,19 +131,20 @@ def read_with_models(
     models: Sequence[str] | None,
     *,
     facets: Sequence[str] = (),
+    all_units: bool = False,
 ) -> tuple[sa.Annotations, list[Any]]:
     """Return the study of files with the answers of models, and what these are called in it.
 
     A model is a rater of the study, or failing that a file with its answers. Default: those that
     the study marks as models. `facets` are columns of raters: of the models' files where there are
-    some, else of the study's.
+    some, else of the study's. `all_units` keeps the units of models that nobody in the study rated.
     """
     in_files = model_files(models)
     inside = [one for one in models or () if one not in in_files]
     study = read_study(files, reading, of_raters=() if in_files else facets, models=inside)
     models = marked_models(study) if models is None else models
     asked, columns = rater_names(study, models), [*facets] or None
-    joined, called = with_models(study, asked, note=say, rater_columns=columns)
+    joined, called = with_models(study, asked, note=say, rater_columns=columns, all_units=all_units)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
     return joined, called
 

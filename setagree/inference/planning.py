@@ -32,6 +32,7 @@ from setagree.inference.plan_goals import (
     variances_by_raters,
     with_defaults,
 )
+from setagree.inference.prevalence import PrevalencePlan, PrevalenceTable
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.scoring.intervals import t_interval
@@ -344,9 +345,13 @@ def plan(
 def plan(pilot: Comparison, goals: PlanGoals | None = ...) -> DifferencePlan: ...
 
 
+@overload
+def plan(pilot: PrevalenceTable, goals: PlanGoals | None = ...) -> PrevalencePlan: ...
+
+
 @takes_data
 def plan(
-    pilot: Agreement | AgreementTable | Comparison | Data,
+    pilot: Agreement | AgreementTable | Comparison | PrevalenceTable | Data,
     goals: PlanGoals | None = None,
     *,
     costs: PlanCosts | None = None,
@@ -356,7 +361,7 @@ def plan(
     n_resamples: int = 200,
     rng: Rng = None,
     **options: Unpack[ReadingOptions],
-) -> Plan | DifferencePlan | ResultTable[Plan]:
+) -> Plan | DifferencePlan | PrevalencePlan | ResultTable[Plan]:
     """Return the number of units for an interval or test, or the interval for given units.
 
     The standard error for n units is that of the pilot times sqrt(n_pilot / n). For fewer raters
@@ -406,7 +411,7 @@ def plan(
     pilot : Agreement, AgreementTable, Comparison, or a study
         Coefficients of a pilot study; for a study, a table or a path, Krippendorff's alpha with its
         default distance. `simulate` makes a pilot if there is none. Or differences on the same
-        units, for which only `goals` applies, without an assurance.
+        units, or a `prevalence`, for which only `goals` applies, without an assurance.
     goals : PlanGoals, optional
         What the study is to reach, such as ``PlanGoals(half_width=0.05)``, its default.
     costs : PlanCosts, optional
@@ -432,7 +437,7 @@ def plan(
 
     Returns
     -------
-    Plan, ResultTable of Plan, or DifferencePlan
+    Plan, ResultTable of Plan, DifferencePlan or PrevalencePlan
 
     Raises
     ------
@@ -489,15 +494,20 @@ def plan(
     goals = with_defaults(goals or PlanGoals(), costs)
     check_counts("n_raters", n_raters, 2)
     check_counts("units_per_cluster", units_per_cluster, 1)
-    if isinstance(pilot, Comparison):
+    if isinstance(pilot, Comparison | PrevalenceTable):
         if cluster is not None:
             raise OptionError(
                 f"{option('cluster')} is given to the studies, before they are compared."
             )
         others = {"costs": costs, "n_raters": n_raters, "units_per_cluster": units_per_cluster}
-        for name, given in {**others, "assurance": goals.assurance}.items():
+        is_difference = isinstance(pilot, Comparison)
+        power = {} if is_difference else {"power": goals.power}
+        for name, given in {**others, "assurance": goals.assurance, **power}.items():
             if given is not None:
-                raise OptionError(f"{name}= is for the plan of a coefficient, not of a difference.")
+                what = "a difference" if is_difference else "a prevalence"
+                raise OptionError(f"{name}= is for the plan of a coefficient, not of {what}.")
+        if isinstance(pilot, PrevalenceTable):
+            return PrevalencePlan.of(pilot, goals.half_width, goals.n_units, goals.level)
         return _planned_differences(pilot, goals)
 
     def planned(row: Agreement) -> Plan:

@@ -158,7 +158,8 @@ class Checked:
                 more = phi * estimate * (1 - estimate) / N
                 variance, below, above = variance + more, below + z**2 * more, above + z**2 * more
             low, high = estimate - np.sqrt(below), estimate + np.sqrt(above)
-        if target == "corpus" and not self.is_weighted:  # what was seen is certain
+        if target == "corpus" and not self.is_weighted and np.all(n_all == self.n):
+            # What was seen is certain; what is planned is not.
             low, high = np.maximum(low, total / N), np.minimum(high, (total + N - n_all) / N)
         return {
             "prevalence": estimate,
@@ -276,6 +277,61 @@ class PrevalenceTable(Result):
         return f"<PrevalenceTable of {labels}: {n:,} of {N} checked, model {shorten(self.model)}>"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PrevalencePlan(Result):
+    """Number of checked units for a width of the intervals of prevalence.
+
+    Attributes
+    ----------
+    pilot : PrevalenceTable
+        The pilot, whose composition a larger sample is assumed to have.
+    level : float
+        The level of the intervals.
+    frame : DataFrame
+        One row per label and number of units: label, prevalence (of the pilot), n_units (checked),
+        half_width, n_additional_units.
+    """
+
+    pilot: PrevalenceTable
+    level: float
+    frame: pd.DataFrame
+
+    columns = (
+        Column("label", "name"),
+        Column("prevalence"),
+        Column("n_units", "count", "units"),
+        Column("half_width", "half_width"),
+        Column("n_additional_units", "count", "more units"),
+    )
+
+    @classmethod
+    def of(
+        cls, pilot: PrevalenceTable, half_width: float | None, n: Sequence[int] | None, level: float
+    ) -> PrevalencePlan:
+        """Return the smallest numbers of units for a half width, or the half widths for units."""
+        checked, L = pilot.checked, len(pilot.frame)
+
+        def half(units: npt.NDArray[np.int64]) -> Floats:
+            found = checked.table(level, pilot.target, units / checked.n)
+            return np.asarray((found["high"] - found["low"]) / 2)
+
+        low, high = np.full(L, 3), np.full(L, checked.n_units)
+        while n is None and half_width is not None and (low < high).any():
+            middle = (low + high) // 2
+            is_enough = half(middle) <= half_width
+            low, high = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, high)
+        tried = [high] if n is None else [np.full(L, each) for each in n]
+        rows = pilot.frame[["label", "prevalence"]]
+        parts = [rows.assign(n_units=each, half_width=half(each)) for each in tried]
+        frame = pd.concat(parts, ignore_index=True)
+        more = (frame["n_units"] - checked.n).clip(lower=0)
+        return cls(pilot, level, frame.assign(n_additional_units=more))
+
+    def __repr__(self) -> str:
+        rows = counted(len(self.frame), "row")
+        return f"<PrevalencePlan from {counted(self.pilot.checked.n, 'checked unit')}: {rows}>"
+
+
 @takes_data
 def prevalence(
     study: Data,
@@ -361,8 +417,8 @@ def prevalence(
     --------
     >>> import setagree as sa
     >>> both = sa.simulate(1000, 2, n_labels=2, skill=[1, 0.8], rng=1)
-    >>> people = both.without_raters(["r2"]).take(np.arange(100))
-    >>> found = sa.prevalence(people, model=both.without_raters(["r1"]))
+    >>> people = both.exclude_raters(["r2"]).take(np.arange(100))
+    >>> found = sa.prevalence(people, model=both.exclude_raters(["r1"]))
     >>> print(found.sentences[0])
     About 315 of 1,000 units have l1 (95%: 251 to 382); the model alone says 289; 100 checked units.
     """

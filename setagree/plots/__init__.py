@@ -22,7 +22,7 @@ from setagree.plots.inference import (
     queue,
     reliability,
 )
-from setagree.plots.panels import advantage, facets, rater_map, repeats, replacement
+from setagree.plots.panels import advantage, facets, prevalence, rater_map, repeats, replacement
 
 __all__ = [
     "acceptance",
@@ -37,6 +37,7 @@ __all__ = [
     "null",
     "over_time",
     "pairs",
+    "prevalence",
     "queue",
     "rater_map",
     "raters",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from setagree.diagnosis.intra_rater import IntraRater
+    from setagree.inference.prevalence import PrevalenceTable
     from setagree.panels.alt_test import AltTest, AltTestTable
     from setagree.panels.facets import FacetAgreement
     from setagree.panels.noninferiority import Replacement, ReplacementTable
@@ -354,6 +355,72 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
             ax.axvspan(least, most, color=ORANGE, alpha=0.12, linewidth=0, zorder=0)
         ax.axvline(between, color=ORANGE, linewidth=1.4, linestyle="--", zorder=1)
     ax.axhline(0.5, color=ink(ax), alpha=0.3, linewidth=0.6)
+    return ax
+
+
+@public
+def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+    """Draw the prevalence of each label by people, by the model, and by both together.
+
+    In each row a dot is both together and the thin line below it is people alone, each with its
+    interval; a hollow diamond is the model.
+
+    Parameters
+    ----------
+    table : PrevalenceTable
+        What `prevalence` returned.
+    limit : int
+        Largest number of labels: the most frequent ones.
+    ax : matplotlib Axes, optional
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    OptionError
+        The result is of another function, or an option is out of range.
+    MissingDependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> from setagree import plots
+    >>> study = sa.simulate(100, 3, n_labels=2, rng=1)
+    >>> ax = plots.prevalence(sa.prevalence(study, model="r3"))
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['l1', 'l2']
+    """
+    result = check_result(table, "PrevalenceTable", "prevalence", "prevalence")
+    checked, level = result.checked, level_text(result.level)
+    units = f"{checked.n:,} of {counted(checked.n_units, 'unit')} checked"
+    ax, shown = draw_rows(
+        result.frame,
+        ax,
+        names=texts(result.frame, "label"),
+        limit=limit,
+        title="How many units have each label",
+        lines=[
+            f"Dot: people and {short_text(result.model)} together ({units}).",
+            f"Grey: people alone; diamond: the model alone; lines: {level} intervals.",
+        ],
+        label="share of the units",
+        selection="most frequent labels",
+        by="prevalence",
+        marks=("prevalence", "low", "high"),
+        second="model",
+        columns={"count": ("count", lambda x: count(round(x)))},
+        intervals="together (interval)",
+    )
+    y = np.arange(len(shown)) + 0.3
+    ax.hlines(y, floats(shown, "humans_low"), floats(shown, "humans_high"), color="0.5", lw=1)
+    ax.plot(floats(shown, "humans"), y, "|", color="0.5", markersize=6)
+    left, right = ax.get_xlim()
+    highest = float(np.nanmax([right, *floats(shown, "humans_high") + 0.01]))
+    ax.set_xlim(left, highest)
     return ax
 
 

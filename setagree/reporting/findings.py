@@ -35,6 +35,7 @@ from setagree.reporting.sections import (
     labels,
     models,
     patterns,
+    prevalence,
     raters,
     units,
 )
@@ -47,7 +48,14 @@ from setagree.wording.number_format import rough
 from setagree.wording.sentences import Sentence
 
 TOPICS: tuple[Topic, ...] = (
-    *(data.TOPIC, estimates.CHOICES, decisions.TOPIC, models.TOPIC, models.REPLICATION),
+    *(
+        data.TOPIC,
+        estimates.CHOICES,
+        decisions.TOPIC,
+        models.TOPIC,
+        prevalence.TOPIC,
+        models.REPLICATION,
+    ),
     *(labels.TOPIC, labels.DEPTHS, labels.CONFUSIONS),
     *(raters.TOPIC, raters.PAIRS, patterns.TOPIC, raters.MAP),
     *(units.TOPIC, groups.TOPIC, changes.TOPIC, estimates.CHANCE),
@@ -88,7 +96,9 @@ def gather(
     if wanted.model is None:
         model = marked_models(everyone) or None
     else:
-        everyone, model = with_models(everyone, wanted.model, rater_columns=wanted.facets)
+        everyone, model = with_models(
+            everyone, wanted.model, rater_columns=wanted.facets, all_units=True
+        )
     check_level(level)
     check_resamples(wanted.n_resamples)
     seed = secrets.randbits(32) if wanted.rng is None else wanted.rng

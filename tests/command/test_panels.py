@@ -50,6 +50,48 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+class TestPrevalence:
+    """Ann has checked 30 of 40 units; the model near answered all."""
+
+    @pytest.fixture(autouse=True)
+    def files(self):
+        table = pd.read_csv("models.csv", dtype=str)
+        table[(table["rater"] == "ann") & (table.index < 150)].to_csv("ann.csv", index=False)
+        table[table["rater"] == "near"].to_csv("near.csv", index=False)
+
+    def test_equals_the_library(self):
+        found = sa.prevalence(sa.read("ann.csv"), model="near.csv")
+        out = json.loads(ok("prevalence", "ann.csv", "--model", "near.csv", "-f", "json"))
+        assert (
+            [row["prevalence"] for row in out] == found.frame["prevalence"].tolist() == [0.5, 0.5]
+        )
+        assert ok("prevalence", "ann.csv", "--model", "near.csv") == f"{found}\n"
+
+    def test_how_many_more(self):
+        words = ("ann.csv", "--model", "near.csv", "--half-width", "0.02")
+        out = rows("prevalence", *words, "-f", "csv")
+        found = sa.prevalence(sa.read("ann.csv"), model="near.csv")
+        plan = sa.plan(found, sa.PlanGoals(half_width=0.02)).frame
+        assert [int(row["planned_n_units"]) for row in out] == plan["n_units"].tolist()
+        assert "more units" in ok("prevalence", *words)
+
+    def test_the_model_is_a_rater(self):
+        out = ok("prevalence", "models.csv", "--model", "near", "--humans", "ann", "--truth", "any")
+        assert "About 20 of 40 units have a (95%: 20 to 20)" in out
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (("--truth", "most"), "--truth 'most' is unknown"),
+            (("--model", "near.csv", "--model", "far"), "far"),
+            ((), "--model is one model here"),
+        ],
+    )
+    def test_refusals(self, words, sentence):
+        model = () if "--model" in words or not words else ("--model", "near.csv")
+        assert sentence in refusal("prevalence", "ann.csv", *model, *words)
+
+
 class TestPanel:
     def test_the_condition_holds_for_a_models_file(self):
         table = pd.read_csv("models.csv", dtype=str)
@@ -159,7 +201,9 @@ class TestPanel:
     @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
     def test_whom_it_took_for_people(self):
         taken = "People: ann, ben, cem, far; name them with --humans if one is a model."
-        assert " ".join(ok("panel", "--tables", "models.csv", "-m", "near").split()).startswith(taken)
+        assert " ".join(ok("panel", "--tables", "models.csv", "-m", "near").split()).startswith(
+            taken
+        )
         assert "'ann', 'ben', 'cem', 'far'" in refusal(
             "panel", "models.csv", "-m", "near", "--margin", "0.1"
         )

@@ -264,3 +264,34 @@ def test_what_is_printed():
     row = "a      0.5000  0.2342, 0.7658  0.4000    0.4857    0.3022, 0.6983     19     22"
     assert str(found).splitlines()[1] == row
     assert repr(found) == "<PrevalenceTable of 3 labels: 12 of 40 units checked, model 'model'>"
+
+
+# ---- Plans ---------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_the_smallest_sample_with_that_width():
+    found = sa.prevalence(ONE, model=MODEL)
+    plan = sa.plan(found, sa.PlanGoals(half_width=0.15))
+    n = plan.frame["n_units"].tolist()
+    enough = sa.plan(found, sa.PlanGoals(n_units=n)).frame
+    less = sa.plan(found, sa.PlanGoals(n_units=[x - 1 for x in n])).frame
+    for k, label in enumerate(["a", "b", "c"]):
+        widths = [f.loc[f["label"] == label, "half_width"].iloc[k] for f in (enough, less)]
+        assert widths[0] <= 0.15 < widths[1]
+    assert plan.frame["n_additional_units"].tolist() == [max(0, x - 12) for x in n]
+    assert str(plan).startswith("label  prevalence  units  95% interval  more units")
+
+
+def test_a_plan_for_the_pilot_itself_has_its_width():
+    """Without the certain ends, which here bind no interval of a and b."""
+    found = sa.prevalence(ONE, model=MODEL, labels=["a", "b"])
+    plan = sa.plan(found, sa.PlanGoals(n_units=[12]))
+    width = (found.frame["high"] - found.frame["low"]) / 2
+    assert plan.frame["half_width"].tolist() == pytest.approx(width.tolist())
+    assert repr(plan) == "<PrevalencePlan from 12 checked units: 2 rows>"
+
+
+@pytest.mark.parametrize("goals", [{"power": 0.8}, {"assurance": 0.8}, {"at_least": 0.1}])
+def test_a_plan_knows_no_other_goals(goals):
+    with pytest.raises(OptionError, match="of a coefficient, not of a prevalence"):
+        sa.plan(sa.prevalence(ONE, model=MODEL), sa.PlanGoals(**goals))

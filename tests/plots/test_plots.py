@@ -15,6 +15,7 @@ import pytest
 from picture_frames import (
     HOSTILE,
     chart,
+    checked,
     confusion_frame,
     contest,
     forest_frame,
@@ -137,14 +138,15 @@ PICTURES = {
     "monitor": lambda n, h: watched(n),
     "replacement": lambda n, h: replaced(n, hostile=h),
     "facets": lambda n, h: in_facets(n, hostile=h),
+    "prevalence": lambda n, h: checked(n, hostile=h),
     "queue": lambda n, h: queued(n, hostile=h),
     "acceptance": lambda n, h: sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.1),
     "repeats": lambda n, h: rated_again(n, hostile=h),
     "reliability": lambda n, h: sa.variance_components(sa.simulate(max(n, 9), 6, rng=1)),
 }
 RESULTS = [
-    *("acceptance", "advantage", "bootstrap", "facets", "monitor", "null", "queue", "rater_map"),
-    *("reliability", "repeats", "replacement", "weights"),
+    *("acceptance", "advantage", "bootstrap", "facets", "monitor", "null", "prevalence"),
+    *("queue", "rater_map", "reliability", "repeats", "replacement", "weights"),
 ]
 NOT_ROWS = {"acceptance", "null", "bootstrap", "monitor", "reliability"}
 FRAMES = sorted(set(PICTURES) - set(RESULTS))
@@ -939,3 +941,16 @@ def test_names_that_are_not_ours_stay():
 def test_counts_of_answers_are_numbers():
     with pytest.raises(OptionError, match="must be a number per value"):
         plots.weights(sa.weights(sa.simulate(6, 3, n_labels=3, rng=1)), counts={"x": 1})
+
+
+# ---- Prevalence ----------------------------------------------------------------------------------
+
+
+def test_prevalence_has_people_the_model_and_both():
+    found = checked(3)
+    ax = plots.prevalence(found, ax=fresh())
+    assert rows_named(ax) == ["label 0", "label 1", "label 2"]
+    assert dots(ax)[:, 0].tolist() == found.frame["prevalence"].tolist()
+    assert dots(ax, "D")[:, 0].tolist() == found.frame["model"].tolist()
+    assert dots(ax, "|")[:, 0].tolist() == found.frame["humans"].tolist()
+    assert "people and m together (30 of 90 units checked)" in said(ax)

@@ -67,6 +67,34 @@ def test_the_sentences_are_the_humans(alone, beside):
     assert not any("spam" in repr((one.lead, one.table and one.table.rows)) for one in shown)
 
 
+class TestPrevalence:
+    """A model that answered 40 units more than the humans of the study."""
+
+    @pytest.fixture
+    def more(self):
+        answers = sa.simulate(120, 1, labels=["joy", "fear", "calm"], n_labels=3, rng=2)
+        model = answers.to_long().drop(columns="rater")
+        return gather(humans_only(), model=model, n_resamples=49, rng=1)
+
+    def test_the_section(self, more):
+        (section,) = (one for one in sections(more) if one.id == "prevalence")
+        found = sa.prevalence(more.everyone, model="model")
+        assert {row[0] for row in section.table.rows} == {"joy", "fear", "calm"}
+        assert max(found.frame["count"]) == section.table.rows[0][-2]
+        assert plain(section.lead).startswith(f"About {max(found.frame['count']):.0f} of 120 units")
+        assert "Angelopoulos" in methods_of(more).text
+        assert more.main.n_units == 80
+
+    def test_no_section_if_people_have_all_units(self):
+        model = humans_only().to_long().query("rater == 'r1'").drop(columns="rater")
+        f = gather(humans_only(), model=model, n_resamples=49, rng=1)
+        assert "prevalence" not in {one.id for one in sections(f)}
+
+    def test_a_unit_without_an_answer_of_the_model(self, beside):
+        (section,) = (one for one in sections(beside) if one.id == "prevalence")
+        assert "20 checked units of 80 have no answer of the model" in plain(section.lead)
+
+
 def test_how_many_are_counted(beside):
     assert plain(headline(beside)).startswith(
         "Among the 4 humans (1 model is left out), Krippendorff's alpha with the MASI distance is "

@@ -16,6 +16,7 @@ from setagree.coefficients.estimated import Estimated
 from setagree.diagnosis.intra_rater import IntraRater
 from setagree.diagnosis.next_ratings import Queue
 from setagree.inference.monitor import Monitor
+from setagree.inference.prevalence import PrevalenceTable
 from setagree.panels.alt_test import AltTest
 from setagree.panels.facets import FacetAgreement
 from setagree.panels.noninferiority import Change, Replacement
@@ -272,6 +273,16 @@ def rated_again(n: int, *, hostile: bool = False) -> IntraRater:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.SetagreeWarning)  # six units are few
         return sa.intra_rater_agreement(sa.Annotations.from_triples(rows, duplicates="repeats"))
+
+
+def checked(n: int, *, hostile: bool = False) -> PrevalenceTable:
+    """Return the prevalence of n labels by a person, on 30 units, and a model, on 90."""
+    labels = names(n, "label", hostile=hostile)
+    rows = [(who, k, {*labels[k % n :: 90]}) for who in "pm" for k in range(90)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.SetagreeWarning)  # rare labels
+        study = sa.Annotations.from_triples([row for row in rows if row[0] == "m" or row[1] < 30])
+        return sa.prevalence(study, model="m")
 
 
 def chart(n: int, *, hostile: bool = False, seed: int = 1) -> RaterMap:
