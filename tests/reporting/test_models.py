@@ -170,7 +170,7 @@ class TestCommands:
     def test_groups_and_windows(self, options, title):
         from cli_support import invoke
 
-        common = ["--blank", "empty", "--resamples", "19", "--seed", "1", *options]
+        common = ["--tables", "--blank", "empty", "--resamples", "19", "--seed", "1", *options]
         both = [
             invoke("diagnose", file, *more, *common).stdout.partition(title)[2].partition("\n\n")[0]
             for file, more in (("all.csv", ["--model", "bot"]), ("humans.csv", []))
