@@ -215,8 +215,23 @@ _OF_READ = (
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 
-_OF_SAMPLED = "cluster sampling_weight strata population_size"
+_OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 """Options that say how units were drawn, which a study remembers."""
+
+_TAKES_SIZES = {
+    *("agreement", "by_label", "exclude_raters", "forest", "from_annotations", "read", "sampled"),
+    *("score", "weights"),
+}
+"""Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
+
+_NO_SIZES = {
+    "consensus": "its votes and Dawid and Skene's model take units for independent tasks",
+    "crowdtruth": "its quality scores take units for independent tasks",
+    "monitor": "units are drawn one by one there, and pieces of one document are not",
+    "next_ratings": "raters answer whole documents, not pieces of them",
+    "tally": "a tally has no documents, which are the independent evidence",
+}
+"""Reasons why other functions refuse such units."""
 
 _OF_VALUES = {
     "goals": ("PlanGoals", "half_width n_units power at_least assurance level"),
@@ -237,10 +252,11 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def public(function: F) -> F:
+def public(function: F, *, takes_sizes: bool = False) -> F:
     """Return a public function that answers the wrong name of an option with the right one.
 
-    It keeps its signature, for people and for tools.
+    It keeps its signature, for people and for tools. It raises an error for units with sizes unless
+    `takes_sizes` or its name is among those that count them.
 
     Examples
     --------
@@ -260,6 +276,7 @@ def public(function: F) -> F:
     called = function.__name__
     if called == "__init__":
         called = function.__qualname__.split(".")[-2]
+    takes_sizes = takes_sizes or called in _TAKES_SIZES
     needed = {
         name
         for name, one in known.items()
@@ -270,6 +287,12 @@ def public(function: F) -> F:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not known.keys() >= kwargs.keys():
             raise _unknown_option(called, kwargs, known)
+        if not takes_sizes and any(map(_is_sized, (*args, *kwargs.values()))):
+            why = _NO_SIZES.get(called, "it counts every unit once")
+            raise OptionError(
+                f"{called} is not defined for units with sizes, such as pieces of text: {why}. "
+                f"These functions take them: {', '.join(_FOR_SIZES)}."
+            )
         if needed and (missing := needed - kwargs.keys()):
             said = " and ".join(f"{name}=, {_NEEDED[name]}" for name in sorted(missing))
             raise MissingOptionError(f"{called}() needs {said}.")
@@ -277,6 +300,25 @@ def public(function: F) -> F:
 
     return cast("F", checked)
 
+
+def _is_sized(value: Any) -> bool:
+    """Return whether a study, a result of one, or a list or dict of these has units with sizes."""
+    if isinstance(value, list | tuple | dict):
+        each = [*value.values()] if isinstance(value, dict) else value
+        return len(each) <= _MAX_STUDIES and any(map(_is_sized, each))
+    if isinstance(value, type) or not type(value).__module__.startswith("setagree."):
+        return False
+    case, within = getattr(value, "case", None), getattr(value, "rows", getattr(value, "data", ()))
+    study = value if case is None else getattr(case, "study", None)
+    has_size = getattr(getattr(study, "sampling", None), "size", None) is not None
+    return has_size or _is_sized(within)
+
+
+_MAX_STUDIES = 100
+"""Largest number of entries of a list that is searched for studies."""
+
+_FOR_SIZES = ("agreement", "the coefficients", "by_label")
+"""What a person calls of those that take sizes, in order."""
 
 _NEEDED = {
     "k": "the number of raters behind each agreed answer, as in k=3",
@@ -317,7 +359,7 @@ def _unknown_option(
         table = f", or of the table: sa.read(table, {wrong}=...)"
         return UnknownOptionError(
             f"{said}; say it of the study first: study.sampled({wrong}=...)"
-            f"{table if wrong != 'population_size' else ''}."
+            f"{table if wrong in {'cluster', 'sampling_weight', 'strata'} else ''}."
         )
     if wrong in ("exclude_raters", "without", "drop_raters"):
         return UnknownOptionError(

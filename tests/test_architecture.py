@@ -352,19 +352,19 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_200,
-    "coefficients": 2_900,
+    "coefficients": 3_150,
     "credit": 2_450,
     "diagnosis": 4_050,
     "distances": 2_500,
     "exports": 4_400,
     "files": 1_850,
     "inference": 7_000,
-    "large": 4_700,
+    "large": 4_750,
     "panels": 4_950,
     "plots": 2_650,
     "reporting": 4_250,
-    "scoring": 2_700,
-    "study": 8_650,
+    "scoring": 2_750,
+    "study": 9_300,
     "wording": 1_300,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""

@@ -140,12 +140,17 @@ class Case:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether units have sampling weights."""
+        """Whether units have sampling weights, or sizes."""
         return self.sample is not None and self.sample.weights is not None
 
     @property
+    def is_sized(self) -> bool:
+        """Whether units have sizes, which are then their weights."""
+        return self.sample is not None and self.sample.is_sized
+
+    @property
     def unit_weights(self) -> Floats:
-        """The sampling weight v_i of each unit in sums over rated units; 1 without weights."""
+        """The sampling weight v_i, or the size, of each unit in sums over rated units; else 1."""
         weights = None if self.sample is None else self.sample.weights
         return np.ones(self.tally.n_units) if weights is None else weights
 

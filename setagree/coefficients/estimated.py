@@ -4,6 +4,7 @@ A unit, or a cluster, has one deviation, made of the linearised values x_i:
 
     units drawn alike   psi_i = (x_i - mean) / sqrt(n (n - 1))   Gwet (2014)
     clusters            psi_g = S_g / (n sqrt(1 - h_g))          CR2, Bell & McCaffrey (2002)
+    sizes               psi_g = the same with sizes in the place of units (`measured`)
     weights, strata     u_i = w_i (x_i - mean) / sum w           Särndal, Swensson & Wretman (1992)
 
 Var = sum psi², or sum_s (1 - n_s / N_s) n_s s²_u,s over strata. The deviations of a + b and of k a
@@ -26,6 +27,7 @@ from setagree.coefficients.chance import (
     Floats,
     dot,
 )
+from setagree.coefficients.measured import cluster_sums
 from setagree.coefficients.sums import Estimate, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
@@ -166,7 +168,12 @@ def estimated(
     if sample.is_clustered and sample.groups is not None:
         clusters, groups = np.unique(sample.groups[at], return_inverse=True)
         w = np.ones(n) if sample.weights is None else weights_of(case, parts, units)
-        if sample.cluster_strata is None:
+        if sample.is_sized:
+            mass = w
+            if parts.sums is not None and parts.sums.without_same_rater:
+                mass = w * case.tally.pattern_ratings[patterns_of_units(case.tally)[units]]
+            found = cluster_sums(groups, w * (x - parts.estimate) / w.sum(), mass)
+        elif sample.cluster_strata is None:
             found = cluster_deviations(groups, x, w)
             known = sample.sizes if np.isfinite(sample.sizes).any() else None
             if known is not None:  # a finite population of clusters
@@ -227,7 +234,9 @@ def spread(case: Case, parts: Estimate) -> Spread:
     out = estimated(case, parts)
     df, clusters, reason = out.degrees_of_freedom, None, None
     if sample.is_clustered and sample.groups is not None:
-        sizes = np.bincount(sample.groups[unit_values(case, parts)[0]])[out.units]
+        at = unit_values(case, parts)[0]
+        w = case.pairable_weights[at] if sample.is_sized else np.ones(len(at))
+        sizes = np.bincount(sample.groups[at], w)[out.units]
         clusters = Clusters(sample.by, sizes.astype(np.float64), sample.names[out.units])
         if clusters.n == 1:
             reason = f"all units are in one cluster ({sample.by} {shorten(clusters.names[0])})"

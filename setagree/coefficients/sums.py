@@ -16,7 +16,8 @@ F is the form of the chance model: D / d_max for alpha (Krippendorff 2011: De = 
 1))) and for Fleiss and Scott (Gwet 2014, ch. 2: pe = pi' W pi); see `chance_models` for the others
 and `conger` for the coefficient without a single urn. A sampling weight w_i multiplies M_i and O_i,
 w_i² multiplies own_i, and the weight among rated units multiplies P_i and share_i c_i; n counts
-units. To reweight units, or to leave out a unit, is to change the sums.
+units. A size w_i (see `measured`) multiplies n_i, M_i, O_i, P_i and share_i c_i; own is there c,
+and X' F X is less by b. To reweight units, or to leave out a unit, is to change the sums.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from setagree.coefficients.chance import (
 )
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn, one_minus
 from setagree.coefficients.conger import UrnOfEachRater
+from setagree.coefficients.measured import AlphaTerms, SameRater
 from setagree.limits import BLOCK_ENTRIES
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -163,7 +165,7 @@ def estimate(case: Case, model: Model) -> Estimate:
     S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
     x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
     # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
-    fewer = 1.0 if y_i is None else float(1 - S.own / S.P**2)
+    fewer = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
     parts = 1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max
     by_ratings, nothing = model.weigh == "ratings", np.zeros(0)
     if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
@@ -239,8 +241,28 @@ class UnitSums:
         """The sums of the study."""
         f, c = self.of_patterns[0], self.case
         of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
-        masses = (c.tally.multiplicity, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
-        return Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
+        n = c.pairable_mass if c.is_sized else c.tally.multiplicity
+        masses = (n, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
+        S = Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
+        if self.terms is None:
+            return S
+        return S._replace(own=self.terms.same_rater.pairs.sum())
+
+    @cached_property
+    def terms(self) -> AlphaTerms | None:
+        """The terms of alpha by unit if units have sizes, else None."""
+        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
+        if not (case.is_sized and isinstance(self.model, Urn) and self.model.weigh == "ratings"):
+            return None
+        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
+        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
+        return AlphaTerms(size, size * case.mean_disagreement[at], to_all, SameRater.of(case))
+
+    @property
+    def without_same_rater(self) -> bool:
+        """Whether the chance term leaves out all pairs of one rater in one document."""
+        sample = self.case.sample
+        return self.terms is not None and sample is not None and sample.chance == "documents"
 
     @property
     def unit_weights(self) -> tuple[Floats, Floats]:
@@ -272,8 +294,11 @@ class UnitSums:
 
     @cached_property
     def form(self) -> float:
-        """X' F X, or y if the chance model has no single urn."""
-        return dot(self.urn, self.to_values) if isinstance(self.model, Urn) else self.chance[0]
+        """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
+        if not isinstance(self.model, Urn):
+            return self.chance[0]
+        b = 0.0 if self.terms is None else float(self.terms.same_rater.form.sum())
+        return dot(self.urn, self.to_values) - b
 
     @cached_property
     def to_urn(self) -> Floats:
@@ -308,6 +333,11 @@ class UnitSums:
     def linearised(self) -> tuple[Floats, Floats, bool]:
         """The linearised value of each row, the units it counts for, and whether rows are units."""
         case, (f, _), S, (y, y_i) = self.case, self.of_patterns, self.sums, self.chance
+        if self.terms is not None and self.without_same_rater:
+            # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
+            counted = (self.terms.size > 0).astype(np.float64)
+            w = case.pairable_weights
+            return 1 - S.O / (S.M * y) + dot(counted, w) * self.terms.dalpha / w, counted, True
         tally, by_ratings = case.tally, self.model.weigh == "ratings"
         M, O, counted = f.M, f.O, tally.multiplicity * f.n
         strata = None if by_ratings or case.sample is None else case.sample.strata_of_size

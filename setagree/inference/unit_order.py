@@ -187,7 +187,9 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
     first = next((sample for sample in samples if sample is not None), None)
     if first is None or all(sample is first for sample in samples):
         return first
-    if first.is_clustered and not all(x is not None and x.is_plain_clusters for x in samples):
+    if first.is_clustered and not all(
+        x is not None and (x.is_plain_clusters or x.is_sized == first.is_sized) for x in samples
+    ):
         raise OptionError(
             "studies whose clusters have sampling weights, strata or a population size are only "
             f"compared with {option('design', 'independent')}."

@@ -107,11 +107,12 @@ class Source:
     reading: Reading
 
 
-def takes_data(function: F) -> F:
+def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     """Return a public function whose first parameter is anything that `open_study` reads.
 
     The options of `ReadingOptions` are added by name. If the function has one positional parameter,
     the answers of further raters are added by position. Both reach the function in a `Source`.
+    `takes_sizes` is that of `public`.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def takes_data(function: F) -> F:
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
     listed = [*positional, *more, *own[len(positional) :], *options]
     opened.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]
-    return cast("F", public(opened))
+    return cast("F", public(opened, takes_sizes=takes_sizes))
 
 
 def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:

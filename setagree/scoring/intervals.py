@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,11 +17,12 @@ from setagree.coefficients.chance import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, spread
+from setagree.coefficients.measured import FiellerInterval
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
-from setagree.coefficients.sums import Estimate
+from setagree.coefficients.sums import Estimate, UnitSums
 from setagree.errors import counted, python_or_command
 
-Method: TypeAlias = Literal["score", "t"]
+Method: TypeAlias = Literal["score", "t", "fieller"]
 
 NONE = (float("nan"), float("nan"))
 
@@ -71,7 +73,7 @@ class CoefficientInterval:
         The name of the coefficient.
     case, model, parts : Case, Model, Estimate
         The study, the chance model and the estimate.
-    requested : {"score", "t"} or None
+    requested : {"score", "t", "fieller"} or None
         The method that was asked for, or None for that of the study.
     """
 
@@ -95,11 +97,28 @@ class CoefficientInterval:
         return score_interval(self.case, self.model, error, df)
 
     @cached_property
+    def fieller(self) -> FiellerInterval | None:
+        """Fieller's interval over documents, or None if it is undefined.
+
+        It is defined for alpha of units with sizes in at least two documents.
+        """
+        if self.parts.undefined is not None or self.spread.reason is not None:
+            return None
+        terms = (self.parts.sums or UnitSums(self.case, self.model)).terms
+        sample = self.case.sample
+        if terms is None or sample is None or sample.groups is None:
+            return None
+        return FiellerInterval.of(terms, sample.groups)
+
+    @cached_property
     def n_rarer(self) -> float:
         """Weight, in pairable units, of all answers except the commonest: n (1 - its share).
 
-        With sampling weights shares are weighted, and n is n_Kish = (sum w)² / sum w².
+        With sampling weights shares are weighted, and n is n_Kish = (sum w)² / sum w². Infinite for
+        units with sizes, of which documents, not units, are the independent evidence.
         """
+        if self.case.is_sized:
+            return inf
         case, pairable = self.case, self.case.tally.pairable
         totals = case.pairable_totals
         if not totals.any():
@@ -116,11 +135,14 @@ class CoefficientInterval:
         """The method of the interval and of the p-value.
 
         That of the score, except for strata, populations of known size and clusters with sampling
-        weights, which have t intervals. Clusters have t intervals, too, unless there is no standard
-        error or the low end of the score interval is below that of t by more than the width of t.
+        weights or sizes, which have t intervals; alpha of units with sizes has Fieller's. Clusters
+        have t intervals, too, unless there is no standard error or the low end of the score
+        interval is below that of t by more than the width of t.
         """
         if self.requested is not None:
             return self.requested
+        if self.case.is_sized:
+            return "t" if self.fieller is None else "fieller"
         if self.no_score_reason is not None:
             return "t"
         sample = self.case.sample
@@ -139,6 +161,8 @@ class CoefficientInterval:
         sample = self.case.sample
         if sample is None or sample.is_plain_clusters:
             return None
+        if sample.is_sized:
+            return "is for units that count once each, and these have sizes; use the t interval"
         if sample.is_clustered:
             return "is for clusters without weights, strata and population size; use the t interval"
         if sample.groups is not None:
@@ -160,7 +184,9 @@ class CoefficientInterval:
         if np.isnan(error):
             return f"{self.name} has no standard error here"
         if self._is_full:
-            n = self.case.tally.n_pairable_units
+            n, clusters = self.case.tally.n_pairable_units, self.spread.clusters
+            if self.case.is_sized and clusters is not None:
+                return f"No disagreement was seen in {counted(clusters.n, 'document')}"
             return f"No disagreement was seen in {counted(n, 'unit')}"
         return "All units disagree alike"
 
@@ -200,6 +226,9 @@ class CoefficientInterval:
             return NONE
         if (method or self.method) == "t":
             return self.by_t(level)
+        if (method or self.method) == "fieller":
+            fieller = None if self._is_full else self.fieller
+            return NONE if fieller is None else fieller.interval(level)
         return NONE if self.score is None else self.score.interval(level)
 
     @cached_property
@@ -212,6 +241,8 @@ class CoefficientInterval:
             return float("nan")
         if self.method == "score":
             return float("nan") if self.score is None else self.score.p_value()
+        if self.method == "fieller":
+            return float("nan") if self.fieller is None else self.fieller.p_value()
         from scipy.special import stdtr
 
         t = abs(self.parts.estimate) / self.spread.standard_error

@@ -296,7 +296,9 @@ class Agreement(Result):
         out: dict[str, Any] = {"degrees_of_freedom": df}
         if sample is None:
             return out
-        if sample.weights is not None:
+        if sample.is_sized:
+            out["size"] = sample.size_by
+        elif sample.weights is not None:
             out["sampling_weight"] = sample.weighted_by
         if sample.is_clustered:
             n = len(sample.names) if clusters is None else clusters.n
@@ -326,7 +328,8 @@ class Agreement(Result):
         if "population_size" in design and "n_strata" not in design:
             size = f"{design['population_size']:,}"
             texts = [f"{texts[0]} of {size}" if texts else f"a population of {size}"]
-        return ", ".join(["weighted", *texts] if self.case.is_weighted else texts)
+        is_weighted = self.case.is_weighted and not self.case.is_sized
+        return ", ".join(["weighted", *texts] if is_weighted else texts)
 
     @property
     def standard_error_reason(self) -> str | None:
@@ -340,7 +343,7 @@ class Agreement(Result):
 
     @property
     def interval_method(self) -> Method | None:
-        """The method of `interval` and `p_value`: "score" or "t"; None if there is no interval."""
+        """The method of `interval` and `p_value`, or None if there is no interval."""
         return self.inference.method if np.isfinite(self.interval()[0]) else None
 
     @cached_property
@@ -357,6 +360,8 @@ class Agreement(Result):
             reason = (
                 "leaving out raters requires the rater of each answer; use the study, not a tally"
             )
+        elif self.case.is_sized:
+            reason = "intervals over raters are not defined for units with sizes"
         elif R < _FEWEST:
             reason = f"{counted(R, 'rater')} cannot show how other raters would agree; three could"
         elif not self.standard_error > 0:
@@ -386,12 +391,13 @@ class Agreement(Result):
         ----------
         level : float
             The confidence level, strictly between 0 and 1.
-        method : {"score", "t"}, optional
+        method : {"score", "t", "fieller"}, optional
             The score interval, which is not defined for strata and for a population of known size,
-            or estimate ± t SE with only its upper end cut at 1 (Gwet 2014; irrCAC). Default:
-            `interval_method`, that is, score, and t for strata, populations of known size and most
-            clusters. By default the interval is NaN if all answers except the commonest weigh less
-            than four units; `interval_reason` has the reason.
+            or estimate ± t SE with only its upper end cut at 1 (Gwet 2014; irrCAC), or Fieller's
+            interval over documents, of alpha if units have sizes. Default: `interval_method`, that
+            is, score, t for strata, populations of known size and most clusters, and Fieller's for
+            alpha of units with sizes. By default the interval is NaN if all answers except the
+            commonest weigh less than four units; `interval_reason` has the reason.
         over : {"units", "both"}
             What is a sample: the units, so that the interval is about these raters; or the raters
             too, so that it is about raters like these (`two_way`: the two-way jackknife, t only).
@@ -404,21 +410,24 @@ class Agreement(Result):
         """
         check_level(level)
         check_choice("over", over, ("units", "both"))
-        if method is not None and (not isinstance(method, str) or method not in ("t", "score")):
+        methods = ("t", "score", "fieller")
+        if method is not None and (not isinstance(method, str) or method not in methods):
             raise OptionError(
                 f"{option('method', method, limit=80)} is unknown; use 'score' or 't'. Resampled "
                 "intervals are those of bootstrap(...).interval(method=) and of jackknife."
             )
         if over == "both":
-            if method == "score":
+            if method not in {None, "t"}:
                 raise OptionError(
-                    f"{option('method', 'score')} is about these raters; omit "
+                    f"{option('method', method)} is about these raters; omit "
                     f"{option('over', 'both')}."
                 )
             basis = self.two_way
             return t_interval(self.estimate, basis.standard_error, basis.degrees_of_freedom, level)
         if method == "score" and (reason := self.inference.no_score_reason) is not None:
             raise OptionError(f"{option('method', 'score')} {reason}.")
+        if method == "fieller" and not self.case.is_sized:
+            raise OptionError(f"{option('method', 'fieller')} is for units with sizes; use 't'.")
         return self.inference.interval(level, method)
 
     @property

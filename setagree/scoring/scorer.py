@@ -10,6 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from setagree.coefficients.chance import Case, Undefined, pairable_totals, summed_weights
+from setagree.coefficients.chance_models import Fixed, Urn
+from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import spread
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
@@ -90,6 +92,12 @@ class Scorer:
         self._builders: dict[bool, WeightBuilder] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
 
+    @property
+    def has_sizes(self) -> bool:
+        """Whether units have sizes."""
+        sampling = None if self.annotations is None else self.annotations.sampling
+        return sampling is not None and sampling.size is not None
+
     def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
         self._check(coefficient, distance)
@@ -151,9 +159,11 @@ class Scorer:
                     "gave several."
                 )
         if not coefficient.model.redraws_labels:
+            if self.has_sizes and not isinstance(coefficient.model, Urn | Fixed | UrnOfEachRater):
+                raise OptionError(f"{name} is not known to hold for units with sizes.")
             return
         sampling = None if self.annotations is None else self.annotations.sampling
-        if sampling is not None and sampling.is_weighted:
+        if sampling is not None and (sampling.is_weighted or self.has_sizes):
             raise OptionError(f"{name} is not defined for {sampling.said}; krippendorff_alpha is.")
         if tally.kind != "labels":
             raise DataError(

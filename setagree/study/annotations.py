@@ -29,6 +29,7 @@ from setagree.study.reading import (
     Reading,
 )
 from setagree.study.sampling import Sampling
+from setagree.study.spans import from_spans
 from setagree.study.statuses import statuses, without_unobserved
 from setagree.wording.label_sets import Label, sorted_labels
 
@@ -37,8 +38,8 @@ from setagree.wording.label_sets import Label, sorted_labels
 class Annotations(ReadOnlyArrays):
     """Annotations of units by raters, every column coded as integers.
 
-    Build it with `from_long`, `from_wide`, `from_indicators`, `from_triples` or
-    `from_contingency`. Missing annotations are not stored; the empty set is a value like any other.
+    Build it with `from_long`, `from_wide`, `from_indicators`, `from_triples`, `from_contingency` or
+    `from_spans`. Missing annotations are not stored; the empty set is a value like any other.
 
     Attributes
     ----------
@@ -508,6 +509,7 @@ class Annotations(ReadOnlyArrays):
         how = Reading(kind=kind, label_sep=label_sep, blank=blank, case=case)
         return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
 
+    from_spans = classmethod(from_spans)
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = unit_columns.with_units, unit_columns.sampled

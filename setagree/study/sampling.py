@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """How many units each stratum has, or the population."""
+Chance: TypeAlias = Literal["documents", "characters"]
+"""Pairs of answers of one rater that the expected disagreement of measured units leaves out: those
+within one cluster (document), or only those of one unit of size (character) with itself."""
+
 OF_SIZES, OF_SIZES_PAIRABLE = "population per unit", "population per pairable unit"
 """The columns of weights that follow from the sizes of strata: of rated and of pairable units."""
 
@@ -56,12 +60,18 @@ class Sampling:
         The part of the population that each unit was drawn from.
     population_size : mapping or float, optional
         How many units each stratum has; without strata, the whole population.
+    size : str or None
+        Length of each unit, in characters, tokens or seconds: a unit of size w is w units.
+    chance : {"documents", "characters"}
+        Pairs that the disagreement expected by alpha leaves out, if units have sizes.
     """
 
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
     population_size: Sizes = None
+    size: str | None = None
+    chance: Chance = "documents"
 
     @property
     def is_weighted(self) -> bool:
@@ -77,6 +87,7 @@ class Sampling:
             "sampling weights": self.sampling_weight not in {None, OF_SIZES},
             "strata of known size" if is_sized else "strata": self.strata,
             "a population size": is_sized and self.strata is None,
+            "sizes of units": self.size,
         }
         return " and ".join(words for words, is_said in said.items() if is_said)
 
@@ -109,6 +120,10 @@ class Sample:
         The stratum of each cluster, if clusters were drawn from strata.
     stratum_names : ndarray of object, or None
         The names of these strata.
+    size_by : str
+        The column of the sizes of units, which are then the weights; blank without sizes.
+    chance : {"documents", "characters"}
+        As in `Sampling`.
     """
 
     weights: Floats | None
@@ -122,6 +137,13 @@ class Sample:
     said: str
     cluster_strata: Codes | None = None
     stratum_names: npt.NDArray[np.object_] | None = None
+    size_by: str = ""
+    chance: Chance = "documents"
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether units have sizes."""
+        return bool(self.size_by)
 
     @property
     def is_plain_clusters(self) -> bool:
@@ -139,7 +161,7 @@ def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> Non
     """Warn that `what` ignores how the units were drawn, if anything is given of that."""
     if sampling is None:
         return
-    names = ("cluster", "sampling_weight", "strata", "population_size")
+    names = ("cluster", "sampling_weight", "strata", "population_size", "size")
     given = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
     warn(
         f"{what} treats the units as drawn one by one, all alike: {' and '.join(given)} "
@@ -162,6 +184,8 @@ def sample_of(study: Annotations) -> Sample | None:
         weights = pairable = _scaled(frame[how.sampling_weight].to_numpy(dtype=float))
     if how.sampling_weight == OF_SIZES:
         pairable = _scaled(frame[OF_SIZES_PAIRABLE].to_numpy(dtype=float))
+    if how.size is not None:  # a size is no proportion, so that it is not scaled
+        weights = pairable = frame[how.size].to_numpy(dtype=float)
     named: tuple[Any, ...] = (by, how.sampling_weight or "", how.said)
     is_clustered = how.cluster is not None
     if is_clustered and how.strata is not None:
@@ -172,7 +196,8 @@ def sample_of(study: Annotations) -> Sample | None:
     size = how.population_size
     known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in listed]
     sizes = np.array([np.inf if one is None else float(one) for one in known])
-    return Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
+    out = Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
+    return replace(out, size_by=how.size or "", chance=how.chance)
 
 
 def _scaled(weights: Floats) -> Floats:
@@ -182,18 +207,18 @@ def _scaled(weights: Floats) -> Floats:
     return np.ldexp(weights, -int(np.frexp(weights.max(initial=0))[1]))
 
 
-def check_weights(study: Annotations, column: str) -> None:
-    """Raise an error for weights that are not finite and above 0, or are too unequal."""
+def check_weights(study: Annotations, column: str, noun: str = "sampling weight") -> None:
+    """Raise an error for weights, or sizes, that are not finite and above 0, or too unequal."""
     cells = study.units_frame[column]
     plain = {*map(type, cells)} == {float}  # which most are, and many
     weights = cells.to_numpy(dtype=float) if plain else np.array([*map(_as_float, cells)])
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if bad.size:
-        has = "has no such weight" if bad.size == 1 else "have no such weight"
+        has = f"{'has' if bad.size == 1 else 'have'} no such {noun.split()[-1]}"
         raise OptionError(
-            f"a sampling weight is a finite number above 0; unit {shorten(study.units[bad[0]])} "
+            f"a {noun} is a finite number above 0; unit {shorten(study.units[bad[0]])} "
             f"has {shorten(cells.iloc[bad[0]])} ({counted(bad.size, 'unit')} of "
-            f"{study.n_units:,} {has}). Correct the weights, or leave such units out."
+            f"{study.n_units:,} {has}). Correct the {noun.split()[-1]}s, or leave such units out."
         )
     least, most = int(weights.argmin()), int(weights.argmax())
     if weights[least] < weights[most] / _MOST_UNEQUAL:
@@ -201,10 +226,10 @@ def check_weights(study: Annotations, column: str) -> None:
         what = (
             "the weights that follow from the sizes"
             if column in {OF_SIZES, OF_SIZES_PAIRABLE}
-            else "the weights"
+            else f"the {noun.split()[-1]}s"
         )
         raise OptionError(
-            f"sampling weights differ at most {_MOST_UNEQUAL:,.0f}-fold; {what} go from "
+            f"{noun}s differ at most {_MOST_UNEQUAL:,.0f}-fold; {what} go from "
             f"{said[0]} to {said[1]}. Correct them, or leave such units out."
         )
 

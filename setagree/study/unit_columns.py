@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,13 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import (
     DataError,
+    OptionError,
+    check_choice,
     check_list,
     counted,
     did_you_mean,
     listing,
+    option,
 )
 from setagree.study.assembly import pick_column, warn_names
 from setagree.study.beside import GROUPS, as_column, attribute_values, no_name, with_columns
@@ -29,6 +32,7 @@ from setagree.study.reading import Reading
 from setagree.study.sampling import (
     OF_SIZES,
     OF_SIZES_PAIRABLE,
+    Chance,
     Sample,
     Sampling,
     Sizes,
@@ -96,6 +100,8 @@ def sampled(
     sampling_weight: OfUnits | None = None,
     strata: OfUnits | None = None,
     population_size: Sizes = None,
+    size: OfUnits | None = None,
+    chance: Chance | None = None,
 ) -> Annotations:
     """Return the study with how its units were drawn, which every interval of it then respects.
 
@@ -114,6 +120,15 @@ def sampled(
     population_size : mapping or number, optional
         Number of units in each stratum, or in the population if there are no strata; of clusters if
         there are some. Strata without weights then weigh as much as their size states.
+    size : str, mapping or Series, optional
+        Length of each unit, such as its characters, tokens or seconds, if units are measured pieces
+        of documents: a unit of size w counts as w units of size 1 with the same answers. Sizes are
+        not sampling weights, and require `cluster`, the document of each unit.
+    chance : {"documents", "characters"}, optional
+        Of units with sizes: the pairs of answers that the disagreement expected by Krippendorff's
+        alpha leaves out. ``"documents"`` (the default) leaves out all pairs of answers of one rater
+        in one cluster, which are alike; ``"characters"`` only those of a character (a unit of size
+        1) with itself, as if each were a unit of its own.
 
     Raises
     ------
@@ -121,7 +136,8 @@ def sampled(
         A unit has no cluster, weight or stratum; a stratum has one unit with two ratings, or one
         cluster of such units; or a cluster has units of several strata.
     OptionError
-        Something is not a weight or a size.
+        Something is not a weight or a size; or units with sizes have no cluster, or weights, strata
+        or a population size, too.
 
     Warns
     -----
@@ -136,7 +152,12 @@ def sampled(
     >>> sa.krippendorff_alpha(study.sampled(cluster=document))
     <krippendorff_alpha [masi]: 0.3156 (se 0.0388, 95% 0.2278 to 0.4035, 10 clusters), 40 units>
     """
-    given = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
+    given = {
+        "cluster": cluster,
+        "sampling_weight": sampling_weight,
+        "strata": strata,
+        "size": size,
+    }
     before = study.sampling or Sampling()
     names = {
         role: name for role in given if (name := getattr(before, role)) not in {None, OF_SIZES}
@@ -151,8 +172,26 @@ def sampled(
             warn_names(GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
-    study = replace(study, sampling=Sampling(**names, population_size=population_size))
-    return _checked(study)
+    drawn = Sampling(**names, population_size=population_size)
+    if drawn.size is not None or chance is not None:
+        drawn = _measured(drawn, before.chance if chance is None else chance)
+    return _checked(replace(study, sampling=drawn))
+
+
+def _measured(drawn: Sampling, chance: Chance) -> Sampling:
+    """Return the design of units with sizes; raise OptionError if its parts do not fit."""
+    check_choice("chance", chance, get_args(Chance))
+    if drawn.size is None:
+        raise OptionError(f"chance={chance!r} is for units with sizes; use size=.")
+    others = ("sampling_weight", "strata", "population_size")
+    if odd := [name for name in others if getattr(drawn, name) not in {None, OF_SIZES}]:
+        raise OptionError(f"size= does not go together with {option(odd[0])}; omit one of the two.")
+    if drawn.cluster is None:
+        raise OptionError(
+            f"size= requires {option('cluster')}, the document of each unit: answers to "
+            "neighbouring pieces are alike, so that documents are the independent evidence."
+        )
+    return replace(drawn, chance=chance)
 
 
 def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[Any]:
@@ -225,6 +264,8 @@ def _checked(study: Annotations) -> Annotations:
     assert how is not None  # noqa: S101 - it was said just now
     if how.sampling_weight is not None:
         check_weights(study, how.sampling_weight)
+    if how.size is not None:
+        check_weights(study, how.size, "size")
     if how.strata is not None:
         check_strata(study, how.strata, how.cluster)
     if how.population_size is None:

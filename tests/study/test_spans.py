@@ -1,0 +1,110 @@
+"""Labelled spans as studies: atoms, empty documents, tokens and refusals."""
+
+import pandas as pd
+import pytest
+import spans_support as spans
+
+import setagree as sa
+from setagree.errors import DataError, OptionError, SetagreeWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+
+V2 = {"length": spans.V2["lengths"], "done": spans.done(spans.V2)}
+
+
+def study_of(rows, **options):
+    return sa.Annotations.from_spans(spans.rows({"lengths": {}, **rows}), **options)
+
+
+def test_atoms_are_cut_at_every_boundary():
+    study = sa.Annotations.from_spans(spans.rows(spans.V2), **V2)
+    wide = study.to_wide()
+    assert study.n_units == 17
+    assert sa.Annotations.from_spans(spans.rows(spans.V1), length=spans.V1["lengths"]).n_units == 19
+    assert [*wide.loc["x:2-4", ["a", "b", "c"]]] == [{"P", "Q"}, {"P"}, {"P"}]
+    assert [*wide.loc["w:5-7", ["a", "b", "c"]]] == [set(), set(), {"P"}]
+    assert wide["c"]["z:1-4"] is None
+    frame = study.units_frame
+    assert frame["length"].groupby(frame["document"]).sum().to_dict() == spans.V2["lengths"]
+    assert (study.sampling.cluster, study.sampling.size) == ("document", "length")
+
+
+def test_spans_of_one_label_that_touch_or_overlap_are_one():
+    both = [
+        study_of({"a": marked, "b": "d 0-2 P"}, length={"d": 9})
+        for marked in ("d 0-6 P", "d 0-4 P, d 4-6 P, d 1-3 P")
+    ]
+    estimates = [sa.krippendorff_alpha(one).estimate for one in both]
+    assert estimates[0] == pytest.approx(estimates[1], abs=1e-12)
+
+
+def test_a_row_without_a_span_is_a_document_without_spans():
+    rows = spans.rows({"lengths": {}, "a": "d 0-4 P"})
+    rows.loc[1] = ["d", "b", None, None, None]
+    study = sa.Annotations.from_spans(rows, length={"d": 9})
+    assert [*study.to_wide()["b"]] == [set(), set()]
+
+
+def test_raters_without_a_row_did_not_annotate_unless_it_is_stated():
+    rows = {"a": "d 0-4 P, e 0-1 P", "b": "d 0-4 P"}
+    with pytest.warns(SetagreeWarning, match="1 pair of document and rater without a row"):
+        study = study_of(rows, length={"d": 9, "e": 5})
+    assert study.n_ratings == 6
+    table = pd.DataFrame([("d", "a"), ("d", "b"), ("e", "a"), ("e", "b")])
+    table.columns = ["document", "rater"]
+    for done in ("all", table, [*table.itertuples(index=False)]):
+        assert study_of(rows, length={"d": 9, "e": 5}, done=done).n_ratings == 8
+    # a document of the mapping without any row
+    assert study_of(rows, length={"d": 9, "e": 5, "f": 2}, done="all").n_ratings == 10
+
+
+def test_units_are_named_and_quoted():
+    study = study_of({"a": "d 2-4 P", "b": "d 2-4 P"}, text={"d": "a bé c"})
+    assert study.units.tolist() == ["d:0-2", "d:2-4", "d:4-6"]
+    assert study.units_frame["text"].tolist() == ["a ", "bé", " c"]
+
+
+def test_offsets_may_be_seconds():
+    rows = pd.DataFrame({"document": 1, "rater": ["a", "b"], "start": [0.5, 0.25], "end": 2})
+    study = sa.Annotations.from_spans(rows.assign(label="P"), length={1: 2.5})
+    assert study.units.tolist() == ["1:0.0-0.25", "1:0.25-0.5", "1:0.5-2.0", "1:2.0-2.5"]
+
+
+def test_tokens_are_touched_by_spans():
+    """A span over a space alone has no token; one letter is its whole word."""
+    text = {"d": "an owl, too"}
+    with pytest.warns(SetagreeWarning, match=r"1 span without a token dropped \(first: row 2\)"):
+        study = study_of({"a": "d 0-1 P, d 2-3 P", "b": "d 4-7 Q"}, text=text, tokens="words")
+    assert study.units.tolist() == ["d:0-1", "d:1-3", "d:3-4"]
+    assert study.units_frame["length"].sum() == 4
+
+
+REFUSED = {
+    "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* lies in 0 to 9 "),
+    "empty": ({"a": "d 4-4 P"}, {}, "row 1: span 4-4 .* starts before it ends"),
+    "before the text": ({"a": "d 0-4 P"}, {"start": "minus"}, "row 1: span -1-4"),
+    "not done": ({"a": "d 0-4 P"}, {"done": [("d", "b")]}, "which is not listed in done="),
+    "no length": ({"a": "e 0-4 P"}, {"length": {}}, "document 'e' has no text and no length"),
+    "no column": ({"a": "d 0-4 P"}, {"label": "tag"}, "'tag'"),
+    "half a span": ({"a": "d 0-4 P"}, {"end": "blank"}, "row 1 has no span"),
+    "tokens without text": ({"a": "d 0-4 P"}, {"tokens": "words"}, "requires the text"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_odd_spans_are_refused_with_their_row(name):
+    rows, options, message = REFUSED[name]
+    frame = spans.rows({"lengths": {}, **rows}).assign(minus=-1, blank=None)
+    with pytest.raises(DataError, match=message):
+        sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
+
+
+def test_lengths_or_texts_are_needed():
+    with pytest.raises(OptionError, match="use one of length= and text="):
+        study_of({"a": "d 0-4 P"})
+
+
+def test_documents_of_one_name_are_refused():
+    rows = pd.DataFrame({"document": [1, "1"], "rater": "a", "start": 0, "end": 2, "label": "P"})
+    with pytest.raises(DataError, match="several documents"):
+        sa.Annotations.from_spans(rows, length={1: 4, "1": 4})
