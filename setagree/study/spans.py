@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost
+from setagree.checks import check_cost, public
 from setagree.errors import (
     DataError,
     OptionError,
@@ -124,6 +124,7 @@ class Spans:
             )
 
 
+@public
 def from_spans(
     cls: type[Annotations],
     data: Frame,
