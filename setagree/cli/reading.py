@@ -6,7 +6,7 @@ import os
 import shlex
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -33,6 +33,8 @@ from setagree.study.row_filter import counting_rows
 from setagree.wording.label_sets import Label
 
 Note: TypeAlias = Callable[[str], None]
+
+_OPTIONS = {each.name for each in fields(HowRead)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +170,10 @@ def how_read(reading: Reading) -> HowRead:
         say(f"{reading.config}: not used: codebook, as single values have none.")
         reading = replace(reading, codebook=None)
     label_sep = reading.label_sep and unescaped(reading.label_sep)
-    return HowRead.of(
-        {
-            **vars(reading),
+    given = {name: value for name, value in vars(reading).items() if name in _OPTIONS}
+    return HowRead(
+        **{
+            **given,
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),

@@ -12,7 +12,7 @@ import numpy as np
 from setagree.distances.base import Distance, OverlapDistance, as_label_set
 from setagree.distances.sets import hamming, jaccard
 from setagree.errors import DistanceError, shorten
-from setagree.study.numbers import as_number
+from setagree.study.numbers import as_float
 from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 
 
@@ -53,7 +53,7 @@ def _as_degrees(answer: Any) -> Degrees:
     if not isinstance(answer, Mapping):
         return Degrees.of(answer if isinstance(answer, Degrees) else as_label_set(answer))
     for label, degree in answer.items():
-        number = as_number(degree)
+        number = as_float(degree)
         if number is None or not 0 <= number <= LARGEST_DEGREE:
             raise DistanceError(
                 f"the degree of label {shorten(label)} is {shorten(degree)}; it is a number from 0 "

@@ -354,7 +354,41 @@ def read(
     ...     read(file)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    reading = Reading.of(locals())
+    reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        kind=kind,
+        wide=wide,
+        raters_in_rows=raters_in_rows,
+        raters=raters,
+        where=where,
+        filename_column=filename_column,
+        sheet=sheet,
+        header_row=header_row,
+        sql=sql,
+        unit_columns=unit_columns,
+        rater_columns=rater_columns,
+        status=status,
+        queued=queued,
+        degree=degree,
+        cluster=cluster,
+        sampling_weight=sampling_weight,
+        strata=strata,
+        tool=tool,
+        question=question,
+        blank=blank,
+        roster=roster,
+        predictions=predictions,
+        label_sep=label_sep,
+        case=case,
+        codebook=codebook,
+        na_values=na_values,
+        duplicates=duplicates,
+        order_by=order_by,
+        encoding=encoding,
+    )
     is_frame = not (is_files(path) or _are_objects(path))
     table = as_pandas(open_frame(path, also=" or a path")) if is_frame else path
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))

@@ -46,6 +46,7 @@ from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.queued import has_unnamed_marks, warn_marks, warn_unread_marks
 from setagree.study.reading import (
     QUEUED,
+    AnswerKind,
     Note,
     Plan,
     Reading,
@@ -74,6 +75,7 @@ def tally(
     rater: str | None = None,
     labels: str | None = None,
     value: str | None = None,
+    kind: AnswerKind | None = None,
     label_sep: str = ",",
     blank: Blank | None = None,
     case: Case = "keep",
@@ -110,6 +112,10 @@ def tally(
         Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
         categories. Numbers that are equal are one value, whatever their type or spelling; codes
         such as 007 and 7 are read as labels.
+    kind : {"labels", "number", "category", "value"}, optional
+        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
+        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
+        `value` names the column, otherwise label sets.
     label_sep : str, optional
         The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
@@ -189,7 +195,20 @@ def tally(
 
     Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
     """
-    reading = Reading.of(locals())
+    reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        kind=kind,
+        label_sep=label_sep,
+        blank=blank,
+        case=case,
+        codebook=codebook,
+        na_values=na_values,
+        encoding=encoding,
+        where=where,
+    )
     check_flag("keep_raters", keep_raters)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, temp_directory, keep_raters)
     return reduce_table(opened(data, also=" or path"), reading, plan)

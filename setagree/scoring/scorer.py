@@ -305,7 +305,7 @@ def _category(one: object, kind: Kind, syntax: LabelSyntax) -> Any:
         return one
     plain = one.item() if isinstance(one, np.generic) else one
     number = None if isinstance(one, str) else as_number(plain)
-    if number is None or (isinstance(number, float) and math.isinf(number)):
+    if number is None or not math.isfinite(number):
         raise OptionError(
             f"category {shorten(one)} is not a finite number, and the values are numbers."
         )

@@ -205,13 +205,28 @@ def agreement(
         "sampling_weight": sampling_weight,
         "strata": strata,
         "population_size": population_size,
-        "interval": interval,
     }
-    reading = Reading.of({name: given for name, given in locals().items() if name not in drawn})
+    reading = Reading(
+        unit=unit,
+        rater=rater,
+        labels=labels,
+        value=value,
+        kind=kind,
+        wide=wide,
+        raters_in_rows=raters_in_rows,
+        label_sep=label_sep,
+        blank=blank,
+        case=case,
+        codebook=codebook,
+        na_values=na_values,
+        duplicates=duplicates,
+        encoding=encoding,
+        predictions=predictions,
+        where=where,
+    )
     check_level(level)
     if interval is not None:
         check_choice("interval", interval, ("score", "t"))
-    del drawn["interval"]
     several = [coefficient] if isinstance(coefficient, str | Coefficient) else coefficient
     if not isinstance(several, list | tuple):
         check_list("coefficient", several, "names")

@@ -145,6 +145,7 @@ class Annotations(ReadOnlyArrays):
         rater: str = "rater",
         labels: str | list[str] | None = None,
         value: str | None = None,
+        kind: AnswerKind | None = None,
         label_sep: str = ",",
         blank: Blank | None = None,
         case: Case = "keep",
@@ -174,6 +175,10 @@ class Annotations(ReadOnlyArrays):
             Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
             categories. Numbers that are equal are one value, whatever their type or spelling; codes
             such as 007 and 7 are read as labels.
+        kind : {"labels", "number", "category", "value"}, optional
+            The type of the cells: label sets, numbers, or categories, whose text is kept (007 is
+            not 7); a "value" is a number if every cell is one, otherwise a category. Default:
+            "value" if `value` names the column, otherwise label sets.
         label_sep : str, optional
             The separator of the labels in a cell. Default: a comma; in an export that of its
             format.
@@ -249,6 +254,7 @@ class Annotations(ReadOnlyArrays):
             rater=rater,
             labels=labels,
             value=value,
+            kind=kind,
             label_sep=label_sep,
             blank=blank,
             case=case,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +23,7 @@ from setagree.errors import (
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
 from setagree.study.codes import MISSING, Answers, Codes, Column, Value, as_objects
 from setagree.study.frames import Frame, as_pandas, row_numbers
-from setagree.study.numbers import as_number
+from setagree.study.numbers import as_float
 from setagree.study.reading import Reading
 from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 
@@ -155,12 +154,8 @@ def _read(
 
 def _degree(cell: object) -> float | None:
     """Return the degree that a cell is or spells, or None if it is none."""
-    number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
-    try:
-        degree = math.nan if number is None else float(number)
-    except OverflowError:
-        return None
-    return degree if 0 <= degree <= LARGEST_DEGREE else None
+    degree = as_float(cell.item() if isinstance(cell, np.generic) else cell)
+    return degree if degree is not None and 0 <= degree <= LARGEST_DEGREE else None
 
 
 def _check_rows(

@@ -6,6 +6,7 @@ seed draws the same ones. Python's own hashes differ from run to run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.study.codes import Value
-from setagree.study.numbers import as_number, exact
+from setagree.study.numbers import as_number
 from setagree.wording.label_sets import Degrees
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
@@ -41,12 +42,13 @@ def _spelled(value: Any) -> str:
     if isinstance(value, frozenset | tuple):
         parts = [f"{len(text)}:{text}" for text in map(_spelled, value)]
         return f"({''.join(parts)}" if isinstance(value, tuple) else f"{{{''.join(sorted(parts))}"
-    number = as_number(value.item() if isinstance(value, np.generic) else value)
-    if number is not None:
+    plain = value.item() if isinstance(value, np.generic) else value
+    number = plain if isinstance(plain, int) else as_number(plain)
+    if isinstance(number, int):
         # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
-        if isinstance(number, int | float):
-            return f"#{number:x}" if isinstance(number, int) else f"#{number!r}"
-        return f"#{exact(number).numerator:x}/{exact(number).denominator:x}"
+        return f"#{number:x}"
+    if number is not None and not math.isnan(number):
+        return f"#{number!r}"
     return f"?{spelled_time(value) if hasattr(value, 'isoformat') else repr(value)}"
 
 

@@ -77,13 +77,14 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     needed = None if raters is None else [*([] if unit is None else [unit]), *raters]
     data = as_pandas(data, needed)
     check_columns(list(data.columns), needed or ())
-    ids = data.index.to_series() if unit is None else pick_column(data, unit)
+    ids: Any = data.index if unit is None else pick_column(data, unit)
     # A column may be called None, as is a unit that is not named.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
     _check_nameless("column of a rater", names)
-    if ids.dtype.kind not in "iu" or ids.hasnans:
-        ids = pd.Series(as_objects(data.index if unit is None else ids), dtype=object)
+    is_whole = ids.dtype.kind in "iu" and not ids.hasnans
+    ids = pd.Series(ids if is_whole else as_objects(ids), dtype=ids.dtype if is_whole else object)
+    if not is_whole:
         _check_nameless("row of a unit", ids)
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects, is_ordered
 from setagree.study.frames import Frame, as_pandas
 from setagree.study.names import tidied
-from setagree.study.numbers import as_float, as_number, exact
+from setagree.study.numbers import as_number, exact
 from setagree.study.reading import Reading
 from setagree.study.row_filter import CALENDAR_WORDS
 
@@ -170,17 +169,14 @@ def _numbers(cells: pd.Series[Any]) -> Times | None:
         ranks = np.unique(array, return_inverse=True)[1].astype(np.int64)
         floats, is_whole = array.astype(np.float64), array.dtype.kind != "f"
     else:
-        read = [None if isinstance(one, bool) else as_number(tidied(one)) for one in cells]
-        numbers = [one for one in read if one is not None]
-        if len(numbers) < len(read):
+        plain = [tidied(one) for one in cells]
+        if any(isinstance(one, bool) or as_number(one) is None for one in plain):
             return None
-        keys: list[Fraction | float] = [
-            one if isinstance(one, float) and math.isinf(one) else exact(one) for one in numbers
-        ]
+        keys = [exact(one) for one in plain]
         place = {key: k for k, key in enumerate(sorted({*keys}))}
         ranks = np.array([place[key] for key in keys], dtype=np.int64)
-        floats = np.array([x if isinstance(x, float) else as_float(x) for x in numbers])
-        array, is_whole = np.array(numbers, dtype=object), all(isinstance(x, int) for x in numbers)
+        floats = np.array([*map(float, keys)])
+        array, is_whole = floats, bool((floats == np.floor(floats)).all())
     # Differences of small whole numbers (int8) would run over.
     fits = is_whole and bool((np.abs(floats) < _WHOLE_AT_MOST).all())
     return Times(ranks, array.astype(np.int64) if fits else floats)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import encodings.aliases
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
@@ -206,11 +206,6 @@ class Reading:
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Return the reading options among `given`, which is ``locals()`` of a function."""
-        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def __post_init__(self) -> None:
         self._check_names()

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import compress, islice, zip_longest
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
@@ -454,9 +454,8 @@ def key_of(cell: object) -> Key | None:
         return str(plain).casefold()
     if isinstance(plain, str):
         plain = tidied(plain)
-    number = as_number(plain)
-    if number is not None:
-        return number if isinstance(number, float) and math.isinf(number) else exact(number)
+    if as_number(plain) is not None:
+        return exact(cast("Any", plain))
     if isinstance(plain, str):
         return (plain.casefold() if plain.casefold() in _TRUTH else _timed(plain)) or None
     if isinstance(plain, _AS_WRITTEN):
@@ -491,10 +490,11 @@ def _as_text(cell: Any) -> str:
 
 def _number_or_text(value: str, *, quoted: bool) -> Key:
     """Return the key of a value; a quoted numeral is a number only in the shortest decimal form."""
-    number = as_number(tidied(value)) if quoted else None
-    is_infinite = isinstance(number, float) and math.isinf(number)
-    if number is not None and (is_infinite or usual_spelling(number) != tidied(value)):
-        return tidied(value)
+    text = tidied(value)
+    if quoted and (number := as_number(text)) is not None:
+        is_usual = math.isfinite(number) and usual_spelling(number) == text
+        if not is_usual:
+            return text
     key = key_of(value)
     assert key is not None  # noqa: S101 - blank values are refused by the parser
     return key

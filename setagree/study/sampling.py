@@ -24,7 +24,7 @@ from setagree.errors import (
 )
 from setagree.study.codes import Codes, as_objects
 from setagree.study.names import tidied
-from setagree.study.numbers import as_number
+from setagree.study.numbers import as_float
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -238,11 +238,8 @@ def _as_float(cell: object) -> float:
     """Return the number that a cell is or spells, or NaN if it is none, or True or False."""
     if isinstance(cell, bool | np.bool_):
         return np.nan
-    number = as_number(cell.item() if isinstance(cell, np.generic) else cell)
-    try:
-        return np.nan if number is None else float(number)
-    except OverflowError:
-        return np.inf
+    number = as_float(cell.item() if isinstance(cell, np.generic) else cell)
+    return np.nan if number is None else number
 
 
 def check_sizes(study: Annotations, size: Sizes, strata: str | None, cluster: str | None) -> Sizes:

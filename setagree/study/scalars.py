@@ -33,7 +33,7 @@ from setagree.study.doubts import (
 )
 from setagree.study.labels import Blank, Case
 from setagree.study.names import check_text, tidied
-from setagree.study.numbers import MOST_DIGITS, Number, as_number, is_double
+from setagree.study.numbers import Number, as_number
 
 
 def code_scalars(
@@ -77,14 +77,12 @@ def code_scalars(
             f"{option('na_values')} what means no answer."
         )
     is_number = kind != "category" and not any(no_number)
-    _check_infinite(numbers, codes, cells, place, spelled=is_number)
-    if is_number:
-        _check_doubles(numbers, codes, cells, place)
+    _check_numbers(numbers, codes, cells, place, kind="number" if is_number else "category")
     if not is_number:
         if kind == "category":
             warn_markers(codes, cleaned, what="categories", times=times)
         else:
-            finite = [n is not None and not _is_infinite(n) for n in numbers]
+            finite = [n is not None and math.isfinite(n) for n in numbers]
             warn_mixed_scale(finite, cleaned, codes, place, times=times)
         warn_similar("Categories", {v for v in cleaned if isinstance(v, str | int | float)})
     merged, values = merge(numbers if is_number else [*map(_category, cleaned)])
@@ -135,46 +133,33 @@ def _clean_scalar(cell: object, case: Case) -> object:
 
 def _category(value: object) -> object:
     """Return a category; numbers of two types that are one number are one."""
-    return as_number(value) if isinstance(value, Decimal | Fraction) else value
+    if not isinstance(value, Decimal | Fraction):
+        return value
+    number = as_number(value)
+    return str(value) if number is None or math.isnan(number) else number
 
 
-def _check_infinite(
+def _check_numbers(
     numbers: Sequence[Number | None],
     codes: Codes,
     cells: Sequence[object],
     place: Callable[[int], str],
     *,
-    spelled: bool,
+    kind: Kind,
 ) -> None:
-    """Raise an error for infinite and overlong numbers; as text only where text means numbers."""
+    """Raise `DataError` for infinite numbers, and for answers that double precision rounds.
+
+    Text that spells such a number is refused only if the answers are numbers.
+    """
     for position, number in enumerate(numbers):
-        if isinstance(cells[position], str) and not spelled:
+        if number is None or math.isfinite(number):
             continue
-        if _is_infinite(number):
-            row = int(np.flatnonzero(codes == position)[0])
-            shown = shorten(cells[position])
-            long = f"has more than {MOST_DIGITS:,} digits before or after the point"
-            why = "is not a finite number" if "inf" in shown.lower() else long
-            raise DataError(f"{place(row)}: {shown} {why}.")
-
-
-def _check_doubles(
-    numbers: Sequence[Number | None],
-    codes: Codes,
-    cells: Sequence[object],
-    place: Callable[[int], str],
-) -> None:
-    """Raise `DataError` if a number has more digits than a double: two could become one."""
-    for position, number in enumerate(numbers):
-        if number is not None and not is_double(number):
-            row = int(np.flatnonzero(codes == position)[0])
-            raise DataError(
-                f"{place(row)}: {shorten(cells[position])} has more digits than double precision "
-                "holds, with which numbers are compared. If the answers are codes, read them as "
-                f"labels ({option('labels')} or {option('kind', 'labels')}); else round them."
-            )
-
-
-def _is_infinite(number: Number | None) -> bool:
-    """Return whether a number is infinite; Python makes no float of a large whole one to see it."""
-    return isinstance(number, float) and math.isinf(number)
+        if kind == "category" and (isinstance(cells[position], str) or math.isnan(number)):
+            continue
+        where = f"{place(int(np.flatnonzero(codes == position)[0]))}: {shorten(cells[position])}"
+        if math.isinf(number):
+            raise DataError(f"{where} is not a finite number.")
+        raise DataError(
+            f"{where} has more digits than double precision holds. If the answers are codes, use "
+            f"{option('kind', 'category')}; else round them."
+        )
