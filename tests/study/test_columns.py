@@ -209,9 +209,9 @@ class TestDoubt:
 
     def test_wide_table(self):
         """A table without a rater column gets the hint that it may be wide."""
-        assert "--wide" in refusal(["unit", "ann", "bob"])
-        assert "--wide" in refusal(["ann", "bob", "cy"])
-        assert "--wide" not in refusal(["unit", "rater", "joy", "fear"])
+        assert "wide=True" in refusal(["unit", "ann", "bob"])
+        assert "wide=True" in refusal(["ann", "bob", "cy"])
+        assert "wide=True" not in refusal(["unit", "rater", "joy", "fear"])
 
     def test_many_columns(self):
         sentence = refusal([f"x{k}" for k in range(1000)])

@@ -202,7 +202,7 @@ def test_all_doors(tmp_path):
     for source in sources:
         assert answers(sa.read(source, degree="degree")) == EXPECTED
         assert answers(open_study(source, Reading(degree="degree"))) == EXPECTED
-    with pytest.raises(OptionError, match=r"agreement\(\) has no degree=; read the table first"):
+    with pytest.raises(OptionError, match=r"agreement\(\) has no degree=; say reading=sa"):
         sa.agreement(TABLE, degree="degree")
 
 
