@@ -362,7 +362,7 @@ BUDGET = {
     "large": 4_800,
     "panels": 4_950,
     "plots": 2_650,
-    "reporting": 4_250,
+    "reporting": 4_350,
     "scoring": 2_800,
     "study": 9_200,
     "wording": 1_300,

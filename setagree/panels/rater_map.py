@@ -164,6 +164,9 @@ _KEPT_VALUES = 3_400
 _STEPS_A_VALUE, _STEPS_BY_OPERATOR = 4, 100
 """Steps per value for a rater's expected distance, with kept distances and without."""
 
+_FEW_VALUES = 200
+"""Number of values up to which the expected distances are dense products."""
+
 _LAST_VALUES = 64
 """Number of the most frequent values, whose distances are in one matrix."""
 
@@ -211,8 +214,9 @@ class SharedPairs:
 
         The shared units of each pair of raters do not change.
         """
-        order = np.lexsort((generator.random(len(self.units)), self.units))
-        return np.asarray(self.raters[order])
+        # A key below the next unit's, so that one sort of numbers permutes within all units.
+        keys = self.units + generator.random(len(self.units)) / 2
+        return np.asarray(self.raters[np.argsort(keys)])
 
     def sums(self, raters: Codes, *, distances: bool = True) -> Floats:
         """Return the summed distance, or the number, of the pairs of ratings of two raters."""
@@ -232,9 +236,13 @@ class SharedPairs:
         """
         from scipy import sparse
 
-        shape, paired = (self.n_raters, self.weights.n_values), self.ratings[self.units] > 1
-        who, values = raters[paired], self.values[paired]
+        shape, (paired, values) = (self.n_raters, self.weights.n_values), self._paired
+        who = raters[paired]
         each = 1 / np.bincount(who, minlength=self.n_raters)[who]
+        if shape[0] * shape[1] <= len(who) and shape[1] <= _FEW_VALUES:
+            cells = np.bincount(who * shape[1] + values, each, shape[0] * shape[1])
+            shares = cells.reshape(shape)
+            return np.asarray(np.maximum(shares @ self._all_distances @ shares.T, 0))
         rank, blocks = self._by_frequency
         parts: Any = sparse.coo_array((each, (who, rank[values])), shape=shape).tocsr()
         if not blocks or parts.nnz > _SPARSE * shape[0] * shape[1]:
@@ -246,6 +254,18 @@ class SharedPairs:
             far[:, first:] += parts[:, first:last] @ block
         half = parts @ np.ascontiguousarray(far.T)
         return np.asarray(np.maximum(half + half.T, 0))
+
+    @cached_property
+    def _paired(self) -> tuple[Codes, Codes]:
+        """Positions of the ratings of pairable units, and their values."""
+        paired = np.flatnonzero(self.ratings[self.units] > 1)
+        return paired, self.values[paired].astype(np.intp)
+
+    @cached_property
+    def _all_distances(self) -> Floats:
+        """Distances between all values, of shape (n_values, n_values)."""
+        every = np.arange(self.weights.n_values)
+        return np.asarray(self.weights.block(every, every))
 
     @cached_property
     def _by_frequency(self) -> tuple[Codes, list[tuple[int, int, Floats]]]:

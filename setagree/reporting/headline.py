@@ -105,6 +105,12 @@ def _is_judged(f: Findings) -> bool:
     return has_scale and f.verdict.verdict in _VERDICTS
 
 
+def is_unclear(f: Findings) -> bool:
+    """Return whether the coefficient may be below or above the limit for tentative conclusions."""
+    is_low = _is_judged(f) and f.verdict.verdict == "discard"
+    return is_low and f.main.interval(f.level)[1] >= _LIMITS["tentative"]
+
+
 def _plain(f: Findings) -> str:
     """Return the clause of the plain verdict.
 
@@ -113,7 +119,7 @@ def _plain(f: Findings) -> str:
     """
     high, word = f.main.interval(f.level)[1], f.verdict.verdict
     who = "the people" if f.models else "the raters"
-    if word == "discard" and high >= _LIMITS["tentative"]:
+    if is_unclear(f):
         return f"It is not clear whether {who} agree enough to rely on single answers"
     said = _VERDICTS[word].format(less="far less" if high < _FAR else "less")
     return f"{who.capitalize()} {said}"
@@ -123,7 +129,7 @@ def _judged(f: Findings) -> str:
     """Return the plain verdict with its limits, and its certainty by the headline's interval."""
     (low, high), word = f.main.interval(f.level), f.verdict.verdict
     by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
-    if word == "discard" and high >= _LIMITS["tentative"]:
+    if is_unclear(f):
         return f"{_plain(f)}, {by}"
     allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
     sure = "even allowing for sampling error" if allowed else "with 95% confidence"

@@ -19,7 +19,7 @@ import numpy as np
 from setagree.errors import FileError, MissingDependencyError, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
-from setagree.reporting.findings import claims_note, main_findings, sections
+from setagree.reporting.findings import Finding, claims_note, main_findings, sections
 from setagree.reporting.headline import (
     caution,
     distance_phrase,
@@ -27,9 +27,12 @@ from setagree.reporting.headline import (
     humans_only,
     interval_about,
     interval_name,
+    limits_sentence,
+    plain_verdict,
     verdict_sentence,
 )
 from setagree.reporting.methods import Methods, version
+from setagree.reporting.next_steps import next_steps
 from setagree.reporting.sections.base import Findings, Picture, Section, Table
 from setagree.scoring.coefficients import coefficient_name
 from setagree.wording.number_format import interval, is_nothing, number
@@ -54,6 +57,9 @@ _JOINT = re.compile(r"([_/.:\\-]|\w{24})(?=\w)")
 _SHORT = 16
 """Letters up to which a name never breaks."""
 
+_FIRST_FINDINGS = 3
+"""Findings that are not behind a click, in addition to that on models."""
+
 _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
 
@@ -75,7 +81,9 @@ def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
         title=title,
         counts=counts,
         headline=_headline(f),
-        findings=main_findings(f),
+        findings=_models_first(main_findings(f)),
+        shown=_FIRST_FINDINGS + bool(f.models),
+        steps=next_steps(f),
         claims=claims_note(f),
         sections=drawn,
         methods=[methods.paragraph, *(one.text for one in methods.references)],
@@ -86,6 +94,11 @@ def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
         script=script,
         script_hash=base64.b64encode(digest).decode(),
     )
+
+
+def _models_first(findings: list[Finding]) -> list[Finding]:
+    """Return the findings with that on models first."""
+    return sorted(findings, key=lambda finding: finding.section != "models")
 
 
 def breakable(text: str) -> Any:
@@ -119,7 +132,8 @@ def _headline(f: Findings) -> dict[str, Any]:
         "about": interval_about(f),
         "interval": interval(low, high) if np.isfinite(low) else "",
         "ruler": _ruler(main.estimate, low, high) if known else None,
-        "verdict": verdict_sentence(f) if known else f"Undefined, because {main.reason}.",
+        "verdict": plain_verdict(f) if known else f"Undefined, because {main.reason}.",
+        "limits": limits_sentence(f) if known else "",
         "caution": caution(f),
     }
 
@@ -246,7 +260,7 @@ def printed(page: str) -> bytes:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
         # Paper shows the parts that a reader of the page would open.
-        opened = page.replace("<details>", "<details open>")
+        opened = re.sub("<details(?= |>)", "<details open", page)
         source.write_bytes(opened.encode("utf-8", "backslashreplace"))
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]
         try:
@@ -278,6 +292,9 @@ def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[
         yield f"- **{finding.about}.** {said(finding.sentence)}"
     if note := claims_note(f):
         yield from ("", f"*{plain_text(note)}*")
+    if steps := next_steps(f):
+        lines = (f"{k}. {said(step)}" for k, step in enumerate(steps, 1))
+        yield from ("", "## What to do next", "", *lines)
     for section in sections(f):
         yield from _markdown_section(section)
     yield from ("", "## Methods paragraph", "")

@@ -4,6 +4,7 @@ Skipped with a reason where playwright or a browser is absent.
 """
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +51,7 @@ def visit(browser, addresses):
     """Return what opens a page, and checks at the end that it gave no error or dialog."""
     opened, said = [], []
 
-    def open_page(name, *, size=SIZES[0], scripts=True, scheme="light"):
+    def open_page(name, *, size=SIZES[0], scripts=True, scheme="light", opened_tables=True):
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             java_script_enabled=scripts,
@@ -64,6 +65,9 @@ def visit(browser, addresses):
         page.on("request", lambda request: request.url.startswith(("file:", "data:"))
                 or said.append(request.url))  # fmt: skip
         page.goto(addresses[name])
+        if opened_tables:  # as a reader does who clicks at each
+            for each in page.locator("details:not(details details)").all():
+                each.evaluate("one => { one.open = true }")
         return page
 
     yield open_page
@@ -93,6 +97,47 @@ def test_pictures_fit(visit, size):
         assert shown[0].bounding_box()["width"] <= size[0]
         letter = shown[0].locator("text").last.bounding_box()
         assert letter["height"] >= 9
+
+
+@pytest.mark.parametrize(("size", "height"), [((1366, 768), 6500), ((390, 844), 9500)])
+def test_tables_are_behind_a_click(visit, size, height):
+    page = visit("plain", size=size, opened_tables=False)
+    assert page.evaluate("document.documentElement.scrollHeight") <= height
+    assert not any(one.is_visible() for one in page.locator("table").all())
+    page.locator("#labels summary").click()
+    assert page.locator("#labels table").is_visible()
+    # A reader without statistics has the answer on the first screen of a laptop.
+    if size[0] > 1000:
+        assert page.locator("#next").bounding_box()["y"] < size[1]
+
+
+@pytest.mark.skipif("SETAGREE_DATA" not in os.environ, reason="SETAGREE_DATA names no folder")
+def test_the_page_of_a_real_study_is_short(browser, tmp_path):
+    study = sa.read(Path(os.environ["SETAGREE_DATA"], "hs_brexit.csv"), blank="empty")
+    report(study, tmp_path / "page.html", rng=1)
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") <= 6000
+    assert page.locator("#next").bounding_box()["y"] < 768
+    page.close()
+
+
+def test_the_first_screen(visit):
+    page = visit("plain", opened_tables=False)
+    verdict = page.locator(".verdict").inner_text()
+    assert verdict.startswith(("The people agree", "It is not clear whether the people agree"))
+    shown = [one.inner_text() for one in page.locator("#found dt").all() if one.is_visible()]
+    assert shown[0] == "Models"
+    assert len(shown) == 4
+    assert 1 <= page.locator("#next li").count() <= 3
+
+
+def test_what_is_closed_is_printed(visit):
+    page = visit("plain", opened_tables=False)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
 
 
 def test_digits_stand_above_bars(visit):
@@ -189,7 +234,6 @@ def test_dark_is_dark(visit):
 @pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")])
 def test_everybody_can_use_it(visit, size, scheme):
     page = visit("plain", size=size, scheme=scheme)
-    page.locator("details.cite summary").click()
     assert finds(page) == []
 
 

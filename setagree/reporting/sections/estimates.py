@@ -189,7 +189,7 @@ def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
     if test.exact:
         note = f"These are all arrangements of the answers {moved}{test.over}."
     note = " ".join(filter(None, [note, test.scheme_reason]))
-    return [Section(None, Picture(partial(null, test, p_value=p), 3.4), note)]
+    return [Section(None, Picture(partial(null, test, p_value=p), 2.8), note)]
 
 
 CHOICES = Topic(

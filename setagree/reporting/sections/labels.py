@@ -212,13 +212,9 @@ def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
 
 def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
     """Return a sentence on the confusions that are most clearly above chance, if any is."""
-    (p,) = f.corrected["confusions"]
-    if not holds(p):
+    clear = clear_confusions(f, frame)
+    if clear.empty:
         return ()
-    clear = _corrected(f, frame)
-    clear = clear[holds(clear["p_value"])]
-    excess = (clear["n_pairs"] - clear["expected_pairs"]).to_numpy(dtype=float)
-    clear = clear.iloc[np.lexsort((-excess, clear["p_value"]))]
     listed: list[Sentence] = []
     for row in clear.head(_MOST_NAMED).to_dict("records"):
         times = f"{row['lift']:.1f} times the expected number; {p_phrase(row['p_value'])}"
@@ -227,6 +223,17 @@ def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
     if (more := len(clear) - _MOST_NAMED) > 0:
         listed.append((f"{more:,} more",))
     return ("More often than by chance: ", *enumeration(listed), ".")
+
+
+def clear_confusions(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the confusions that are above chance with corrected p, the clearest first."""
+    if not holds(f.corrected["confusions"]).all():
+        return frame.head(0)
+    clear: pd.DataFrame = _corrected(f, frame)
+    clear = clear[holds(clear["p_value"])]
+    excess = (clear["n_pairs"] - clear["expected_pairs"]).to_numpy(dtype=float)
+    clearest: pd.DataFrame = clear.iloc[np.lexsort((-excess, clear["p_value"]))]
+    return clearest
 
 
 def _corrected(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:

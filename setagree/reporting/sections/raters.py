@@ -93,10 +93,9 @@ def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
     if len(raters) < 3 or not _has_changes(f, raters):
         return ()
-    raters, word, more = f.tested("raters"), f.main.definition.short, ""
-    costly = raters[(raters["difference"] > 0) & holds(raters["p_holm"])]
+    word, more, costly = f.main.definition.short, "", costly_raters(f)
     if costly.empty:
-        return _no_gain(raters, word)
+        return _no_gain(f.tested("raters"), word)
     top = costly.iloc[0]
     # If the other raters agree fully, the estimate without this one has no spread.
     ends = interval(top["difference_low"], top["difference_high"])
@@ -109,6 +108,13 @@ def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     change = f", {word} would be {number(top['estimate_without'])} ({gain})."
     facts = (*_with_others(f, top["rater"]), *_habit(top))
     return ("Without ", Name.of(top["rater"]), change, *facts, more)
+
+
+def costly_raters(f: Findings) -> pd.DataFrame:
+    """Return the raters without whom the coefficient is higher, with corrected p."""
+    raters = f.tested("raters")
+    costly: pd.DataFrame = raters[(raters["difference"] > 0) & holds(raters["p_holm"])]
+    return costly
 
 
 def _has_changes(f: Findings, raters: pd.DataFrame) -> bool:
@@ -319,7 +325,7 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
             "without any clusters."
         )
     (p,) = f.corrected["map"]
-    picture = Picture(partial(pictures.rater_map, placed, p_value=p), 5.6)
+    picture = Picture(partial(pictures.rater_map, placed, p_value=p), 4.5)
     return [Section(table, picture, note, _map_lead(f, placed))]
 
 

@@ -75,7 +75,7 @@ def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
     if not len(frame):
         return []
     if f.main.reason is None:
-        picture = Picture(partial(diagnosis.units, units, limit=MOST_DRAWN), 3.6)
+        picture = Picture(partial(diagnosis.units, units, limit=MOST_DRAWN), 3.0)
     frame = with_sentences(frame, answers(f.study, list(frame["unit"].iloc[:MOST_ROWS])))
     columns = [
         Column("unit", "name", "Unit"),

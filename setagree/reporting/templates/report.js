@@ -55,3 +55,10 @@ copy.addEventListener("click", async () => {
   }
 });
 text.after(copy);
+// Paper shows what a reader of the page would open.
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("details:not([open])")];
+  for (const each of closed) each.open = true;
+});
+addEventListener("afterprint", () => { for (const each of closed) each.open = false; });

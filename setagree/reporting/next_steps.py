@@ -1,0 +1,69 @@
+"""What to do next: at most three steps that follow from the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from setagree.errors import counted
+from setagree.plots import diagnosis
+from setagree.reporting.headline import is_unclear
+from setagree.reporting.sections.base import Findings
+from setagree.reporting.sections.labels import clear_confusions
+from setagree.reporting.sections.raters import costly_raters
+from setagree.wording.sentences import Name, Sentence
+
+_MOST = 3
+
+
+def next_steps(f: Findings) -> list[Sentence]:
+    """Return at most three sentences in the imperative, the most important first."""
+    return [*_steps(f)][:_MOST]
+
+
+def _steps(f: Findings) -> Iterator[Sentence]:
+    if f.main.reason is None and f.verdict.verdict == "reliable":
+        yield ("Use the agreed answer of each unit: setagree consensus, or sa.consensus.",)
+    if is_unclear(f):
+        yield ("Rate more units: setagree plan, or sa.plan, gives the number that is needed.",)
+    yield from _confusion(f)
+    yield from _rater(f)
+    yield from _units(f)
+    lone = f.main.n_units - f.main.n_pairable_units
+    if lone:
+        has = "has" if lone == 1 else "have"
+        yield (f"Have a second rater rate the {counted(lone, 'unit')} that {has} a single rating.",)
+
+
+def _confusion(f: Findings) -> Iterator[Sentence]:
+    """Yield a step on the confusion that is most clearly above chance, if any is."""
+    frame = f.result("confusions")
+    clear = None if frame is None else clear_confusions(f, frame)
+    if clear is None or clear.empty:
+        return
+    top = clear.iloc[0]
+    label: Sentence = ("when ", Name.of(top["label"]), " applies")
+    if top["kind"] != "left out":
+        label = ("how ", Name.of(top["label"]), " differs from ", Name.of(top["other"]))
+    yield ("Discuss with the raters ", *label, ", and write it into the guidelines.")
+
+
+def _rater(f: Findings) -> Iterator[Sentence]:
+    """Yield a step on the rater without whom agreement is highest, if that is a claim."""
+    raters = f.result("raters")
+    if raters is None or len(raters) < 3 or not raters["difference"].notna().any():
+        return
+    costly = costly_raters(f)
+    if len(costly):
+        who = Name.of(costly["rater"].iloc[0])
+        rest = " with those of the others: one who differs need not be wrong."
+        yield ("Compare the answers of ", who, rest)
+
+
+def _units(f: Findings) -> Iterator[Sentence]:
+    """Yield a step on the units that hold half of the disagreement."""
+    units = f.result("units")
+    if units is None or not units["disagreement"].iloc[0] > 0:
+        return
+    costly = diagnosis.costliest_first(units)
+    n = diagnosis.half_of(costly)[0]
+    yield (f"Let an expert decide the {counted(n, 'unit')} with most of the disagreement.",)
