@@ -1,7 +1,7 @@
 """Check that the fast tests of a room notice changes of its code.
 
-``python -m tests.mutants ROOM [--number 30] [--seed 0]`` changes one operator, comparison, or
-constant of a room at a time, in a copy of the repository, and runs the fast tests of the same room
+``python -m tests.mutants ROOM [--number 30] [--seed 0]`` changes one operator, or an integer
+beside one, at a time, in a copy of the repository, and runs the fast tests of the same room
 until one fails. It prints a line for each change, and exits with 1 if the tests notice fewer than
 nine in ten.
 """
@@ -23,6 +23,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).parents[1]
 TESTS = {"cli": "command"}  # rooms whose tests have another name
@@ -59,33 +60,38 @@ class Mutant:
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
-    """Yield every change of a file: swapped operators, and integers that grow by one."""
+    """Yield every change of a file: operators swapped, and integers beside them grown by one."""
     source = (ROOT / path).read_text(encoding="utf-8")
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    gaps = _operator_gaps(ast.parse(source), source)
+    gaps, operands = _operations(ast.parse(source), source, starts)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         start = starts[token.start[0] - 1] + token.start[1]
         end = start + len(token.string)
         if token.string in SWAPS and any(a <= start and end <= b for a, b in gaps):
             yield Mutant(path, start, end, token.start[0], token.string, SWAPS[token.string])
-        elif token.type == tokenize.NUMBER and token.string.isdigit():
+        elif token.type == tokenize.NUMBER and token.string.isdigit() and (start, end) in operands:
             new = str(int(token.string) + 1)
             yield Mutant(path, start, end, token.start[0], token.string, new)
 
 
-def _operator_gaps(tree: ast.Module, source: str) -> list[tuple[int, int]]:
-    """Return the gaps between operands, in characters, in which operators stand."""
+Places: TypeAlias = set[tuple[int, int]]
+
+
+def _operations(tree: ast.Module, source: str, starts: list[int]) -> tuple[Places, Places]:
+    """Return the places of operators, with the space around them, and of their operands."""
     lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
 
-    def place(row: int, offset: int) -> int:
-        return starts[row - 1] + len(lines[row - 1].encode()[:offset].decode())
+    def place(node: ast.expr) -> tuple[int, int]:
+        ends = [(node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)]
+        first, last = (
+            starts[row - 1] + len(lines[row - 1].encode()[:offset].decode()) for row, offset in ends
+        )
+        return first, last
 
-    gaps = []
+    gaps: Places = set()
+    places: Places = set()
     for node in ast.walk(tree):
         match node:
             case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.BitOr):
@@ -96,10 +102,10 @@ def _operator_gaps(tree: ast.Module, source: str) -> list[tuple[int, int]]:
                 pass
             case _:
                 continue
-        for a, b in itertools.pairwise(operands):
-            end = place(a.end_lineno or a.lineno, a.end_col_offset or a.col_offset)
-            gaps.append((end, place(b.lineno, b.col_offset)))
-    return gaps
+        found = [*map(place, operands)]
+        places.update(found)
+        gaps.update((a[1], b[0]) for a, b in itertools.pairwise(found))
+    return gaps, places
 
 
 def files_of(room: str, module: Path, root: Path) -> list[Path]:
