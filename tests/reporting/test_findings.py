@@ -699,7 +699,10 @@ class TestStandouts:
             "The disagreement is spread over 5 of 10 labels, 20% each."
         )
         assert said(0.4, *[0.15] * 4, *[0.0] * 5) == (
-            "The disagreement is spread over 5 of 10 labels, 15% to 40% each."
+            "40% of the disagreement is about “0”; no other of 10 labels has more than 15%."
+        )
+        assert said(0.25, 0.22, 0.16, 0.15, 0.12, 0.1) == (
+            "63% of the disagreement is about 3 of 6 labels: “0” (25%), “1” (22%) and “2” (16%)."
         )
         assert said(*[0.25] * 4) == ("The disagreement is spread over all 4 labels, 25% each.")
         assert said(*[0.2] * 5, 0.0) == ("The disagreement is spread over 5 of 6 labels, 20% each.")

@@ -43,6 +43,9 @@ _MOST_NAMED = 3
 _EVEN = 1.3
 """Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
 
+_LIKE = 2
+"""Ratio of the largest to the smallest share up to which disagreement is spread evenly."""
+
 _RARE = 0.1
 """Share of the mean number of ratings of a label below which a label is rare."""
 
@@ -88,17 +91,24 @@ def _worst(labels: pd.DataFrame) -> Sentence:
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return a sentence on the labels that hold half of the disagreement, or on all if many do."""
+    """Return a sentence on the labels that hold half of the disagreement, or on all alike."""
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
     n = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1
     # A label that is printed with the same share as the last one counts, too.
     n = sum(one in {share(x) for x in shares[:n]} for one in map(share, shares))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
-    if n > _MOST_NAMED or evenly_spread(labels, n):
-        held = shares[_common(labels) & (shares > 0)]
+    held, many = shares[_common(labels) & (shares > 0)], n > _MOST_NAMED
+    is_even = len(held) > 0 and held.max() <= _LIKE * held.min()
+    if is_even and (many or evenly_spread(labels, n)):
         ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
         part = "all" if len(held) == len(labels) else f"{len(held):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
+    if many:
+        most, rest = (
+            share(shares[0]),
+            f"; no other of {all_of_them} has more than {share(shares[1])}.",
+        )
+        return (f"{most} of the disagreement is about ", Name.of(labels["label"].iloc[0]), rest)
     part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}: "
     named = zip(labels["label"], shares[:n], strict=False)
     one: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in named]
