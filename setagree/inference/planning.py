@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.score_interval import moments
-from setagree.errors import DataError, OptionError, counted, option
+from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
 from setagree.inference.comparison import Comparison
 from setagree.inference.plan_goals import (
     ONE_BY_ONE,
@@ -35,7 +35,7 @@ from setagree.inference.plan_goals import (
 from setagree.inference.prevalence import PrevalencePlan, PrevalenceTable
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
-from setagree.scoring.intervals import t_interval
+from setagree.scoring.intervals import FEWEST_RARER, rarer_answers, t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.unit_columns import OfUnits
@@ -450,6 +450,9 @@ def plan(
     -----
     SparseRatersWarning
         `n_raters` is given, and some raters of the pilot are left out.
+    SetagreeWarning
+        All answers of the pilot except the commonest weigh less than four units, so that its
+        variance is no basis for a plan.
     UndefinedAgreementWarning
         Some choices of fewer raters have no standard error, or one of 0; the message counts them.
 
@@ -568,6 +571,12 @@ def _planned(
     if not variance > 0:
         why = f" {agreement.standard_error_reason}." if agreement.standard_error == 0 else ""
         raise DataError(f"the pilot has no standard error above 0, so no plan follows.{why}")
+    if (n_rarer := agreement.inference.n_rarer) < FEWEST_RARER:
+        warn(
+            "the pilot is too small in its rarer answers for a plan to rely on its variance: "
+            f"{rarer_answers(n_rarer)}, fewer than {FEWEST_RARER}.",
+            SetagreeWarning,
+        )
     model: Any = plain.definition.model
     precision = Precision(
         goals,

@@ -369,6 +369,7 @@ class TestCosts:
             [4, 5, 150],
         ]
 
+    @pytest.mark.filterwarnings("ignore:the pilot is too small in its rarer answers")
     def test_a_tally(self):
         """Who gave what must be known where raters are compared, as for `raters`."""
         tally = sa.krippendorff_alpha(sa.Tally.from_annotations(PILOT.study))

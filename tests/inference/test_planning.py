@@ -18,6 +18,7 @@ import setagree as sa
 from setagree.errors import (
     DataError,
     OptionError,
+    SetagreeWarning,
     SparseRatersWarning,
     UndefinedAgreementWarning,
 )
@@ -90,11 +91,18 @@ class TestUnits:
     def test_a_tally_for_a_pilot(self):
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
         alpha = sa.krippendorff_alpha(tally)
-        row = planned(alpha, half_width=0.2).frame.iloc[0]
+        with pytest.warns(
+            SetagreeWarning, match="its variance: .* 2.0 units, fewer than 4"
+        ):
+            row = planned(alpha, half_width=0.2).frame.iloc[0]
         assert half_width(alpha, int(row["n_units"])) <= 0.2
         assert row["n_raters"] is None
-        with pytest.raises(
-            DataError, match="a plan for other numbers of raters requires the rater and the unit"
+        with (
+            pytest.raises(
+                DataError,
+                match="a plan for other numbers of raters requires the rater and the unit",
+            ),
+            pytest.warns(SetagreeWarning),
         ):
             planned(alpha, n_raters=[2])
 
@@ -269,6 +277,7 @@ class TestRaters:
         one = sa.krippendorff_alpha(study.take(two[0]), distance="nominal")
         assert seen.variance == pytest.approx(one.standard_error**2 * 4)
 
+    @pytest.mark.filterwarnings("ignore:the pilot is too small in its rarer answers")
     def test_perfect_choices_are_counted(self):
         pilot = score(text("a a b / b b b / a a a / b b a / c c c"), "krippendorff_alpha")
         study = pilot.study
@@ -286,6 +295,7 @@ class TestRaters:
         mean = max(5 * np.mean(np.square(each)), 5 * pilot.standard_error**2)
         assert frame["standard_error"].item() == pytest.approx(math.sqrt(mean / 50))
 
+    @pytest.mark.filterwarnings("ignore:the pilot is too small in its rarer answers")
     def test_perfect_but_for_a_sparse_rater(self):
         pilot = score(text("a a b / b b . / a a . / b b ."), "krippendorff_alpha")
         with (
@@ -393,6 +403,7 @@ class TestIncomplete:
         expected = np.where(sizes >= 3, 3, 0)
         assert np.bincount(study.unit_codes, kept).tolist() == expected.tolist()
 
+    @pytest.mark.filterwarnings("ignore:the pilot is too small in its rarer answers")
     def test_two_ratings_a_unit(self):
         pilot = score(text("a b . / . a b / a . c"), "krippendorff_alpha")
         frame = planned(pilot, n_units=[50], n_raters=[2]).frame
