@@ -22,6 +22,7 @@ from tests.benchmarks.door import growth, large_frame
 from tests.benchmarks.files import reduced_files
 from tests.benchmarks.imports import import_time
 from tests.benchmarks.multivalued import many_labels
+from tests.benchmarks.p_values import p_values
 from tests.benchmarks.peers import against_peers
 from tests.benchmarks.race import race
 from tests.benchmarks.resampling import resampling
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "chance": chance_term,
     "callback": custom_callback,
     "mv_alpha": many_labels,
+    "p": p_values,
     "resampling": resampling,
     "batches": batches,
     "import": import_time,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from plain_score import plain, plain_of_model
+from scipy import special
 from small_studies import annotations, random_rows, score_ends, sets_of, text
 
 import setagree as sa
@@ -123,6 +124,16 @@ def test_interval_and_p(rows, distance, estimate, ends, p):
     is_rare = alpha.inference.n_rarer < 4
     assert math.isnan(alpha.p_value) == is_rare == math.isnan(alpha.interval()[0])
     assert is_rare or alpha.p_value == found.p_value()
+
+
+@pytest.mark.parametrize("rows", [T1, letters(SK), letters(NEG), letters(DOMINATED)])
+def test_p_takes_few_steps(rows, monkeypatch):
+    """Newton's method needs at most eight values of the distribution of t."""
+    alpha = sa.krippendorff_alpha(study_of(rows), distance="nominal")
+    calls, stdtr = [], special.stdtr
+    monkeypatch.setattr(special, "stdtr", lambda *of: calls.append(of) or stdtr(*of))
+    assert alpha.inference.score.p_value() > 0
+    assert 0 < len(calls) <= 8
 
 
 @pytest.mark.parametrize(
