@@ -105,7 +105,8 @@ class Studies:
     def roots(self, level: float, width: Floats, *, looks: bool = False) -> Ends:
         """Return the roots with k = width q(z) / z²; the width of the score interval is z² / n.
 
-        With `looks`, a low end above 0 is 0 if the variance of chance does not exclude 0.
+        With `looks`, a low end above 0 is 0 if the variance of chance does not exclude 0, and if
+        the coefficient is below 1/3, that of units known or guessed by all is mixed in.
         """
         n, E, rb = self.n, self.E, self.N / self.n
         De = E * self.N / (self.N - 1)
@@ -137,5 +138,12 @@ class Studies:
             chance = n * pairs_of * M / (self.N * E) ** 2
             low = np.where(
                 (1 - th) ** 2 <= k * np.maximum(sig + B, chance), np.minimum(low, 0), low
+            )
+            w = np.clip(1 - 3 * (1 - th), 0, 1)
+            A, slope = 1 - k * ((1 - w) * B - w), (1 - w) * sig + w * (chance + 1)
+            root = np.sqrt(np.maximum(0, (2 * th + k * slope) ** 2 - 4 * A * th**2))
+            mixed = np.where(A > 1e-9, (2 * th + k * slope + root) / (2 * A), np.inf)
+            low = np.where(
+                w > 0, np.minimum(low, np.maximum(1 - mixed, np.minimum(1 - th, -1))), low
             )
         return np.where(known, low, np.nan), np.where(known, 1 - lower, np.nan)

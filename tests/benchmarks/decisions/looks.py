@@ -16,7 +16,7 @@ from tests.benchmarks.coverage.intervals import CHECKED, LEVEL, Hard, Plain
 from tests.benchmarks.coverage.worlds import Floats, as_study
 from tests.benchmarks.decisions.cells import LEAST, Decisions, Generator, Seen, held, in_batches
 
-ALPHAS = (0.0, 0.4, 0.7, 0.9)
+ALPHAS = (0.0, 0.1, 0.2, 0.4, 0.7, 0.9)
 BATCHES = ((20, 20), (50, 5), (50, 20))
 """Units of a batch, and batches."""
 ANY_TIME, PLANNED, EACH = "at any time", "planned looks", "t at each look"
@@ -246,10 +246,10 @@ def look_cells() -> Iterator[Looks | LastBatch]:
     for answers, alpha, batches in product(both, ALPHAS, BATCHES):
         n_studies = 1_000 if batches == BATCHES[-1] else 2_000
         yield Looks(*answers, "alike", alpha, *batches, n_studies=n_studies)
-    for answers, alpha in product(both, ALPHAS[1:]):
+    for answers, alpha in product(both, ALPHAS[3:]):
         yield Looks(*answers, "hard", alpha, *BATCHES[0])
     for answers, alpha in product(both, STOP_ALPHAS):
         yield Stops(*answers, "alike", alpha, 40, 20)
-    for answers, alpha, drop, batches in product(both, ALPHAS[1:], DROPS, LAST):
+    for answers, alpha, drop, batches in product(both, ALPHAS[3:], DROPS, LAST):
         if drop < alpha:
             yield LastBatch(*answers, alpha, drop, *batches, n_studies=2_000)
