@@ -16,6 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from setagree.errors import DataError, missing_package, option
+from setagree.study.names import tidied
 from setagree.study.numbers import number_of_json
 
 if TYPE_CHECKING:
@@ -44,11 +45,17 @@ class Engine(Protocol):
         The library whose eager tables results arrive in.
     options : dict
         How results are computed.
+    is_remote : bool
+        Whether tables may lie on another machine, so that none is read into memory unasked.
+    tidies : bool
+        Whether `composed` also removes the space around text.
     """
 
     name: str
     home: Home
     options: dict[str, Any]
+    is_remote: bool
+    tidies: bool
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small eager table as a lazy one that joins with `native`."""
@@ -84,6 +91,7 @@ class DuckDB:
     name = "DuckDB"
     home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    is_remote = tidies = False
 
     def __init__(self, connection: Any = None, folder: str | None = None) -> None:
         self.connection = connection
@@ -182,6 +190,7 @@ class Polars:
     name = "Polars"
     home: Home = "polars"
     options: dict[str, Any] = {"engine": "streaming"}  # noqa: RUF012 - never written to
+    is_remote = tidies = False
 
     def run(self, work: Callable[[], Result]) -> Result:
         """Compute a query."""
@@ -236,6 +245,7 @@ class Spark:
     name = "Spark"
     home: Home = "pyarrow"
     options: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    is_remote, tidies = True, False
 
     def run(self, work: Callable[[], Result]) -> Result:
         """Compute a query."""
@@ -299,6 +309,89 @@ class Spark:
         return json.loads(text)
 
 
+class Ibis:
+    """Tables of Ibis, which compiles one expression for many databases."""
+
+    name = "Ibis"
+    home: Home = "pyarrow"
+    options: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    is_remote = tidies = True
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Compute a query."""
+        return work()
+
+    def upload(self, native: Any, small: Any) -> Any:
+        """Return a small Arrow table as part of the query; the join column keeps its type."""
+        import ibis
+
+        on, *others = small.column_names
+        types = {on: native.schema().get(on, "int64"), **dict.fromkeys(others, "int64")}
+        return ibis.memtable(small, schema=ibis.schema(types))
+
+    def composed(self, native: Any, column: str) -> Any:
+        """Return the table with tidied text; the distinct texts that change are tidied here."""
+        import ibis
+        import pyarrow as pa
+
+        odd = native.filter(native[f"odd_{column}"]).select(column).distinct()
+        try:
+            texts = odd.to_pyarrow()[column].to_pylist()
+        except Exception as error:  # whatever goes wrong in a database
+            raise stopped(self.name, error) from error
+        changed = {text: new for text in texts if (new := tidied(text)) != text}
+        if not changed:
+            return native
+        new = f"new_{column}"
+        known = ibis.memtable(pa.table({column: [*changed], new: [*changed.values()]}))
+        joined = native.left_join(known, column)
+        others = [name for name in native.columns if name != column]
+        kept = joined.select(*others, **{column: ibis.coalesce(joined[new], native[column])})
+        # Without a condition above it, Ibis 12 merges this join with later ones and loses columns.
+        return kept.filter(kept[others[0]].notnull() | kept[others[0]].isnull())
+
+    def odd(self, native: Any, column: str) -> Any:
+        """Return the table with the result of a regular expression."""
+        return native.mutate(**{f"odd_{column}": native[column].re_search(_MAY_NEED_TIDYING)})
+
+    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
+        """Give the table in one piece."""
+        return nullcontext([native])
+
+    def kept(self, natives: Sequence[Any]) -> Any:
+        """Return the only table."""
+        return natives[0]
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the table with bits counted, one after the other."""
+        bits = [(native[column] >> k) & 1 for k in range(_MARK_BITS)]
+        return native.mutate(**{column: sum(bits[1:], bits[0])})
+
+    def as_json(self, native: Any, column: str) -> Any:
+        """Return the table with lists of text as their length and their labels, separated."""
+        import ibis
+
+        cell = native[column]
+        if not cell.type().value_type.is_string():
+            raise DataError(
+                "lists in a table of Ibis hold text alone; read the table into memory: "
+                "setagree.read(table)."
+            )
+        text = cell.length().cast("string") + ":" + cell.join(_UNIT_SEPARATOR).fill_null("")
+        return native.mutate(**{column: cell.isnull().ifelse(ibis.null("string"), text)})
+
+    def from_json(self, text: str) -> object:
+        """Return the list of labels."""
+        n, _, rest = text.partition(":")
+        labels = rest.split(_UNIT_SEPARATOR) if int(n) else []
+        if len(labels) != int(n):
+            raise DataError("a label inside a list is missing, or holds the character U+001F.")
+        return labels
+
+
+_MARK_BITS, _UNIT_SEPARATOR = 63, "\x1f"
+
+
 def wrapped(native: Any) -> nw.LazyFrame[Any]:
     """Return a lazy frame of an engine in the words of narwhals.
 
@@ -327,9 +420,9 @@ def find_engine(frame: object) -> Engine | None:
         return DuckDB()
     if kind.is_polars():
         return Polars()
-    if kind.is_pyspark():
-        return Spark()
-    return None
+    if kind.is_ibis():
+        return Ibis()
+    return Spark() if kind.is_pyspark() else None
 
 
 def fetch(frame: nw.LazyFrame[Any], engine: Engine) -> nw.DataFrame[Any]:

@@ -379,6 +379,7 @@ def read(
         tool=tool,
         question=question,
         blank=blank,
+        empty=empty,
         roster=roster,
         predictions=predictions,
         label_sep=label_sep,

@@ -101,8 +101,8 @@ def tally(
     ----------
     data : path, or frame
         Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
-        relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, which stay in their
-        engine. A table in memory is taken, too.
+        relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, a table of Ibis,
+        which stay in their engine. A table in memory is taken, too.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
         (``unit``, ``rater`` and their synonyms).
@@ -203,6 +203,7 @@ def tally(
         kind=kind,
         label_sep=label_sep,
         blank=blank,
+        empty=empty,
         case=case,
         codebook=codebook,
         na_values=na_values,
@@ -279,13 +280,13 @@ def _warn_marks(frame: Any, engine: Engine, reading: Reading) -> None:
 def is_lazy(data: Any, reading: Reading) -> bool:
     """Return whether a table is reduced without being asked for, as lazy ones are.
 
-    With options that no engine supports, only those of a cluster are, which are never read into
-    memory unasked; the options are then refused.
+    With options that no engine supports, only those on other machines are, which are never read
+    into memory unasked; the options are then refused.
     """
     if dask.is_dask(data):
         return True
     engine = find_engine(data)
-    return engine is not None and (engine.name == "Spark" or not reading.in_memory_only)
+    return engine is not None and (engine.is_remote or not reading.in_memory_only)
 
 
 def opened(data: Any, *, also: str) -> Any:

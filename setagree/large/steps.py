@@ -98,6 +98,8 @@ def pick_rows(
         if dtypes[role] == nw.String:
             picked = picked.with_columns(nw.col(role).alias(f"written_{role}"))
             picked = _by(engine.composed, _by(engine.odd, picked, role), role)
+            if engine.tidies:
+                continue
             stripped = nw.when(nw.col(f"odd_{role}")).then(nw.col(role).str.strip_chars(SPACE))
             picked = picked.with_columns(stripped.otherwise(nw.col(role)).alias(role))
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
@@ -184,7 +186,9 @@ def _untidy(
         return n_bad, []
     bad = {role: nw.col(role).is_null() for role in doubted}
     bad |= {role: bad[role] | (nw.col(role) == "") for role in texts}
-    sums = [test.cast(nw.Int64).sum().alias(f"no_{role}") for role, test in bad.items()]
+    # Some databases cast no booleans to numbers.
+    ones = {role: nw.when(test).then(nw.lit(1)).otherwise(nw.lit(0)) for role, test in bad.items()}
+    sums = [one.sum().alias(f"no_{role}") for role, one in ones.items()]
     changed = {role: (nw.col(role) != nw.col(f"written_{role}")).any() for role in texts}
     sums += [change.alias(f"changed_{role}") for role, change in changed.items()]
     found = fetch(rows.frame.select(*sums), rows.engine)

@@ -176,13 +176,13 @@ def agreement(
     -----
     A `Reading` passed as ``reading=`` has the other options of reading.
 
-    Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark), files
-    that would need more than 4 GiB of memory together (about 1 GiB of CSV, TSV, JSON lines or
-    Parquet; text counts after decompression), and smaller ones if `memory_limit` or another option
-    of `tally` is given, are not read into memory: their engine, for files DuckDB, finds the
-    patterns of the units, and the table is computed from these. The table does not change. If a
-    coefficient needs the rater of each answer (`conger_kappa`, `cohen_kappa`), patterns keep their
-    raters and are more numerous (see `setagree.large`). Repeats other than
+    Lazy tables (a relation of DuckDB, a lazy frame of Polars, a frame of Dask or Spark, a table of
+    Ibis), files that would need more than 4 GiB of memory together (about 1 GiB of CSV, TSV, JSON
+    lines or Parquet; text counts after decompression), and smaller ones if `memory_limit` or
+    another option of `tally` is given, are not read into memory: their engine, for files DuckDB,
+    finds the patterns of the units, and the table is computed from these. The table does not
+    change. If a coefficient needs the rater of each answer (`conger_kappa`, `cohen_kappa`),
+    patterns keep their raters and are more numerous (see `setagree.large`). Repeats other than
     ``duplicates="error"`` need the study in memory: ``Annotations.from_long``.
 
     Examples
@@ -216,6 +216,7 @@ def agreement(
         raters_in_rows=raters_in_rows,
         label_sep=label_sep,
         blank=blank,
+        empty=empty,
         case=case,
         codebook=codebook,
         na_values=na_values,

@@ -50,7 +50,17 @@ def columns(table):
     return {name: table[name].tolist() for name in table}
 
 
-ENGINES = {"duckdb": relation, "polars": pl.LazyFrame}
+def ibis_table(data):
+    """Return a table of Ibis on DuckDB."""
+    ibis = pytest.importorskip("ibis", reason="the extra 'ibis' is not installed")
+    connection = duckdb.connect()
+    connection.register("setagree_view", pa.table(data))
+    connection.execute("CREATE TABLE ratings AS SELECT * FROM setagree_view")
+    CONNECTIONS.append(ibis.duckdb.from_connection(connection))
+    return CONNECTIONS[-1].table("ratings")
+
+
+ENGINES = {"duckdb": relation, "polars": pl.LazyFrame, "ibis": ibis_table}
 every_engine = pytest.mark.parametrize("lazy", ENGINES.values(), ids=list(ENGINES))
 
 
@@ -194,7 +204,7 @@ class TestSameAsInMemory:
         table = study.to_long()
         table["labels"] = [sa.format_labels(value) for value in table["labels"]]
         expected = patterns(sa.Tally.from_annotations(study))
-        for lazy in ENGINES.values():
+        for lazy in (relation, pl.LazyFrame):
             assert patterns(sa.tally(lazy(columns(table)), blank="empty")) == expected
 
     def test_memory(self):
@@ -207,10 +217,45 @@ class TestSameAsInMemory:
     @pytest.mark.slow
     def test_engines_agree_on_order(self):
         data = columns(generated())
-        one, two = (sa.tally(lazy(data), blank="empty") for lazy in ENGINES.values())
+        one, two = (sa.tally(lazy(data), blank="empty") for lazy in (relation, pl.LazyFrame))
         assert one.values == two.values
         for name in ("indptr", "indices", "counts", "multiplicity"):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+class TestIbis:
+    """A table of Ibis is never read into memory unasked, and what Ibis lacks is refused."""
+
+    def test_raters_and_conditions(self):
+        table = generated()
+        how = {"blank": "empty", "where": "rater != r1 and unit != u3"}
+        for name in ("conger_kappa", "krippendorff_alpha"):
+            (found,) = quiet(sa.agreement, ibis_table(columns(table)), coefficient=name, **how)
+            (expected,) = quiet(sa.agreement, table, coefficient=name, **how)
+            assert found.estimate == pytest.approx(expected.estimate, abs=1e-12)
+            assert found.study is None
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [("wide", True), ("duplicates", "first"), ("cluster", "unit"), ("degree", "d")],
+    )
+    def test_options(self, option, value):
+        words = f"^{option}=.* is for tables that are read into memory; drop it, or call setagree.r"
+        with pytest.raises(OptionError, match=words):
+            sa.krippendorff_alpha(ibis_table(HOSTILE), reading=sa.Reading(**{option: value}))
+
+    def test_read_on_request(self):
+        study = sa.read(ibis_table(columns(generated())), blank="empty")
+        expected = sa.Annotations.from_long(generated(), blank="empty")
+        assert study.n_ratings == expected.n_ratings
+
+    def test_lists(self):
+        rows = {"unit": [1, 1], "rater": ["a", "b"]}
+        with pytest.raises(DataError, match=r"lists in a table of Ibis hold text alone; read"):
+            sa.tally(ibis_table({**rows, "labels": [[1], [2]]}))
+        for odd in (["x\x1fy"], ["x", None]):
+            with pytest.raises(DataError, match=r"is missing, or holds the character U\+001F"):
+                sa.tally(ibis_table({**rows, "labels": [odd, ["x"]]}))
 
 
 class TestAgreement:
@@ -472,6 +517,8 @@ class TestErrors:
         frame = lazy({**HOSTILE, "labels": ["no number"] * 12})
         if lazy is relation:
             frame = frame.select("unit, rater, cast(labels as int) as labels")
+        elif lazy is ibis_table:
+            frame = frame.mutate(labels=frame.labels.cast("int64"))
         else:
             frame = frame.with_columns(pl.col("labels").cast(pl.Int64))
         with pytest.raises(DataError, match="stopped, and there is no result: "):
