@@ -359,7 +359,7 @@ BUDGET = {
     "exports": 4_400,
     "files": 1_850,
     "inference": 7_000,
-    "large": 4_800,
+    "large": 4_900,
     "panels": 4_950,
     "plots": 2_650,
     "reporting": 4_350,
