@@ -311,7 +311,8 @@ def _is_sized(value: Any) -> bool:
     case, within = getattr(value, "case", None), getattr(value, "rows", getattr(value, "data", ()))
     study = value if case is None else getattr(case, "study", None)
     has_size = getattr(getattr(study, "sampling", None), "size", None) is not None
-    return has_size or _is_sized(within)
+    has_spans = bool(getattr(getattr(value, "reading", value), "spans", None))
+    return has_size or has_spans or _is_sized(within)
 
 
 _MAX_STUDIES = 100

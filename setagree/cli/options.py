@@ -26,9 +26,9 @@ _SAME = (
     "header_row humans interval interval_method kind label_sep label_weights labels level looks "
     "lot margin max_units memory_limit method min_units model na_values order_by over "
     "partitioned_by_unit pool population_size power predictions producer_risk q question queued "
-    "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet sql status "
-    "strata target temp_directory threshold ties time tool truth unit units units_per_cluster "
-    "value where wide window"
+    "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet spans sql "
+    "status strata target temp_directory threshold ties time tokens tool truth unit units "
+    "units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",
@@ -267,7 +267,9 @@ class Reading:
     tool: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--tool", known=_format_names
     )
-    question: Text = member(ANSWERS, "NAME", "Of an export: the question to read.")
+    question: Text = member(ANSWERS, "NAME", "Of an export: question. --spans auto")
+    spans: Text = hidden("--spans")  # which the line above shows
+    tokens: Text = hidden("--tokens")
     roster: Text = member(ANSWERS, "FILE", "Who rated what, of an export. --predictions")
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")

@@ -19,6 +19,7 @@ from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.names import find_names
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
@@ -278,6 +279,8 @@ class Format:
     asks : str
         What the format cannot tell and which option answers it, in one sentence; an option is
         written ``$blank``, to be spelled where it is shown.
+    read_spans : callable, optional
+        Reads the labelled spans of a file or folder; `question` of the request is the layer.
     """
 
     name: str
@@ -286,6 +289,7 @@ class Format:
     signatures: tuple[Signature, ...]
     read: Reader
     asks: str = ""
+    read_spans: Callable[[Path, Request], Spans] | None = None
 
     @property
     def shapes(self) -> set[Shape]:

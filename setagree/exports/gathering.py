@@ -12,17 +12,19 @@ from setagree.exports.nodes import Node, shown
 from setagree.wording.label_sets import Label
 
 
-def choose_question(asked: str | None, found: Iterable[str], file: str) -> str | None:
+def choose_question(
+    asked: str | None, found: Iterable[str], file: str, name: str = "question"
+) -> str | None:
     """Return the question that is asked for, or the only one, or None if there is none at all."""
     names = list(dict.fromkeys(found))
     if asked is not None and asked not in names:
         has = f"has {listing(names, limit=12)}" if names else "has none with answers"
         hint = did_you_mean(asked, names)
-        raise OptionError(f"{option('question', asked)} is not in {file}; it {has}.{hint}")
+        raise OptionError(f"{option(name, asked)} is not in {file}; it {has}.{hint}")
     if asked is None and len(names) > 1:
         raise OptionError(
             f"{file} has answers to {len(names)} questions, {listing(names, limit=12)}; say which "
-            f"with {option('question', names[0])}."
+            f"with {option(name, names[0])}."
         )
     return asked if asked is not None else next(iter(names), None)
 

@@ -110,6 +110,12 @@ class Node:
             return inside is not None and inside.value
         raise inside.fail(f"{shorten(inside.value, limit=40)} where true or false is due.")
 
+    def number(self) -> float:
+        """Return the number that this value must be."""
+        if isinstance(self.value, int | float) and not isinstance(self.value, bool):
+            return self.value
+        raise self.fail(f"{self._seen()} where a number is due.")
+
     def text(self) -> str:
         """Return the text that this value must be."""
         if not isinstance(self.value, str):

@@ -5,6 +5,9 @@ A new format is a file in `tools` with a function that reads it, and one entry h
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from setagree.exports.format import Format, Reader, Signature, of_tool
 from setagree.study.columns import Role
 
@@ -23,10 +26,15 @@ _BOX = r"Answer\.[^\n]+\.on"
 
 
 def _documented(
-    name: str, title: str, signatures: tuple[Signature, ...], read: Reader, asks: str = ""
+    name: str,
+    title: str,
+    signatures: tuple[Signature, ...],
+    read: Reader,
+    asks: str = "",
+    read_spans: Callable[..., Any] | None = None,
 ) -> Format:
     """Return a format whose layout is known from the tool's documents."""
-    return Format(name, title, "documented", signatures, read, asks)
+    return Format(name, title, "documented", signatures, read, asks, read_spans)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -36,6 +44,7 @@ FORMATS: tuple[Format, ...] = (
         (Signature("records", {"id", "annotations", "data"}),),
         of_tool("label_studio", "read_tasks"),
         "With several questions: $question says which, $blank what an unanswered one means.",
+        of_tool("label_studio", "read_spans"),
     ),
     Format(
         "label_studio_json_min",
@@ -52,6 +61,7 @@ FORMATS: tuple[Format, ...] = (
         (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
         of_tool("prodigy", "read"),
         "A rejected example may mean no label or no answer: $blank.",
+        of_tool("prodigy", "read_spans"),
     ),
     Format(
         "argilla_flat",
@@ -101,6 +111,7 @@ FORMATS: tuple[Format, ...] = (
         ),
         of_tool("doccano", "read", ".jsonl"),
         "Untouched examples look empty unless only approved ones are exported: $roster or $blank.",
+        of_tool("doccano", "read_spans"),
     ),
     Format(
         "doccano_csv",
@@ -139,6 +150,7 @@ FORMATS: tuple[Format, ...] = (
         (Signature("folder", some=[r".*\.ann"]),),
         of_tool("brat", "read"),
         "A document without attributes needs $blank or $roster.",
+        of_tool("brat", "read_spans"),
     ),
     _documented(
         "inception",
@@ -151,6 +163,7 @@ FORMATS: tuple[Format, ...] = (
         of_tool("inception", "read"),
         "With several features: $question says which (Layer.feature). A document without "
         "annotations needs $blank or $roster.",
+        of_tool("inception", "read_spans"),
     ),
     Format(
         "mturk_pipe",

@@ -13,6 +13,7 @@ from setagree.errors import DataError, check_choice, counted, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.rosters import check_roster, read_roster, text_pairs
 from setagree.study.labels import EMPTY, Blank
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import LabelSet
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -78,6 +79,38 @@ def settle(
     if policy == "empty":
         return _filled(found, found.unclear)
     raise DataError(_open_sentence(found, policy, why))
+
+
+def settle_spans(spans: Spans, request: Request, name: str, why: str = "") -> Spans:
+    """Return spans with the documents that are done by the roster, by ``blank=``, or by the format.
+
+    `why` is a sentence that says why a format leaves documents without spans open; blank if it
+    tells what is done.
+    """
+    marked = {*zip(spans.documents, spans.raters, strict=True)}
+    blank = [pair for pair in spans.done if pair not in marked]
+    if (roster := read_roster(request)) is not None:
+        pairs = [*spans.done]
+        listed = [pair in roster for pair in text_pairs(*zip(*pairs, strict=True))]
+        check_roster(roster, text_pairs(*zip(*pairs, strict=True)), name)
+        blank = [pair for pair, is_listed in zip(pairs, listed, strict=True) if not is_listed]
+        if odd := [pair for pair in blank if pair in marked]:
+            raise DataError(
+                f"{name}: {spans.done[odd[0]]} has spans, and the roster does not list rater "
+                f"{shorten(odd[0][1])} with document {shorten(odd[0][0])}."
+            )
+    elif blank and why and request.blank not in {"empty", "missing"}:
+        raise DataError(
+            f"{name}: {counted(len(blank), 'document')} without spans (first: "
+            f"{spans.done[blank[0]]}). {why} Say {option('blank', 'empty')} (nothing was found), "
+            f"{option('blank', 'missing')} (not annotated), or {option('roster')} (a table with "
+            "columns unit and rater that lists who annotated what)."
+        )
+    elif request.blank != "missing":
+        blank = []
+    for pair in blank:
+        del spans.done[pair]
+    return spans
 
 
 def _open_sentence(found: Found, policy: Blank | None, why: str) -> str:

@@ -53,6 +53,7 @@ from setagree.study.reading import (
     Plan,
     Predictions,
     Reading,
+    Tokens,
     as_reading,
     is_files,
     no_note,
@@ -192,6 +193,8 @@ def read(
     cluster: str | None = None,
     sampling_weight: str | None = None,
     strata: str | None = None,
+    spans: bool | str | None = None,
+    tokens: Tokens | None = None,
     tool: str = "auto",
     question: str | None = None,
     blank: Blank | None = None,
@@ -287,6 +290,15 @@ def read(
     strata : str, optional
         The column with the stratum of each unit: a part of the population that was sampled
         separately.
+    spans : bool or str, optional
+        Whether the file or the table has labelled spans of documents, which are read as
+        `Annotations.from_spans` reads them; of a tool with several layers (from_name of Label
+        Studio, Layer.feature of INCEpTION) the one to read. A table has one row per span, with
+        columns for the document (`unit`), the rater, the label (`labels`), ``start`` and ``end``,
+        and the ``text`` or the ``length`` of the document. `roster` lists who annotated which
+        document, and ``blank="empty"`` states that a rater without spans found nothing.
+    tokens : {"words", "tool"}, optional
+        Counts words, or the tokens of the export, instead of the characters of spans.
     tool : str
         A name that `formats` lists, or "table" for a file that is not an export. Default: detected
         from the beginning of the file; an error if several formats fit.
@@ -443,6 +455,10 @@ def open_study(
 
 def _open(source: Any, how: Reading, plan: Plan, say: Note) -> Study:
     """Return the study of a table, of files, or of answers that are Python objects."""
+    if how.spans:
+        from setagree.large.spans import check_options  # loads the readers of files
+
+        check_options(how)
     if _are_objects(source):
         return _of_answers(source, how)
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)
@@ -561,6 +577,10 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
         if found is not None:
             if how.tool == "auto":
                 say(f"Read as {found.title} ({option('tool', found.name)})")
+            if how.spans:
+                from setagree.large.spans import spans_of_export  # loads the readers of files
+
+                return spans_of_export(path, found, how)
             return recognition.read_export(path, found, how)
     _check_of_exports(how)
     frame = None
@@ -588,6 +608,8 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
 
 def _check_of_exports(how: Reading) -> None:
     """Raise an error for options of exports if a table is read; it may have named models."""
+    if how.spans:  # which has a roster in tables, too
+        return
     for name, default in (("question", None), ("roster", None), ("predictions", False)):
         given = getattr(how, name)
         if given is not default and not (name == "predictions" and given is not True):
@@ -644,6 +666,10 @@ def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf)
 
 def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
     """Return the study of a table in memory."""
+    if how.spans:
+        from setagree.large.spans import spans_of_table  # loads the readers of files
+
+        return spans_of_table(as_pandas(_kept(frame, how)), how)
     if how.condition is None:
         return _of_kept(frame, how, say)
     frame = _kept(frame, how)

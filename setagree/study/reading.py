@@ -24,6 +24,9 @@ from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
+Tokens: TypeAlias = Literal["words", "tool"]
+"""Which tokens are counted in place of the characters of spans."""
+
 Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """The type of answers; a "value" is a number if all answers are, otherwise a category."""
@@ -161,6 +164,15 @@ class Reading:
     strata : str, optional
         The column with the stratum of each unit: a part of the population that was sampled
         separately.
+    spans : bool or str, optional
+        Whether the file or the table has labelled spans of documents, which are read as
+        `Annotations.from_spans` reads them; of a tool with several layers (from_name of Label
+        Studio, Layer.feature of INCEpTION) the one to read. A table has one row per span, with
+        columns for the document (`unit`), the rater, the label (`labels`), ``start`` and ``end``,
+        and the ``text`` or the ``length`` of the document. `roster` lists who annotated which
+        document, and ``blank="empty"`` states that a rater without spans found nothing.
+    tokens : {"words", "tool"}, optional
+        Counts words, or the tokens of the export, instead of the characters of spans.
 
     Examples
     --------
@@ -206,6 +218,8 @@ class Reading:
     cluster: str | None = None
     sampling_weight: str | None = None
     strata: str | None = None
+    spans: bool | str | None = None
+    tokens: Tokens | None = None
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -230,6 +244,7 @@ class Reading:
             if not self.sql.strip():
                 raise OptionError(f"{option('sql', self.sql)} is no query; drop it, or SELECT.")
         _ = self.condition
+        self._check_spans()
         if self.tool not in ("auto", "table") and (names := self._layout + self.column_options):
             raise OptionError(
                 f"{names[0]} is for tables: say {option('tool', 'table')}, or "
@@ -254,6 +269,15 @@ class Reading:
             raise OptionError(
                 f"{option('empty')} is for label sets; a single value is never empty."
             )
+
+    def _check_spans(self) -> None:
+        """Raise an error for odd options of spans."""
+        if self.spans is not None:
+            check_type("spans", self.spans, bool | str, "True, or the name of a layer")
+        if self.tokens is not None:
+            check_choice("tokens", self.tokens, get_args(Tokens))
+            if not self.spans:
+                raise OptionError(f"{option('tokens')} makes sense only with {option('spans')}.")
 
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""
@@ -380,7 +404,7 @@ class Reading:
             *("wide", "raters", "raters_in_rows", "question", "delimiter"),
             *("filename_column", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
         )
-        passed = [option(name) for name in (*names, "predictions") if getattr(self, name)]
+        passed = [option(name) for name in (*names, "predictions", "spans") if getattr(self, name)]
         passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
         passed += [option("roster")] * (self.roster is not None)
         return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))

@@ -26,6 +26,7 @@ from setagree.errors import (
     check_choice,
     counted,
     listing,
+    option,
     shorten,
     warn,
 )
@@ -34,6 +35,7 @@ from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas, check_columns
 from setagree.study.labels import is_missing
 from setagree.study.names import tidied
+from setagree.study.reading import Tokens
 from setagree.study.sampling import Chance
 from setagree.wording.label_sets import LabelSet
 
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Tokens: TypeAlias = Literal["words", "tool"]
 OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
 Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | pd.DataFrame | None"
@@ -71,6 +72,8 @@ class Spans:
         Text, length, and offsets of the tokens of documents.
     ignored : Counter
         Other annotations that were ignored, by kind.
+    utf16 : bool
+        Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show it.
     """
 
     documents: list[Hashable] = field(default_factory=list)
@@ -85,6 +88,7 @@ class Spans:
     lengths: dict[Hashable, float] = field(default_factory=dict)
     tokens: dict[Hashable, list[tuple[int, int]]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
+    utf16: bool = False
 
     def add(
         self,
@@ -414,7 +418,10 @@ def _to_code_points(
             moved = start.copy(), end.copy()
             for each in moved:
                 each[rows] = np.searchsorted(at, each[rows])
-            is_beyond = wrong is None and end[rows].max() > len(text)
+            is_beyond = spans.utf16 or (wrong is None and end[rows].max() > len(text))
+            if spans.utf16 and name in spans.tokens:
+                cuts = np.searchsorted(at, np.array(spans.tokens[name]).reshape(-1, 2))
+                spans.tokens[name] = [(int(lo), int(hi)) for lo, hi in cuts]
             if is_beyond or (wrong is not None and _misquoted(spans, text, rows, *moved) is None):
                 start[rows], end[rows], wrong = moved[0][rows], moved[1][rows], None
         if wrong is not None:
@@ -457,7 +464,7 @@ def _in_tokens(
         if name not in known:
             needed = "text" if tokens == "words" else "offsets of its tokens"
             raise DataError(
-                f"tokens={tokens!r} requires the {needed} of each document, which "
+                f"{option('tokens', tokens)} requires the {needed} of each document, which "
                 f"document {shorten(name)} lacks."
             )
         cuts = (

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import pick_question
-from setagree.exports.unclear import Found, settle
+from setagree.exports.unclear import Found, settle, settle_spans
 from setagree.files.streams import Source, readable
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import LabelSet
 
 
@@ -33,6 +35,43 @@ def read(path: Path, request: Request) -> Answers:
     )
     why = "brat makes a file without attributes for every document, looked at or not."
     return settle(Found.of_rows(path.name, rows), request, why=why)
+
+
+def read_spans(path: Path, request: Request) -> Spans:
+    """Return the text-bound annotations of one folder a rater; a piece of one is a span."""
+    if request.question is not None:
+        raise DataError(f"brat has no layers; use {option('spans')} alone.")
+    spans = Spans()
+    for file in sorted(path.rglob("*.ann")):
+        name, text = file.relative_to(path).as_posix(), file.with_suffix(".txt")
+        document, rater = _unit_and_rater(file, path)
+        if not document or not text.is_file():
+            raise DataError(
+                f"{name}: {'the text file is missing' if document else 'no folder of a rater'}; "
+                "name the folder that has one folder with .ann and .txt files for each rater."
+            )
+        content = "\n".join(_lines(text, text.relative_to(path).as_posix(), request))
+        spans.add_done(document, rater, name, content)
+        for number, line in enumerate(_lines(file, name, request), start=1):
+            if not (line := line.removesuffix("\r")).startswith("T"):
+                if line.strip():
+                    spans.ignored[_IGNORED.get(line[0], "other lines")] += 1
+                continue
+            match = _SPAN.fullmatch(line)
+            if match is None:
+                raise FileError(f"{name}, line {number}: {shorten(line)} is no 'T1<tab>Type 0 5'.")
+            pieces = [piece.split() for piece in match["pieces"].split(";")]
+            quote = match["quote"] if len(pieces) == 1 else None
+            for start, end in pieces:
+                found = (int(start), int(end), match["type"])
+                spans.add(document, rater, found, f"{name}, line {number}", quote)
+    why = "brat makes a file for every document, looked at or not."
+    return settle_spans(spans, request, path.name, why)
+
+
+_SPAN = re.compile(r"T\S*\t(?P<type>\S+) (?P<pieces>\d+ \d+(;\d+ \d+)*)\t(?P<quote>.*)")
+_IGNORED = {"R": "relations", "E": "events", "A": "attributes", "M": "attributes", "#": "notes"}
+"""What lines other than spans are, by their first letter."""
 
 
 def _unit_and_rater(file: Path, root: Path) -> tuple[str, str]:

@@ -14,8 +14,9 @@ from setagree.errors import DataError, FileError
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import choose_question
 from setagree.exports.markup import parse_xml
-from setagree.exports.unclear import Found, settle
+from setagree.exports.unclear import Found, settle, settle_spans
 from setagree.files.streams import Source, readable
+from setagree.study.spans import Spans
 
 _READ = {".xmi", ".tsv"}
 _NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
@@ -78,6 +79,33 @@ def read(path: Path, request: Request) -> Answers:
     return settle(Found.of_rows(path.name, rows), request, why=why)
 
 
+def read_spans(path: Path, request: Request) -> Spans:
+    """Return the spans of one feature in files of XMI, whose offsets count UTF-16 units."""
+    spans, found = Spans(utf16=True), []
+    for file in _files(path):
+        name = file.relative_to(path).as_posix()
+        with readable(Source(file)):
+            content, suffix = _content(file, name)
+        if suffix != ".xmi":
+            raise FileError(f"{name} lacks the text of the document; export UIMA CAS XMI.")
+        root, document = parse_xml(BytesIO(content), name), file.parent.name
+        sofa = root.find(f"{_UIMA}cas.ecore}}Sofa")
+        text = "" if sofa is None else sofa.get("sofaString", "")
+        spans.add_done(document, file.stem, name, text)
+        tokens = (each for each in root if each.tag.endswith("}Token") and "begin" in each.attrib)
+        spans.tokens[document] = [(int(t.attrib["begin"]), int(t.attrib["end"])) for t in tokens]
+        found += [(name, document, file.stem, one) for one in _of_xmi(root, name, has_names=True)]
+    found = [each for each in found if isinstance(each[-1].place, tuple)]
+    layers = [value.question for *_, value in found]
+    layer = choose_question(request.question, layers, path.name, name="spans")
+    for name, document, rater, value in found:
+        if value.question == layer and isinstance(value.place, tuple):
+            start, end = map(int, value.place)
+            spans.add(document, rater, (start, end, value.text), f"{name}, offset {start:,}")
+    why = "INCEpTION writes a file without annotations for a document that was opened, done or not."
+    return settle_spans(spans, request, path.name, why)
+
+
 def _files(path: Path) -> list[Path]:
     """Return the file of each user to each document, in the folder "annotation" if there is one."""
     if not path.is_dir():
@@ -137,8 +165,10 @@ def _content(file: Path, name: str) -> tuple[bytes, str]:
 # ---- XMI ----------------------------------------------------------------------------------------
 
 
-def _of_xmi(root: ET.Element, name: str) -> Iterator[_Value]:
+def _of_xmi(root: ET.Element, name: str, *, has_names: bool = False) -> Iterator[_Value]:
     """Yield the values of annotations of the document, and of spans in layers of the project.
+
+    `has_names` adds the layer of named entities, which every project has.
 
     A list of values stands inside its annotation, or elsewhere under a number that may be the text
     of another feature, too.
@@ -152,7 +182,8 @@ def _of_xmi(root: ET.Element, name: str) -> Iterator[_Value]:
         is_span = "begin" in each.attrib
         if "sofa" not in each.attrib or each.tag.startswith(_UIMA):
             continue
-        if is_span and not each.tag.startswith(_CUSTOM):  # tokens, sentences and the like
+        is_named = has_names and each.tag.endswith("}NamedEntity")
+        if is_span and not (is_named or each.tag.startswith(_CUSTOM)):  # tokens and the like
             continue
         layer = each.tag.rpartition("}")[2]
         place = (each.get("begin"), each.get("end")) if is_span else None

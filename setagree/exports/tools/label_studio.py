@@ -16,7 +16,8 @@ from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import Predicted, check_useless, choose_question, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
-from setagree.exports.unclear import settle
+from setagree.exports.unclear import settle, settle_spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label, LabelSet
 
 _NOT_QUESTIONS = {
@@ -116,6 +117,63 @@ def _check_other_types(annotations: list[Node], path: Path) -> None:
             f"{shown(path)} has results of type {listing(sorted(kinds))} and no choices; only "
             "choices for a whole task are label sets."
         )
+
+
+# ---- spans in JSON -------------------------------------------------------------------------------
+
+
+def read_spans(path: Path, request: Request) -> Spans:
+    """Return the labelled spans of each annotation; one without results found nothing."""
+    spans, found = Spans(), []
+    for task in read_records(path, request.encoding, name="tasks"):
+        document, data = task.at("id").name(), task.at("data")
+        for each in task.at("annotations").items():
+            if each.flag("was_cancelled"):
+                continue
+            spans.add_done(document, _completed_by(each), each.place)
+            for result in each.at("result").items():
+                kind = str(result.members().get("type"))
+                if kind == "hypertextlabels":
+                    raise result.fail(
+                        "spans in HTML, whose text is not in the export; write a table of spans "
+                        "with the lengths of the texts (Annotations.from_spans)."
+                    )
+                if kind != "labels":
+                    spans.ignored[f"results of type {kind}"] += 1
+                    continue
+                found.append((document, _completed_by(each), data, result))
+    layers = [result.at("from_name").text() for *_, result in found]
+    layer = choose_question(request.question, layers, shown(path), name="spans")
+    for document, rater, data, result in found:
+        if result.at("from_name").value != layer:
+            continue
+        if (seconds := result.get("original_length")) is not None:  # of a recording
+            spans.lengths[document] = seconds.number()
+        else:
+            spans.texts[document] = _text_of(data)
+        value = result.at("value")
+        start, end = (value.at(key).number() for key in ("start", "end"))
+        quote = None if value.get("text") is None else value.at("text").text()
+        quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
+        for label in value.at("labels").items():
+            spans.add(document, rater, (start, end, str(label.label())), result.place, quote)
+    return settle_spans(_with_all_texts(spans, path, request), request, shown(path))
+
+
+def _with_all_texts(spans: Spans, path: Path, request: Request) -> Spans:
+    """Return spans with the texts of the tasks in which nobody marked one."""
+    for task in read_records(path, request.encoding, name="tasks"):
+        if (name := task.at("id").name()) not in spans.lengths and not spans.lengths:
+            spans.texts.setdefault(name, _text_of(task.at("data")))
+    return spans
+
+
+def _text_of(data: Node) -> str:
+    """Return the text of a task: its only text, or that which is called text."""
+    texts = {key: one for key, one in data.members().items() if isinstance(one, str)}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return data.at("text").text()
 
 
 # ---- JSON-MIN ------------------------------------------------------------------------------------

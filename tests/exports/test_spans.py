@@ -1,0 +1,296 @@
+"""Labelled spans in the exports of tools and in tables: one small project, written by each tool.
+
+Two raters mark two documents. The second has an emoji, which counts as two UTF-16 units, before its
+marks. Layouts are those of the tools' documents and of the exports that their readers of label sets
+are tested with.
+"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
+
+TEXTS = {"d1": "Ann met Bob in Rome.", "d2": "\N{GRINNING FACE} Rome is old."}
+MARKS = {
+    ("d1", "ana"): [(0, 3, "PER"), (8, 11, "PER"), (8, 19, "EVENT")],
+    ("d1", "ben"): [(0, 3, "PER"), (15, 19, "LOC")],
+    ("d2", "ana"): [(2, 6, "LOC")],
+    ("d2", "ben"): [],
+}
+"""Marks in code points."""
+
+EXPECTED = {
+    "d1:0-3": ({"PER"}, {"PER"}),
+    "d1:3-8": (set(), set()),
+    "d1:8-11": ({"PER", "EVENT"}, set()),
+    "d1:11-15": ({"EVENT"}, set()),
+    "d1:15-19": ({"EVENT"}, {"LOC"}),
+    "d1:19-20": (set(), set()),
+    "d2:0-2": (set(), set()),
+    "d2:2-6": ({"LOC"}, set()),
+    "d2:6-14": (set(), set()),
+}
+
+
+def utf16(document, offset):
+    return len(TEXTS[document][:offset].encode("utf-16-le")) // 2
+
+
+def table(folder):
+    rows = [(*pair, *mark) for pair, marks in MARKS.items() for mark in marks or [(None,) * 3]]
+    frame = pd.DataFrame(rows, columns=["document", "rater", "start", "end", "label"])
+    path = folder / "spans.csv"
+    frame.assign(text=frame["document"].map(TEXTS)).to_csv(path, index=False)
+    return path
+
+
+def label_studio(folder):
+    tasks = [
+        {
+            "id": document,
+            "data": {"text": text, "source": 7},
+            "annotations": [
+                {
+                    "completed_by": {"id": 1, "email": rater},
+                    "was_cancelled": False,
+                    "result": [
+                        {
+                            "from_name": "label",
+                            "to_name": "text",
+                            "type": "labels",
+                            "value": {
+                                "start": utf16(document, start),
+                                "end": utf16(document, end),
+                                "text": text[start:end],
+                                "labels": [label],
+                            },
+                        }
+                        for start, end, label in MARKS[document, rater]
+                    ],
+                }
+                for rater in ("ana", "ben")
+            ],
+        }
+        for document, text in TEXTS.items()
+    ]
+    path = folder / "export.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    return path
+
+
+def lines(path, rows):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def prodigy(folder):
+    rows = [
+        {
+            "text": TEXTS[document],
+            "_input_hash": document,
+            "_task_hash": 1,
+            "answer": "accept",
+            "_annotator_id": rater,
+            "spans": [dict(zip(("start", "end", "label"), mark, strict=True)) for mark in marks],
+        }
+        for (document, rater), marks in MARKS.items()
+    ]
+    rows.append({**rows[0], "_annotator_id": "eva", "answer": "ignore"})
+    return lines(folder / "export.jsonl", rows)
+
+
+def doccano(folder):
+    project = folder / "project"
+    project.mkdir()
+    for rater in ("ana", "ben"):
+        rows = [
+            {"id": document, "text": text, "label": MARKS[document, rater], "Comments": []}
+            for document, text in TEXTS.items()
+        ]
+        lines(project / f"{rater}.jsonl", rows)
+    return project
+
+
+def brat(folder):
+    project = folder / "project"
+    for (document, rater), marks in MARKS.items():
+        (project / rater).mkdir(parents=True, exist_ok=True)
+        text = TEXTS[document]
+        (project / rater / f"{document}.txt").write_text(text, encoding="utf-8")
+        found = [
+            f"T{k}\t{label} {start} {end}\t{text[start:end]}\n"
+            for k, (start, end, label) in enumerate(marks, start=1)
+        ]
+        found += ["R1\tin Arg1:T1 Arg2:T2\n"] * (len(marks) > 2)
+        (project / rater / f"{document}.ann").write_text("".join(found), encoding="utf-8")
+    return project
+
+
+def inception(folder):
+    heads = (
+        'xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" '
+        'xmlns:ner="http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore" '
+        'xmlns:seg="http:///de/tudarmstadt/ukp/dkpro/core/api/segmentation/type.ecore"'
+    )
+    for (document, rater), marks in MARKS.items():
+        text, found = TEXTS[document], []
+        for k, (start, end, label) in enumerate(marks):
+            begin, stop = utf16(document, start), utf16(document, end)
+            found.append(
+                f'<ner:NamedEntity xmi:id="{k + 9}" sofa="1" begin="{begin}" end="{stop}" '
+                f'value="{label}"/>'
+            )
+        start = 0
+        for word in text.split():
+            start = text.index(word, start)
+            begin, stop = utf16(document, start), utf16(document, start + len(word))
+            found.append(f'<seg:Token xmi:id="9{start}" sofa="1" begin="{begin}" end="{stop}"/>')
+        path = folder / "annotation" / document / f"{rater}.xmi"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            f'<?xml version="1.0" encoding="UTF-8"?><xmi:XMI {heads} xmi:version="2.0">'
+            f'<cas:Sofa xmi:id="1" sofaString="{text}"/>{"".join(found)}</xmi:XMI>',
+            encoding="utf-8",
+        )
+    return folder
+
+
+TOOLS = [table, label_studio, prodigy, doccano, brat, inception]
+ASKED = {"doccano", "brat", "inception"}
+"""Tools that do not tell whether a document without marks was annotated."""
+
+
+def answers(study):
+    wide = study.to_wide()[["ana", "ben"]]
+    return {unit: tuple(map(set, row)) for unit, row in zip(wide.index, wide.values, strict=True)}
+
+
+@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_gives_the_same_study(tool, tmp_path):
+    path, name = tool(tmp_path), tool.__name__
+    if name in ASKED:
+        with pytest.raises(DataError, match=r"1 document without spans.*blank='empty'"):
+            sa.read(path, spans=True)
+        missing = sa.read(path, spans=True, blank="missing")
+        assert missing.n_ratings == 6 * 2 + 3
+    study = sa.read(path, spans=True, blank="empty" if name in ASKED else None)
+    assert answers(study) == EXPECTED
+    frame = study.units_frame
+    assert frame["length"].tolist() == [3, 5, 3, 4, 4, 1, 2, 4, 8]
+    assert frame["text"].tolist()[-2] == "Rome"
+    assert study.reading.spans is True
+
+
+@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.parametrize("tool", [doccano, brat])
+def test_a_roster_lists_who_annotated_what(tool, tmp_path):
+    pairs = [pair for pair in MARKS if pair != ("d2", "ben")]
+    roster, path = pd.DataFrame(pairs, columns=["unit", "rater"]), tool(tmp_path)
+    assert sa.read(path, spans=True, roster=roster).n_ratings == 6 * 2 + 3
+    with pytest.raises(DataError, match="the roster does not list rater 'ana' with document 'd1'"):
+        sa.read(path, spans=True, roster=roster[1:])
+
+
+def test_other_annotations_are_counted(tmp_path):
+    with pytest.warns(SetagreeWarning, match="ignored beside the labelled spans: 1 relations"):
+        sa.read(brat(tmp_path), spans=True, blank="empty")
+
+
+def test_tokens_of_the_tool_and_words(tmp_path):
+    """d1 has the tokens Ann met Bob in Rome., d2 the emoji, Rome is old.; words split the stops."""
+    study = sa.read(inception(tmp_path), spans=True, blank="empty", tokens="tool")
+    assert study.units_frame["length"].groupby(study.units_frame["document"]).sum().tolist() == [
+        5,
+        4,
+    ]
+    study = sa.read(table(tmp_path), spans=True, tokens="words")
+    assert study.units_frame["length"].groupby(study.units_frame["document"]).sum().tolist() == [
+        6,
+        5,
+    ]
+
+
+def edited(path, old, new):
+    text = Path(path).read_text(encoding="utf-8")
+    assert old in text
+    Path(path).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_odd_spans_are_refused_with_their_place(tmp_path):
+    path = prodigy(tmp_path)
+    edited(path, '"end": 19', '"end": 21')
+    with pytest.raises(DataError, match=r"export.jsonl.*line 1, spans\[2\]: span 8-21 .* 0 to 20"):
+        sa.read(path, spans=True)
+    edited(path, '"end": 21', '"end": 8')
+    with pytest.raises(DataError, match=r"span 8-8 .* starts before it ends"):
+        sa.read(path, spans=True)
+
+
+def test_texts_that_differ_between_raters_are_refused(tmp_path):
+    folder = brat(tmp_path)
+    edited(folder / "ben" / "d1.txt", "Rome.", "Roma.")
+    message = r"ben/d1.ann: the text of document 'd1' differs from that in ana/d1.ann"
+    with pytest.raises(DataError, match=message):
+        sa.read(folder, spans=True, blank="empty")
+
+
+@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+def test_texts_that_are_not_those_of_the_spans_are_refused(tmp_path):
+    folder = brat(tmp_path)
+    edited(folder / "ana" / "d1.ann", "0 3\tAnn", "0 3\tAn")
+    with pytest.raises(DataError, match=r"d1.ann, line 1: the text .* at 0-3 is not 'An'"):
+        sa.read(folder, spans=True, blank="empty")
+
+
+def test_layers_are_chosen(tmp_path):
+    path = label_studio(tmp_path)
+    edited(
+        path,
+        '"from_name": "label", "to_name": "text", "type": "labels", "value": {"start": 0',
+        '"from_name": "other", "to_name": "text", "type": "labels", "value": {"start": 0',
+    )
+    with pytest.raises(OptionError, match="say which with spans='other'"):
+        sa.read(path, spans=True)
+    assert sa.read(path, spans="other").labels == ("PER",)
+    edited(path, '"type": "labels"', '"type": "hypertextlabels"')
+    with pytest.raises(FileError, match="spans in HTML"):
+        sa.read(path, spans=True)
+
+
+REFUSED = [
+    ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
+    ({"spans": "layer"}, OptionError, "names a layer of an export"),
+    ({"tokens": "words"}, OptionError, "makes sense only with spans="),
+    ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),
+    ({"spans": 3}, OptionError, "spans=3"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED)
+def test_odd_options_are_refused(options, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        sa.read(table(tmp_path), **options)
+
+
+def test_formats_without_spans_are_refused(tmp_path):
+    path = lines(tmp_path / "a.jsonl", [{"text": "a", "cats": {"x": 1.0}, "meta": {}}])
+    with pytest.raises(OptionError, match="spaCy, JSONL with cats is not read as spans"):
+        sa.read(path, spans=True)
+
+
+def test_a_table_needs_lengths(tmp_path):
+    frame = pd.read_csv(table(tmp_path)).drop(columns="text")
+    with pytest.raises(DataError, match="no column 'text' or 'length'"):
+        sa.read(frame, spans=True)
+    study = sa.read(frame.assign(length=30), spans=True)
+    assert study.units_frame["length"].sum() == 60
+
+
+def test_functions_refuse_data_that_are_read_as_spans(tmp_path):
+    with pytest.raises(OptionError, match="consensus is not defined for units with sizes"):
+        sa.consensus(table(tmp_path), reading=sa.Reading(spans=True))
