@@ -393,6 +393,8 @@ def read(
         blank=blank,
         empty=empty,
         roster=roster,
+        spans=spans,
+        tokens=tokens,
         predictions=predictions,
         label_sep=label_sep,
         case=case,
