@@ -359,7 +359,7 @@ BUDGET = {
     "exports": 4_650,
     "files": 1_850,
     "inference": 7_000,
-    "large": 4_900,
+    "large": 5_000,
     "panels": 4_950,
     "plots": 2_650,
     "reporting": 4_350,
