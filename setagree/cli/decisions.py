@@ -10,7 +10,7 @@ from typing import Any, cast
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
-from setagree.cli.options import Delivery, Reading
+from setagree.cli.options import ApartReading, Delivery, Reading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import how_read, names, rater_names, read_study
 from setagree.cli.show import say
@@ -60,7 +60,7 @@ setagree accept --acceptable-rate 0.02 --rejectable-rate 0.1 --checked 65 --erro
 def queue(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     budget: options.Budget,
     goal: options.Goal = "consensus",
     pool: options.Pool = None,
@@ -102,7 +102,7 @@ def _reading_again(files: Sequence[str], reading: Reading) -> str:
 def watch(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     batch: options.Batch,
     threshold: options.Goalpost,
     looks: options.Looks = None,
@@ -132,7 +132,7 @@ def watch(
 def divide(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     distance: options.OneDistance = None,
     level: options.Level = 0.95,
     delivery: Delivery,
@@ -149,7 +149,7 @@ def divide(
 def rated_again(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     distance: options.OneDistance = None,
     level: options.Level = 0.95,
     delivery: Delivery,

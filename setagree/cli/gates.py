@@ -15,7 +15,7 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import rounds
 from setagree.cli.large import check_where_large, scored
-from setagree.cli.options import RESULTS, Asked, Delivery, Large, Reading, Text, member
+from setagree.cli.options import RESULTS, ApartReading, Asked, Delivery, Large, Text, member
 from setagree.cli.output import Deliverer, about, sentences
 from setagree.cli.reading import Rows
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
@@ -46,7 +46,7 @@ class DecisionDelivery(Delivery):
 def check(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     large: Large,
     asked: Asked,
     at_least: options.Required,

@@ -294,7 +294,17 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PilotReading(Reading):
+class ApartReading(Reading):
+    """The same for commands that compare no models, and can set them apart."""
+
+    exclude_raters: Texts = member(
+        ANSWERS, "NAME", "Who does not count; --model NAME: set apart.", "--exclude-raters"
+    )
+    model: Texts = hidden("--model")  # which the line above shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class PilotReading(ApartReading):
     """The same for a plan, which refuses weights and strata."""
 
     sampling_weight: Text = hidden("--sampling-weight")

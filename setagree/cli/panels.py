@@ -12,15 +12,15 @@ from setagree.cli import options as options
 from setagree.cli.gates import DECISION_FORMS, decide
 from setagree.cli.grouping import grouped
 from setagree.cli.label_files import asked_distances
-from setagree.cli.options import Delivery, LabelFiles, Reading
+from setagree.cli.options import ApartReading, Delivery, LabelFiles, Reading
 from setagree.cli.output import FORMS, Deliverer, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.show import say
 from setagree.cli.sources import row_a_label
 from setagree.distances import Distance
 from setagree.errors import DataError, OptionError, counted
+from setagree.inference.panel_members import people_of, rater_codes
 from setagree.large.joining import model_files
-from setagree.study.rater_columns import marked_models
 from setagree.wording.gates import Decision
 from setagree.wording.label_sets import Degrees, display_labels, format_labels
 from setagree.wording.result_base import paragraphs, wrapped
@@ -162,7 +162,7 @@ def share(
 def agree(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     method: options.AgreedBy = None,
     threshold: options.Threshold = None,
     ties: options.TieRule = "missing",
@@ -300,9 +300,9 @@ def _cell(labels: sa.LabelSet | None, label_sep: str) -> str | None:
 
 
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
-    """Return all raters but the models, those named and those marked."""
-    models = {*names, *marked_models(study)}
-    rest = [rater for rater in study.raters.tolist() if rater not in models]
+    """Return all raters but the models: those named, those marked, and those called like one."""
+    people = people_of(study, None, rater_codes(study, names, "model", "model"))
+    rest: list[str] = study.raters[people].tolist()
     if not rest:
         raise OptionError("every rater is named, so that nobody is left.")
     return rest

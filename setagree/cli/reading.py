@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -26,7 +25,7 @@ from setagree.study.assembly import code_ids
 from setagree.study.columns import check_role, with_columns
 from setagree.study.labels import listed_labels
 from setagree.study.names import find_names
-from setagree.study.rater_columns import marked_models
+from setagree.study.rater_columns import marked_models, models_sentences, set_apart
 from setagree.study.reading import Plan
 from setagree.study.reading import Reading as HowRead
 from setagree.study.row_filter import counting_rows
@@ -62,8 +61,11 @@ def read_study(
     """
     plan = Plan(in_memory=True)
     beside: dict[str, Any] = {"of_units": of_units, "of_raters": of_raters, "models": models}
-    study = read_or_reduce(files, reading, plan, note=say, **beside)
-    return cast("sa.Annotations", study)
+    study = cast("sa.Annotations", read_or_reduce(files, reading, plan, note=say, **beside))
+    if models is None:
+        for sentence in models_sentences(study):
+            say(sentence)
+    return study
 
 
 def read_or_reduce(
@@ -94,28 +96,16 @@ def read_or_reduce(
             raise OptionError("--population-size is for files that are read into memory.")
         return study
     _say_repeats(study.n_repeated, reading, note)
+    if apart := getattr(reading, "model", None):
+        study = set_apart(study, rater_names(study, apart))
     if reading.exclude_raters is None:
-        if models is None:
-            _say_models(study, note)
         return with_population(study, reading)
     rest = study.exclude_raters(rater_names(study, reading.exclude_raters))
     n_units = study.n_units - rest.n_units
     units = f" and {counted(n_units, 'unit')} that nobody else rated" if n_units else ""
     ratings = counted(study.n_ratings - rest.n_ratings, "rating")
     note(f"Left out: {ratings}{units} (--exclude-raters).")
-    if models is None:
-        _say_models(rest, note)
     return with_population(rest, reading)
-
-
-def _say_models(study: sa.Annotations, note: Note) -> None:
-    """Print how many raters are marked as models, and the option that leaves them out."""
-    if models := marked_models(study):
-        humans = counted(study.n_raters - len(models), "human")
-        note(
-            f"The raters are {humans} and {counted(len(models), 'model')}; for the humans alone: "
-            f"--exclude-raters {shlex.quote(','.join(map(str, models)))}"
-        )
 
 
 def _say_repeats(n: int, reading: Reading, note: Note, whose: str = "") -> None:
@@ -144,7 +134,10 @@ def read_with_models(
     in_files = model_files(models)
     inside = [one for one in models or () if one not in in_files]
     study = read_study(files, reading, of_raters=() if in_files else facets, models=inside)
-    models = marked_models(study) if models is None else models
+    if models is None:
+        models = marked_models(study)
+        for sentence in [] if models else models_sentences(study):
+            say(sentence)
     asked, columns = rater_names(study, models), [*facets] or None
     joined, called = with_models(study, asked, note=say, rater_columns=columns, all_units=all_units)
     _say_repeats(joined.n_repeated - study.n_repeated, reading, say, "Models: ")
@@ -174,6 +167,7 @@ def how_read(reading: Reading) -> HowRead:
     return HowRead(
         **{
             **given,
+            "model": None,  # which is set apart once the study is read
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),

@@ -11,7 +11,7 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import other_interval
 from setagree.cli.large import scored
-from setagree.cli.options import Asked, Delivery, Large, Reading, Resampling
+from setagree.cli.options import ApartReading, Asked, Delivery, Large, Resampling
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.show import print_list, say
 from setagree.distances.registry import available_distances
@@ -35,7 +35,7 @@ setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
 def score(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: ApartReading,
     large: Large,
     asked: Asked,
     level: options.Level = 0.95,

@@ -17,11 +17,13 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
     OptionError,
+    SetagreeWarning,
     check_list,
     did_you_mean,
     listing,
     option,
     shorten,
+    warn,
 )
 from setagree.inference.resampling import Resampled
 from setagree.large.opening import Data, open_study
@@ -29,7 +31,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.names import tidied
-from setagree.study.rater_columns import marked_models
+from setagree.study.rater_columns import likely_models, marked_models
 from setagree.study.reading import Reading
 from setagree.study.sampling import warn_ignored
 
@@ -110,13 +112,27 @@ def people_of(study: Annotations, humans: Iterable[object] | None, models: Itera
     """Return flags of the humans; default: all raters not named or marked as models."""
     models_too = flags(study.n_raters, models)
     if humans is None:
-        marked = flags(study.n_raters, [rater_code(study, one) for one in marked_models(study)])
-        return np.asarray(~models_too & ~marked)
+        others = [*marked_models(study), *unnamed_models(study, study.raters[models_too])]
+        codes = [rater_code(study, one) for one in others]
+        return np.asarray(~models_too & ~flags(study.n_raters, codes))
     people = flags(study.n_raters, rater_codes(study, humans, "human"))
     if (people & models_too).any():
         both = listing(study.raters[people & models_too].tolist())
         raise OptionError(f"{both} cannot be a model and a human at once.")
     return people
+
+
+def unnamed_models(study: Annotations, named: Iterable[object]) -> list[Any]:
+    """Return raters that are called like models, where others are named as models; warn of them."""
+    likely = [one for one in likely_models(study) if one not in {*named}]
+    if likely and len({*named, *likely}) < study.n_raters:
+        warn(
+            f"Not counted among the people, because of names of models: {listing(likely)}. If they "
+            f"are people, name all people with {option('humans')}.",
+            SetagreeWarning,
+        )
+        return likely
+    return []
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:

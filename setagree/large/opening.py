@@ -44,7 +44,7 @@ from setagree.study.columns import (
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.names import find_names
-from setagree.study.rater_columns import named_raters, read_raters
+from setagree.study.rater_columns import named_raters, read_raters, set_apart
 from setagree.study.reading import (
     AnswerKind,
     Duplicates,
@@ -74,11 +74,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _READ = Plan()
 
-_OF_CELLS = "kind wide raters_in_rows blank label_sep case codebook empty na_values duplicates"
+_OF_CELLS = (
+    "kind wide raters_in_rows blank label_sep case codebook empty na_values duplicates model"
+)
 """Options that apply to answers without a table."""
 
 
-class ReadingOptions(TypedDict, total=False):
+class ModelReadingOptions(TypedDict, total=False):
     """Options of `Reading` that every function of a study takes; `reading` has the others."""
 
     unit: str | None
@@ -92,6 +94,12 @@ class ReadingOptions(TypedDict, total=False):
     label_sep: str | None
     where: str | None
     reading: Reading | None
+
+
+class ReadingOptions(ModelReadingOptions, total=False):
+    """The same with models that are set apart."""
+
+    model: str | list[str] | None
 
 
 class SeveralRaters(tuple[Any, ...]):
@@ -135,8 +143,10 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
         given = {name: value for name in names if (value := kwargs.pop(name, None)) is not None}
         if first.name in kwargs and not args:
             args = (kwargs.pop(first.name),)
-        if given and args and type(args[0]).__module__.startswith("setagree."):
-            raise OptionError(f"the study is already built; drop {', '.join(map(option, given))}.")
+        of_study = ["model"] if args and isinstance(args[0], Annotations) else []
+        built = bool(args) and type(args[0]).__module__.startswith("setagree.")
+        if built and (useless := [option(name) for name in given if name not in of_study]):
+            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
         if len(args) > 1 and takes_more:
             args = (SeveralRaters(args),)
         if given and args:
@@ -180,6 +190,7 @@ def read(
     wide: bool = False,
     raters_in_rows: bool | None = None,
     raters: list[str] | None = None,
+    model: str | list[str] | None = None,
     where: str | None = None,
     filename_column: str | None = None,
     sheet: str | int | None = None,
@@ -240,6 +251,10 @@ def read(
         list of lists.
     raters : list of str, optional
         Of a wide table: the columns of the raters. Default: all columns except that of the unit.
+    model : str or list of str, optional
+        Raters that are models. They are set apart: the study has the answers of the others, and
+        tables name the models (`exclude_raters` leaves raters out without that). Models that an
+        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
     where : str, optional
         The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
         >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
@@ -375,6 +390,7 @@ def read(
         wide=wide,
         raters_in_rows=raters_in_rows,
         raters=raters,
+        model=model,
         where=where,
         filename_column=filename_column,
         sheet=sheet,
@@ -448,11 +464,17 @@ def open_study(
         source = source[0]
     plan, say = plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
-        if useless := [*how.passed, *plan.passed]:
+        if useless := [*replace(how, model=None).passed, *plan.passed]:
             raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
-        return source
-    with _within_memory(source):
-        return _open(source, how, plan, say)
+        study: Study = source
+    else:
+        with _within_memory(source):
+            study = _open(source, how, plan, say)
+    if how.model is None:
+        return study
+    if isinstance(study, Tally):
+        raise DataError(f"{option('model')} requires raters, which a tally does not tell apart.")
+    return set_apart(study, how.model)
 
 
 def _open(source: Any, how: Reading, plan: Plan, say: Note) -> Study:

@@ -28,7 +28,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import Codes, Flags, case_of, check_least, check_share
-from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
@@ -482,7 +482,7 @@ def alt_test(
     q: float = 0.05,
     min_units: int = 30,
     min_humans: int = 2,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ModelReadingOptions],
 ) -> AltTestTable:
     """Test whether a model may replace a human, by leaving out one human at a time.
 

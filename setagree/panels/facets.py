@@ -36,7 +36,7 @@ from setagree.inference.panel_members import (
     require_raters,
 )
 from setagree.large.joining import model_files, with_models
-from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
@@ -409,7 +409,7 @@ def facet_agreement(
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     level: float = 0.95,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ModelReadingOptions],
 ) -> FacetAgreement:
     """Return the agreement of models with themselves over runs and prompts, and with humans.
 

@@ -27,7 +27,7 @@ from setagree.errors import (
 )
 from setagree.inference.comparison import holm
 from setagree.inference.panel_members import Codes, Flags, check_share
-from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
@@ -409,7 +409,7 @@ def noninferiority_test(
     against: Against = "mean",
     equivalence: bool = False,
     distance: DistanceLike | None = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ModelReadingOptions],
 ) -> ReplacementTable:
     """Test whether humans agree with a model almost as well as with one another.
 

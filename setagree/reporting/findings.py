@@ -93,12 +93,15 @@ def gather(
     wanted = Options(**options)
     reading = None if wanted.facets is None else rater_reading(study, wanted.facets, wanted.model)
     everyone = require_raters(study, "report", reading)
-    if wanted.model is None:
-        model = marked_models(everyone) or None
-    else:
+    model: Any = []
+    if wanted.model is not None:
         everyone, model = with_models(
             everyone, wanted.model, rater_columns=wanted.facets, all_units=True
         )
+    marked = marked_models(everyone)
+    if len(marked) < everyone.n_raters:
+        model = [*dict.fromkeys([*model, *marked])]
+    model = model or None
     check_level(level)
     check_resamples(wanted.n_resamples)
     seed = secrets.randbits(32) if wanted.rng is None else wanted.rng

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from setagree.checks import Rng, check_target, expanded, replace_file
 from setagree.distances.registry import DistanceLike
 from setagree.errors import FileError, MissingDependencyError, check_choice, option
-from setagree.large.opening import Data, ReadingOptions, takes_data
+from setagree.large.opening import Data, ModelReadingOptions, takes_data
 from setagree.progress import stages
 from setagree.reporting.findings import gather, methods
 from setagree.reporting.headline import counts_line
@@ -61,7 +61,7 @@ def report(
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
     n_resamples: int = 999,
     rng: Rng = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ModelReadingOptions],
 ) -> Path:
     """Write a report about a study into one file, and return its path.
 

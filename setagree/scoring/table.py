@@ -36,6 +36,7 @@ def agreement(
     kind: AnswerKind | None = None,
     wide: bool = False,
     raters_in_rows: bool | None = None,
+    model: str | list[str] | None = None,
     coefficient: CoefficientLike | Sequence[CoefficientLike] = (
         "krippendorff_alpha",
         "fleiss_kappa",
@@ -92,6 +93,10 @@ def agreement(
         Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
         and `unit` is the pattern of the columns. Default: false for tables, true for one array or
         list of lists.
+    model : str or list of str, optional
+        Raters that are models. They are set apart: the study has the answers of the others, and
+        tables name the models (`exclude_raters` leaves raters out without that). Models that an
+        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -223,6 +228,7 @@ def agreement(
         duplicates=duplicates,
         encoding=encoding,
         predictions=predictions,
+        model=model,
         where=where,
     )
     check_level(level)

@@ -20,6 +20,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.scoring.intervals import FEWEST_RARER, rarer_answers
+from setagree.study.rater_columns import models_sentences
 from setagree.wording.sentences import visible
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _ratings_per_unit(tally: Tally) -> float:
 
 
 def left_out(row: Agreement) -> list[str]:
-    """Return sentences on units and raters without ratings, whose cells count as missing."""
+    """Return sentences on models, and on units and raters without ratings, which are missing."""
     if row.study is None:
         return []
     silent = row.study.silent_raters
@@ -160,7 +161,7 @@ def left_out(row: Agreement) -> list[str]:
         ("unit", " that nobody rated", row.study.unanswered.tolist(), ""),
         ("rater", " without any rating", [*silent], f" ({sum(silent.values()):,} missing)"),
     ]
-    return [
+    return models_sentences(row.study) + [
         f"{counted(len(names), kind)}{which} {'was' if len(names) == 1 else 'were'} left out"
         f"{cells}: {listing(names)}."
         for kind, which, names, cells in kinds

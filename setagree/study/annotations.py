@@ -72,6 +72,8 @@ class Annotations(ReadOnlyArrays):
         The missing annotations that a column of statuses explains: unit, rater, status.
     with_queued : Annotations or None
         The same with the ratings that a queue asked for, which no coefficient may use.
+    models_apart : tuple
+        The models that were set apart (``model=``): no coefficient counts their answers.
     order : tuple
         The categories of an ordered column in their order, also those that nobody gave; empty if
         the answers have no order. The distances ordinal and linear use it.
@@ -96,6 +98,7 @@ class Annotations(ReadOnlyArrays):
     with_queued: Annotations | None = None
     unobserved: pd.DataFrame | None = None
     order: tuple[Value, ...] = ()
+    models_apart: tuple[Any, ...] = ()
 
     @property
     def n_units(self) -> int:

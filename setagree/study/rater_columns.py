@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from setagree.errors import DataError, check_list
+from setagree.errors import DataError, check_list, listing, option
 from setagree.study.beside import attribute_values, with_columns
 from setagree.study.codes import as_objects
 from setagree.study.columns import with_columns as with_roles
 from setagree.study.frames import Frame, as_pandas, column_names
 from setagree.study.labels import is_missing
+from setagree.study.names import find_names
 from setagree.study.reading import Reading
 
 if TYPE_CHECKING:
@@ -24,11 +26,77 @@ IS_MODEL = "is_model"
 """The column that marks the raters that are models."""
 
 
+_MODELS, _PEOPLE = {"model", "llm", "ai", "machine"}, {"human", "person", "expert", "annotator"}
+"""The roles of raters in a column of roles, casefolded."""
+
+_MODEL_NAME = re.compile(
+    r"(?:[\w.-]+/)?(?:(?:chat-?)?gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|grok|"
+    r"palm|phi|command-r)(?=.*\d)|o[134]-",
+    re.IGNORECASE,
+)
+
+
 def marked_models(study: Annotations) -> list[Any]:
-    """Return the raters that are marked as models."""
-    if IS_MODEL not in (known := study.raters_frame):
-        return []
-    return [rater for rater, mark in known[IS_MODEL].items() if str(mark) == "True"]
+    """Return the raters that are marked as models: by `IS_MODEL`, or by a column of roles.
+
+    A column of roles has "human" and "model", or synonyms, for all raters.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.simulate(4, 2, rng=1).with_raters({"role": {"r1": "human", "r2": "model"}})
+    >>> marked_models(study)
+    ['r2']
+    """
+    known, models = study.raters_frame, dict[Any, None]()
+    for name in known:
+        roles = {rater: str(cell).casefold().strip() for rater, cell in known[name].items()}
+        is_role = _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE
+        if name == IS_MODEL or is_role:
+            models |= dict.fromkeys(r for r, role in roles.items() if role in {"true", *_MODELS})
+    return [*models]
+
+
+def likely_models(study: Annotations) -> list[Any]:
+    """Return the raters that nothing marks, but that are called like a model, such as gpt-4o.
+
+    Examples
+    --------
+    >>> from setagree import Annotations
+    >>> likely_models(Annotations.from_triples([("llama-3-70b", 1, "a"), ("Claude", 1, "a")]))
+    ['llama-3-70b']
+    """
+    marked = marked_models(study)
+    return [x for x in study.raters.tolist() if x not in marked and _MODEL_NAME.match(str(x))]
+
+
+def models_sentences(study: Annotations) -> list[str]:
+    """Return sentences on models: those that were set apart, and those among the raters."""
+    marked, likely = marked_models(study), likely_models(study)
+    sets = f"{option('model')} sets models apart"
+    parts = [f"Set apart, as models: {listing(study.models_apart)}."] if study.models_apart else []
+    if marked and len(marked) < study.n_raters:
+        count = "Models count as raters" if len(marked) > 1 else "A model counts as a rater"
+        parts.append(f"{count}: {listing(marked)}. {sets}.")
+    if likely and len(likely) < study.n_raters:
+        which = "Models, by their names, are" if len(likely) > 1 else "A model, by its name, is"
+        parts.append(f"{which} among the raters: {listing(likely)}. {sets}.")
+    return parts
+
+
+def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:
+    """Return the study of the other raters, which names the models that were set apart.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> set_apart(sa.simulate(4, 3, rng=1), "r3").models_apart
+    ('r3',)
+    """
+    listed = [models] if isinstance(models, str) else models
+    check_list("model", listed, "raters")
+    names = find_names([str(one) for one in listed], study.raters.tolist())
+    return replace(study.exclude_raters(names), models_apart=(*study.models_apart, *names))
 
 
 def raters_frame(study: Annotations) -> pd.DataFrame:

@@ -106,6 +106,10 @@ class Reading:
         Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
         the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
         they are omitted, and a warning counts them.
+    model : str or list of str, optional
+        Raters that are models. They are set apart: the study has the answers of the others, and
+        tables name the models (`exclude_raters` leaves raters out without that). Models that an
+        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     raters_in_rows : bool, optional
@@ -202,6 +206,7 @@ class Reading:
     question: str | None = None
     roster: Any = None
     predictions: Predictions = False
+    model: str | list[str] | None = None
     where: str | None = None
     filename_column: str | None = None
     sheet: str | int | None = None
@@ -401,7 +406,7 @@ class Reading:
     def in_memory_only(self) -> list[str]:
         """The passed options that no engine supports, for sentences."""
         names = (
-            *("wide", "raters", "raters_in_rows", "question", "delimiter"),
+            *("wide", "raters", "raters_in_rows", "question", "delimiter", "model"),
             *("filename_column", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
         )
         passed = [option(name) for name in (*names, "predictions", "spans") if getattr(self, name)]

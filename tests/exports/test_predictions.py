@@ -177,14 +177,14 @@ def test_models_among_the_raters_are_named(words):
     files = ("b0.json", "b1.json", "--predictions")
     done = CliRunner().invoke(cli.app, [words[0], *files, *words[1:]])
     assert done.exit_code == 0, done.output
-    line = "The raters are 3 humans and 2 models; for the humans alone: --exclude-raters gpt,owlet"
-    assert line in done.stderr.splitlines()
+    line = "Models count as raters: 'gpt', 'owlet'. --model sets models apart."
+    assert line in done.output.splitlines()
     done = CliRunner().invoke(
         cli.app, [words[0], *files, *words[1:], "--exclude-raters", "gpt,owlet"]
     )
-    assert "The raters are" not in done.stderr
+    assert "Models count as raters" not in done.output
     done = CliRunner().invoke(cli.app, ["panel", *files])
-    assert "The raters are" not in done.stderr
+    assert "Models count as raters" not in done.output
 
 
 SEVERAL = ("b0.json", "b1.json", "--filename-column", "batch")
@@ -197,12 +197,12 @@ def test_the_file_is_a_column_wherever_a_column_is():
     rows = json.loads(
         run("monitor", *SEVERAL, "--batch", "batch", "--threshold", "0.4", "-f", "json")
     )
-    assert [(row["at"], row["n_units"]) for row in rows] == [("b0.json", 40), ("b1.json", 80)]
+    assert [(row["batch"], row["n_units"]) for row in rows] == [("b0.json", 40), ("b1.json", 80)]
     assert rows[0]["estimate"] == pytest.approx(one.estimate)
     kept = ("--where", "batch == b0.json", "-c", "krippendorff_alpha", "-f", "json")
     [row] = json.loads(run("score", *SEVERAL, *kept))
     assert (row["n_units"], row["estimate"]) == (40, pytest.approx(one.estimate))
-    text = run("diagnose", *SEVERAL, "--by", "batch", "--resamples", "19")
+    text = run("diagnose", *SEVERAL, "--tables", "--by", "batch", "--resamples", "19")
     assert f"b0.json  {one.estimate:.3f} (" in text[text.index("GROUPS") :]
     run("report", *SEVERAL, "--by", "batch", "--resamples", "19", "-o", "report.md")
     study = sa.read("b?.json", filename_column="batch", cluster="batch")

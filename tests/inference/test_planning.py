@@ -91,9 +91,7 @@ class TestUnits:
     def test_a_tally_for_a_pilot(self):
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 0, 1, 3], "b": [1, 3, 2, 0]}))
         alpha = sa.krippendorff_alpha(tally)
-        with pytest.warns(
-            SetagreeWarning, match="its variance: .* 2.0 units, fewer than 4"
-        ):
+        with pytest.warns(SetagreeWarning, match="its variance: .* 2.0 units, fewer than 4"):
             row = planned(alpha, half_width=0.2).frame.iloc[0]
         assert half_width(alpha, int(row["n_units"])) <= 0.2
         assert row["n_raters"] is None

@@ -264,7 +264,7 @@ class TestReading:
 
 OF_ENGINES = {
     *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
-    *("na_values", "encoding", "where", "tool"),
+    *("na_values", "empty", "encoding", "where", "tool"),
 }
 IN_MEMORY = {
     "labels": ["joy", "fear"], "tool": "label_studio_json", "wide": True, "raters_in_rows": True,
@@ -272,13 +272,13 @@ IN_MEMORY = {
     "sql": "SELECT * FROM t", "delimiter": ";", "question": "q", "roster": "people.csv",
     "filename_column": "file", "order_by": "at", "unit_columns": ["doc"], "rater_columns": ["run"],
     "status": "status", "queued": "queued", "degree": "degree", "cluster": "doc",
-    "sampling_weight": "w", "strata": "part",
+    "sampling_weight": "w", "strata": "part", "model": "gpt", "spans": True,
 }  # fmt: skip
 
 
 class TestOptionsOfEngines:
     def test_every_option_is_here(self):
-        names = {field.name for field in dataclasses.fields(Reading)} - {"raters"}
+        names = {field.name for field in dataclasses.fields(Reading)} - {"raters", "tokens"}
         assert names == OF_ENGINES | {*IN_MEMORY}
 
     @pytest.mark.parametrize("name", IN_MEMORY)

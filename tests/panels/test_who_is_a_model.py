@@ -1,0 +1,67 @@
+"""Who is a model: what is named, what marks it, and who counts among the people."""
+
+import pandas as pd
+import pytest
+
+import setagree as sa
+from setagree.inference.panel_members import people_of
+from setagree.study.rater_columns import marked_models
+
+ANSWERS = {
+    "ann": ["a", "b", "a", "c"],
+    "bob": ["a", "b", "b", "c"],
+    "gpt-4o": ["a", "a", "a", "a"],
+    "llama-3": ["c", "b", "a", "c"],
+}
+ROLES = {"ann": "human", "bob": "Human", "gpt-4o": "model", "llama-3": "model"}
+TABLE = pd.DataFrame(ANSWERS).melt(var_name="rater", value_name="labels", ignore_index=False)
+TABLE = TABLE.rename_axis("unit").reset_index().assign(role=TABLE["rater"].map(ROLES).to_numpy())
+PEOPLE = TABLE[TABLE["rater"].isin(["ann", "bob"])]
+
+
+def test_a_model_is_set_apart_in_every_function():
+    wanted = sa.krippendorff_alpha(PEOPLE).estimate
+    for data in (TABLE, sa.read(TABLE), ANSWERS):
+        alpha = sa.krippendorff_alpha(data, model=["gpt-4o", "llama-3"])
+        assert alpha.estimate == wanted
+        assert alpha.study.models_apart == ("gpt-4o", "llama-3")
+    table = sa.agreement(TABLE, model="gpt-4o,llama-3")
+    assert "\nSet apart, as models: 'gpt-4o', 'llama-3'.\n" in str(table)
+    assert table["alpha"].estimate == wanted
+
+
+def test_a_column_of_roles_marks_models():
+    study = sa.read(TABLE, rater_columns=["role"])
+    assert marked_models(study) == ["gpt-4o", "llama-3"]
+    said = "Models count as raters: 'gpt-4o', 'llama-3'. model= sets models apart."
+    assert said in str(sa.agreement(study))
+    one = sa.read(TABLE[TABLE["rater"] != "gpt-4o"], rater_columns=["role"])
+    assert "A model counts as a rater: 'llama-3'." in str(sa.agreement(one))
+
+
+@pytest.mark.parametrize("roles", [{"gpt-4o": "judge"}, {}])
+def test_other_columns_mark_nobody(roles):
+    study = sa.read(TABLE).with_raters({"role": ROLES | {"ann": "lead"} | roles})
+    assert marked_models(study) == []
+
+
+def test_other_models_are_not_among_the_people():
+    marked = sa.read(TABLE, rater_columns=["role"])
+    assert people_of(marked, None, [2]).tolist() == [True, True, False, False]
+    with pytest.warns(sa.SetagreeWarning, match="because of names of models: 'llama-3'. If they"):
+        assert people_of(sa.read(TABLE), None, [2]).tolist() == [True, True, False, False]
+    assert people_of(sa.read(TABLE), ["ann", "llama-3"], [2]).tolist() == [True, False, False, True]
+
+
+def test_a_report_counts_no_marked_model(tmp_path):
+    study = sa.read(TABLE, rater_columns=["role"])
+    words = sa.report(study, tmp_path / "r.md", model="gpt-4o", n_resamples=20, rng=1).read_text()
+    assert "4 units · 2 humans (2 models are left out) · 8 ratings" in words
+
+
+def test_names_are_checked():
+    with pytest.raises(sa.SetagreeError, match="rater 'gpt-5' gave no answer in this study"):
+        sa.agreement(TABLE, model="gpt-5")
+    tally = sa.tally(TABLE)
+    with pytest.raises(sa.SetagreeError, match="model= requires raters, which a tally does not"):
+        sa.agreement(tally, model="gpt-4o")
