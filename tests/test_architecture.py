@@ -352,7 +352,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_200,
-    "coefficients": 3_150,
+    "coefficients": 3_200,
     "credit": 2_450,
     "diagnosis": 4_050,
     "distances": 2_500,

@@ -2,13 +2,15 @@
 
 Read in this order:
 
-- `sums`: alpha, Fleiss and the other coefficients with one urn, as a function of five sums over
-  units (`features`, `UnitSums.chance`, `estimate`), and their linearised values (`slopes`,
-  `UnitSums.linearised`), of which `standard_error` is made.
+- `sums`: Krippendorff's alpha, Fleiss' kappa and the other coefficients with one urn, as a function
+  of five sums over units. `estimate` returns the coefficient, `UnitSums.chance` is the agreement
+  expected by chance (De, pe), `UnitSums.linearised` the linearised values with the coefficients of
+  `slopes`, and `standard_error` the standard error of them.
 - `chance_models`: the form of each chance model (`Urn`); `conger`: 1 - pe of Conger's and Cohen's
   kappa, with an urn for each rater; `multivalued`: of alpha for multi-valued data.
 - `chance`: the study under one distance that all of these take (`Case`), and q_i, the disagreement
   within units.
+- `measured`: alpha of units with sizes (spans), which leaves out pairs of one rater.
 - `estimated`: standard errors if units were drawn in clusters, with weights or from strata, and
   differences and means of estimates; `score_interval`: the interval that needs no standard error.
 - `parts`: the coefficient of each group of units, and of the study without each group or rater.

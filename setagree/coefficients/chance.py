@@ -1,5 +1,6 @@
-"""Quantities common to all coefficients of the form (pa - pe) / (1 - pe).
+"""The study under one distance, and the disagreement that is observed within units.
 
+The disagreement expected by chance is in `sums` and `chance_models`.
 All computations use disagreement as a share of d_max: x = 1 - pa and y = 1 - pe. The estimate is
 1 - x / y. Agreements near 1 thus keep their digits.
 """
@@ -103,7 +104,7 @@ class Case:
     tally : Tally
         The counts r_ik.
     weights : Weights
-        The credit w_kl.
+        The credits w_kl between values. Weights of units are `unit_weights` and `pairable_weights`.
     distance : Distance or None
         The distance that the weights were computed from, for values that were not observed.
     study : Annotations or None

@@ -10,14 +10,24 @@ as a share of d_max, adds n_i, M_i, O_i, P_i and own_i to five sums, and share_i
     kappas ("units")    1[r_i >= 1]    1[r_i >= 2]  M_i x_i   n_i    0               n_i / r_i
     ==================  =============  ===========  ========  =====  ==============  =============
 
+n is whether the unit counts, M its weight in pa, O that times its mean distance, P its part of the
+total of the urn, and own its pairs of a rating with itself. A missing rating makes r_i smaller; a
+unit with one rating counts in the urn of the kappas and not at all for alpha.
+
     coefficient = 1 - x / y,    x = 1 - pa = O / M,    y = 1 - pe = X' F X / (P² - own)
 
-F is the form of the chance model: D / d_max for alpha (Krippendorff 2011: De = n' D n / (N (N -
-1))) and for Fleiss and Scott (Gwet 2014, ch. 2: pe = pi' W pi); see `chance_models` for the others
-and `conger` for the coefficient without a single urn. A sampling weight w_i multiplies M_i and O_i,
-w_i² multiplies own_i, and the weight among rated units multiplies P_i and share_i c_i; n counts
-units. A size w_i (see `measured`) multiplies n_i, M_i, O_i, P_i and share_i c_i; own is there c,
-and X' F X is less by b. To reweight units, or to leave out a unit, is to change the sums.
+F is the form of the chance model, D / d_max for alpha, Fleiss and Scott; see `chance_models` for
+the others and `conger` for the coefficient without a single urn:
+
+- alpha: De = d_max y = X' D X / (N (N - 1)) with X = sum c_i and N = sum r_i over units with
+  r_i >= 2 (Krippendorff 2011);
+- Fleiss, Scott: pe = 1 - X' F X / n² with X = sum c_i / r_i over the n units with r_i >= 1
+  (Gwet 2014, ch. 2: pe = pi' W pi).
+
+A sampling weight w_i multiplies M_i and O_i, w_i² multiplies own_i, and the weight among rated
+units multiplies P_i and share_i c_i; n counts units. A size w_i multiplies n_i, M_i, O_i, P_i and
+share_i c_i; `measured` defines own and what is subtracted from X' F X. To reweight units, or to
+leave out a unit, is to change the sums.
 """
 
 from __future__ import annotations
@@ -111,16 +121,18 @@ def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floa
     Parameters
     ----------
     r, r2 : ndarray
-        r_i, and the sum of squared copies of its ratings: r_i unless raters are redrawn.
+        r_i, and the sum over raters of (times drawn)² if raters are redrawn, else r_i.
     x : ndarray
         x_i, 0 for a unit without a pair of ratings.
     """
-    used = (r**2 > r2).astype(np.float64)
+    # r_i >= 2; if raters are redrawn, ratings of at least two different raters
+    pairable = (r**2 > r2).astype(np.float64)
     if model.weigh == "ratings":
-        mass = used * r
-        return Sums(used, mass, mass * x, mass, mass if r2 is r else used * r2), used
+        M = pairable * r
+        return Sums(pairable, M, M * x, M, M if r2 is r else pairable * r2), pairable
     rated = (r > 0).astype(np.float64)
-    return Sums(rated, used, used * x, rated, np.zeros_like(rated)), rated / np.where(r > 0, r, 1)
+    share = rated / np.where(r > 0, r, 1)
+    return Sums(rated, pairable, pairable * x, rated, np.zeros_like(rated)), share
 
 
 def is_undefined(model: Model, sums: Sums) -> Flags:
@@ -140,12 +152,12 @@ def slopes(
 
     Gwet (2014, ch. 2 to 5).
 
-    Units, where n / n' = P / M is the share of rated over pairable units and y_i that of the unit:
-    kappa*_i = (n / n') (M_i - O_i / y) + 2 (x / y) (y_i - y) / y,    y_i = share_i c_i' F X / P.
+    With y_i as in `UnitSums.chance`. Units, with n rated and m pairable ones, n / m = P / M:
+    kappa*_i = (n / m) (M_i - O_i / y) + 2 (x / y) (y_i - y) / y.
 
-    Ratings, with Gwet's x' = (1 - 1/N) x and y' = (1 - 1/N) y, 1/N = own / M², and rbar the mean of
-    M_i: 1 + [(M_i / rbar - 1) x' - O_i / rbar] / y' - 2 (x / y') (M_i / rbar) (1 - y_i / y'),
-    where M_i y_i = share_i c_i' F X / N.
+    Ratings, with rbar the mean of M_i and Gwet's y' = (1 - 1/N) y, 1/N = own / M²:
+    1 + (M_i / rbar - 1) x / y - O_i / (rbar y') - 2 (x / y') (M_i / rbar) (1 - y_i / y').
+    The first ratio is x / y and the last x / y', as in irrCAC; they differ by the factor 1 - 1/N.
 
     `varies` states whether y depends on the answers.
     """
@@ -153,10 +165,10 @@ def slopes(
     if model.weigh == "units":
         shift = 2 * x / y if varies else 0.0 * y
         ratio = sums.P / sums.M
-        return -shift, ratio, -ratio / y, shift / (y * sums.P)
-    small = (1 - sums.own / sums.M**2) * y
-    of_M, of_O = (x / y - 2 * x / small) / rbar, -1 / (rbar * small)
-    return 1 - x / y, of_M, of_O, 2 * x / (small**2 * rbar * sums.M)
+        return -shift, ratio, -ratio / y, shift / (y * sums.P)  # a, b, c, d
+    y_gwet = (1 - sums.own / sums.M**2) * y  # y' = X' F X / N²
+    b, c = (x / y - 2 * x / y_gwet) / rbar, -1 / (rbar * y_gwet)
+    return 1 - x / y, b, c, 2 * x / (y_gwet**2 * rbar * sums.M)
 
 
 def estimate(case: Case, model: Model) -> Estimate:
@@ -164,9 +176,9 @@ def estimate(case: Case, model: Model) -> Estimate:
     whole, d_max = UnitSums(case, model), case.weights.max_distance
     S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
     x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
-    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
-    fewer = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
-    parts = 1 - fewer * x, 1 - fewer * y, x * d_max, y * d_max
+    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; own = 0 for the kappas.
+    corrected = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
+    parts = 1 - corrected * x, 1 - corrected * y, x * d_max, y * d_max
     by_ratings, nothing = model.weigh == "ratings", np.zeros(0)
     if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
         n_values = len(np.unique(case.tally.indices))
@@ -186,9 +198,10 @@ def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
 
 
 def standard_error(parts: Estimate) -> float:
-    """Return sqrt(sum_i (x_i - mean)² / (n (n - 1))) over the linearised values x_i.
+    """Return sqrt(sum_i (z_i - mean)² / (n (n - 1))) over the n linearised values z_i.
 
-    This is the variance by linearisation of every coefficient (Gwet 2014). NaN for fewer than two
+    This is the variance by linearisation of every coefficient (Gwet 2014) for units drawn one by
+    one; see `estimated.spread` for clusters, strata and sampling weights. NaN for fewer than two
     units, and 0 if the result is rounding.
     """
     n = float(parts.counted.sum())
@@ -310,21 +323,23 @@ class UnitSums:
 
     @cached_property
     def chance(self) -> tuple[float, Floats | None]:
-        """Y, and y_i of each row, or None if no unit moves y, or not in closed form.
+        """The expected disagreement y = 1 - pe, and y_i of each row.
 
-        Y is NaN if no answer is in the urn.
+        y_i = c_i' F X / (r_i P) is the mean distance from the answers of a unit to the urn; it is
+        None if no unit moves y, or if it has no closed form. The first is NaN if no answer is in
+        the urn.
         """
         S, tally = self.sums, self.case.tally
         if not S.P:
             return float("nan"), None
         if not isinstance(self.model, Urn):
             return self.model.linearised(self.case)
-        # y = X' F X / (P² - own), and y_i = c_i' F X / (r_i P) per pair of answers
+        # y = X' F X / (P² - own)
         return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
 
     @property
     def of_values(self) -> Floats:
-        """Y_i of a row whose answers are all k, of shape (K,)."""
+        """The y_i of a row whose answers are all k, of shape (K,)."""
         if isinstance(self.model, Urn):
             return np.asarray(self.to_values / self.sums.P)
         return self.model.of_values(self.case)
