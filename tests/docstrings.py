@@ -27,14 +27,8 @@ READING = ("study/reading.py", "Reading")
 ALPHA = ("scoring/coefficients.py", "krippendorff_alpha")
 
 COPIES = [
-    Copies(READING, "large/reduce.py", {"tally": {"labels", "blank"}}),
     Copies(READING, "large/opening.py", {"read": {"blank"}}),
     Copies(READING, "scoring/table.py", {"agreement": {"cluster", "sampling_weight", "strata"}}),
-    Copies(
-        READING,
-        "study/annotations.py",
-        {"from_long": {"unit", "rater"}, "from_wide": {"unit", "raters"}, "from_triples": set()},
-    ),
     Copies(
         ALPHA,
         "scoring/coefficients.py",

@@ -106,44 +106,13 @@ def tally(
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
         (``unit``, ``rater`` and their synonyms).
-    labels : str, optional
-        The column of label sets. Default: the column with a usual name.
-    value : str, optional
-        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
-        categories. Numbers that are equal are one value, whatever their type or spelling; codes
-        such as 007 and 7 are read as labels.
-    kind : {"labels", "number", "category", "value"}, optional
-        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
-        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
-        `value` names the column, otherwise label sets.
-    label_sep : str, optional
-        The separator of the labels in a cell. Default: a comma; in an export that of its format.
+    labels, value, kind, label_sep
+        The answers; see `Reading`. Default: label sets in the column with a usual name.
     blank : {"missing", "empty", "error"}, optional
         What blank text means. Default: missing. Whether nulls mean it too, as in
         `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
-    case : {"keep", "lower"}
-        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, or mapping, optional
-        The labels that may occur: an error lists all others with their counts. A mapping has the
-        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-    empty : collection of text, optional
-        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
-        of `na_values`.
-    na_values : collection of text or numbers, optional
-        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
-        such an answer, too.
-    encoding : str
-        The text encoding of a file.
-    where : str, optional
-        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
-        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
-        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
-        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
-        some, are compared as numbers, others as text; a null and a blank cell never match. A time
-        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC if the column has zones. A warning counts the rows that are
-        dropped.
+    case, codebook, empty, na_values, encoding, where
+        How cells and files are read, and the rows that count; see `Reading`.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice. It takes up to a quarter of
         the time with 40 raters or fewer, with more raters about as long as the rest.

@@ -171,65 +171,10 @@ class Annotations(ReadOnlyArrays):
             narwhals knows: pandas, Polars (lazy ones too), Arrow, DuckDB, ...
         unit, rater : str
             The columns that identify the unit and the rater.
-        labels : str or list of str, optional
-            The column of label sets. If each label has a column of flags, the list of these
-            columns; such a table is read in memory. Default: the column with a usual name.
-        value : str, optional
-            Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
-            categories. Numbers that are equal are one value, whatever their type or spelling; codes
-            such as 007 and 7 are read as labels.
-        kind : {"labels", "number", "category", "value"}, optional
-            The type of the cells: label sets, numbers, or categories, whose text is kept (007 is
-            not 7); a "value" is a number if every cell is one, otherwise a category. Default:
-            "value" if `value` names the column, otherwise label sets.
-        label_sep : str, optional
-            The separator of the labels in a cell. Default: a comma; in an export that of its
-            format.
-        blank : {"missing", "empty", "error"}, optional
-            The meaning of blank text. Default: missing, with one warning that counts. In the column
-            of text of a long table, nulls (None, NaN) without blank text mean it too, as pandas
-            makes nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing.
-            One warning gives both counts.
-        case : {"keep", "lower"}
-            ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, or mapping, optional
-            The labels that may occur: an error lists all others with their counts. A mapping has
-            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-        na_values : collection of text or numbers, optional
-            Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-            around a cell is ignored, as is its case under ``case="lower"``; a list of that one
-            label is such an answer, too.
-        duplicates : {"error", "first", "last", "union", "repeats"}
-            The treatment of several annotations of a unit by one rater; `n_repeated` counts those
-            that were dropped or united, and a warning is given if they are most of the table.
-            ``"repeats"`` takes the first answer, as ``"first"`` does, and keeps the later ones
-            separately, for `intra_rater_agreement`.
-        order_by : str, optional
-            The column with the times of the answers, for the order of several answers of a rater to
-            one unit: numbers, dates or names in an order, as in `monitor`. Default: the order of
-            rows.
-        unit_columns : list of str, optional
-            Further columns of a table with one value per unit: the study keeps them
-            (`units_frame`), so that clusters, batches or times are named, not passed again.
-        rater_columns : list of str, optional
-            Further columns of a table with one value per rater: for models, such as the prompt and
-            the run. The study keeps them (`raters_frame`).
-        status : str, optional
-            Of a long table: the column with the status of each annotation: "observed" (or blank),
-            or the reason why it is missing: "abstained", "not applicable", "failed to parse",
-            "refused". Such a row is a missing annotation, whatever its answer; the study's
-            `statuses` counts them by rater.
-        queued : str, optional
-            Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were
-            requested because of the answers before them, as `next_ratings` does. Coefficients omit
-            them; `consensus` and the next queue use them.
-        degree : str, optional
-            Of a long table with one row for each unit, rater and label: the column with the degree
-            of the label, a number from 0 to 1e100, such as a confidence or the votes of several
-            runs. The rows of a unit and a rater are one answer; 0 means that its label is not
-            given. Such an answer is a frozenset of the labels whose ``degrees`` maps each to its
-            degree: the distances "ruzicka" and "manhattan" compare degrees, and others compare the
-            labels alone.
+        labels, value, kind, label_sep, blank, case, codebook, na_values, duplicates, order_by
+            The answers; see `Reading`. Default: label sets in the column with a usual name.
+        unit_columns, rater_columns, status, queued, degree
+            Further columns; see `Reading`.
 
         Returns
         -------
@@ -334,32 +279,8 @@ class Annotations(ReadOnlyArrays):
             its rows.
         raters : sequence of str, optional
             The columns of the raters. Default: all columns but `unit`.
-        kind : {"labels", "number", "category", "value"}, optional
-            The type of the cells: label sets, numbers, or categories, whose text is kept (007 is
-            not 7); a "value" is a number if every cell is one, otherwise a category. Default:
-            "value" if `value` names the column, otherwise label sets.
-        label_sep : str, optional
-            The separator of the labels in a cell. Default: a comma; in an export that of its
-            format.
-        blank : {"missing", "empty", "error"}, optional
-            The meaning of blank text. Default: missing, with one warning that counts. In the column
-            of text of a long table, nulls (None, NaN) without blank text mean it too, as pandas
-            makes nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing.
-            One warning gives both counts.
-        case : {"keep", "lower"}
-            ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, or mapping, optional
-            The labels that may occur: an error lists all others with their counts. A mapping has
-            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-        na_values : collection of text or numbers, optional
-            Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-            around a cell is ignored, as is its case under ``case="lower"``; a list of that one
-            label is such an answer, too.
-        duplicates : {"error", "first", "last", "union", "repeats"}
-            The treatment of several annotations of a unit by one rater; `n_repeated` counts those
-            that were dropped or united, and a warning is given if they are most of the table.
-            ``"repeats"`` takes the first answer, as ``"first"`` does, and keeps the later ones
-            separately, for `intra_rater_agreement`.
+        kind, label_sep, blank, case, codebook, na_values, duplicates
+            The answers; see `Reading`. Default: label sets, separated by commas.
 
         Raises
         ------
@@ -443,32 +364,8 @@ class Annotations(ReadOnlyArrays):
         ----------
         triples : iterable of (rater, unit, answer)
             The answer is a label set, or label text, or a scalar under another `kind`.
-        kind : {"labels", "number", "category", "value"}, optional
-            The type of the cells: label sets, numbers, or categories, whose text is kept (007 is
-            not 7); a "value" is a number if every cell is one, otherwise a category. Default:
-            "value" if `value` names the column, otherwise label sets.
-        label_sep : str, optional
-            The separator of the labels in a cell. Default: a comma; in an export that of its
-            format.
-        blank : {"missing", "empty", "error"}, optional
-            The meaning of blank text. Default: missing, with one warning that counts. In the column
-            of text of a long table, nulls (None, NaN) without blank text mean it too, as pandas
-            makes nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing.
-            One warning gives both counts.
-        case : {"keep", "lower"}
-            ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-        codebook : collection of labels, or mapping, optional
-            The labels that may occur: an error lists all others with their counts. A mapping has
-            the label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-        na_values : collection of text or numbers, optional
-            Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-            around a cell is ignored, as is its case under ``case="lower"``; a list of that one
-            label is such an answer, too.
-        duplicates : {"error", "first", "last", "union", "repeats"}
-            The treatment of several annotations of a unit by one rater; `n_repeated` counts those
-            that were dropped or united, and a warning is given if they are most of the table.
-            ``"repeats"`` takes the first answer, as ``"first"`` does, and keeps the later ones
-            separately, for `intra_rater_agreement`.
+        kind, label_sep, blank, case, codebook, na_values, duplicates
+            The answers; see `Reading`. Default: label sets, separated by commas.
 
         Examples
         --------
