@@ -354,7 +354,7 @@ BUDGET = {
     "cli": 4_200,
     "coefficients": 3_200,
     "credit": 2_450,
-    "diagnosis": 4_050,
+    "diagnosis": 4_150,
     "distances": 2_500,
     "exports": 4_650,
     "files": 1_850,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.options import ApartReading, Delivery, Reading
 from setagree.cli.output import Deliverer, sentences
-from setagree.cli.reading import how_read, names, rater_names, read_study
+from setagree.cli.reading import how_read, names, rater_names, read_study, read_with_models
 from setagree.cli.show import say
 from setagree.errors import OptionError, spelling
+from setagree.large.joining import model_files
 from setagree.large.recognition import find_export
 from setagree.wording.result_base import wrapped
 
@@ -23,6 +24,7 @@ NEXT_HELP = """[bold]setagree next study.csv --budget 200 -o queue.csv[/bold]
 [not dim]Which units to rate next, how often, by whom. Also:[/]
 
 setagree next study.csv --budget 200 --goal agreement
+setagree next gpt.csv --budget 100 --goal prevalence --model gpt
 setagree next study.csv --budget 200 --pool ann,ben,eva
 """
 
@@ -68,10 +70,16 @@ def queue(
     delivery: Delivery,
 ) -> None:
     """List the units to rate next."""
-    deliver = Deliverer(delivery, files, reading)
-    study = read_study(files, reading)
+    deliver = Deliverer(delivery, [*files, *model_files(reading.model)], reading)
+    given: dict[str, Any] = {"goal": goal, "budget": budget, "rng": seed}
+    if goal == "prevalence":
+        people = replace(reading, model=None)
+        study, models = read_with_models(files, people, reading.model or [], all_units=True)
+        given["model"] = models or None
+    else:
+        study = read_study(files, reading)
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
-    found = sa.next_ratings(study, budget=budget, goal=cast(Any, goal), pool=asked, rng=seed)
+    found = sa.next_ratings(study, pool=asked, **given)
     notes = found.notes
     deliver(found.to_frame(), str(found))
     if delivery.output is not None:

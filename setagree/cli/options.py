@@ -197,7 +197,9 @@ NEXT = "Units to rate next"
 STOP = "When to stop"
 ACCEPT = "Acceptance sampling"
 Budget = Annotated[int, option(NEXT, "N", "Ratings that can be paid for.")]
-Goal = Annotated[str, option(NEXT, "WHAT", "consensus (default), or agreement: fewest first.")]
+Goal = Annotated[
+    str, option(NEXT, "WHAT", "consensus (default), agreement or prevalence (--model).")
+]
 Pool = Annotated[Texts, option(NEXT, "NAME", "Who can be asked (default: the raters).", "--pool")]
 Batch = Annotated[str, option(STOP, "COLUMN", "The batch, or the time, of each unit.", "--batch")]
 Goalpost = Annotated[float, option(STOP, "ALPHA", "How high alpha has to be.", "--threshold")]

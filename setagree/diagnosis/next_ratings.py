@@ -14,23 +14,27 @@ from setagree.checks import Rng, as_generator
 from setagree.coefficients.chance import Floats
 from setagree.diagnosis.by_label import label_counts, membership_of
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.panel_members import check_least, unweighted_units
-from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.inference.panel_members import case_of, check_least, people_of, unweighted_units
+from setagree.inference.prevalence import with_one_model
+from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
 from setagree.study.names import tidied
+from setagree.study.rater_columns import set_apart
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
-Goal: TypeAlias = Literal["consensus", "agreement"]
+Goal: TypeAlias = Literal["consensus", "agreement", "prevalence"]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _PRIOR = 0.25
 """Votes for and against a label before anybody answered: Beta(1/4, 1/4)."""
 _STEPS = (1, 2, 3)
 _NOTHING, _EQUAL = 1e-12, 1e-10
+_KNOWN = 4
+"""Ratings that the mean disagreement of all strata counts for in that of each."""
 _ENOUGH = 2
 """Ratings that every unit gets before any unit gets more."""
 
@@ -41,7 +45,7 @@ class Queue(Result):
 
     Attributes
     ----------
-    goal : {"consensus", "agreement"}
+    goal : {"consensus", "agreement", "prevalence"}
         What the ratings are for.
     budget : int
         Number of requested ratings.
@@ -49,15 +53,20 @@ class Queue(Result):
         A row for each unit: unit, n_ratings (so far), more (ratings to ask for), expected_gain
         (labels that a rating is expected to correct; NaN if the answers are not used), raters
         (blank if all available raters have rated the unit), reason, and queued, a mark that the
-        new rating must keep: whether answers were used for the row.
+        new rating must keep: whether answers were used for the row. For the prevalence also
+        sampling_weight, which the new rating must keep.
     n_left_out : int
         Units that would be among them, but that all who were named have rated.
+    weights : Series or None
+        For the prevalence, the sampling weight of each unit that is checked already or drawn now,
+        for `Annotations.sampled`.
     """
 
     goal: Goal
     budget: int
     frame: pd.DataFrame
     n_left_out: int = 0
+    weights: pd.Series[float] | None = None
 
     max_rows = 20
     columns = (
@@ -66,6 +75,7 @@ class Queue(Result):
         Column("more", "count"),
         Column("expected_gain", meaning="labels that a rating is expected to correct"),
         Column("raters", "name"),
+        Column("sampling_weight"),
         Column("reason", "text"),
     )
 
@@ -79,6 +89,12 @@ class Queue(Result):
         """Caution for a coefficient with the new ratings, or a blank."""
         if self.frame.empty:
             return ""
+        if self.goal == "prevalence":
+            return (
+                "Keep the column sampling_weight with the new ratings and read them with "
+                f"{option('sampling_weight', 'sampling_weight')}; the attribute weights also has "
+                "those of units that are checked already."
+            )
         if not self.frame["queued"].any():
             return (
                 "This queue does not look at answers, so the new ratings may enter a coefficient."
@@ -93,7 +109,7 @@ class Queue(Result):
     @property
     def empty_reason(self) -> str:
         """Reason for no requested rating; blank if there are some, or if no rater is left."""
-        if len(self.frame) or self.n_left_out or self.goal == "agreement":
+        if len(self.frame) or self.n_left_out or self.goal != "consensus":
             return ""
         return (
             "Every unit has at least two ratings, and up to three more ratings of a unit cannot "
@@ -105,6 +121,7 @@ class Queue(Result):
     def nobody_left(self) -> str:
         """The remedy if all available raters have rated a unit, otherwise a blank."""
         n = self.n_left_out or int((self.frame["raters"] == "").sum())
+        n = 0 if self.goal == "prevalence" else n  # the units are new, and anybody can be asked
         have, are, them = ("has", "is", "it") if n == 1 else ("have", "are", "them")
         what = f"{are} left out" if self.n_left_out else f"{have} no rater here"
         return (
@@ -139,8 +156,9 @@ def next_ratings(
     goal: Goal = "consensus",
     units: Sequence[object] | None = None,
     pool: Sequence[object] | None = None,
+    model: Any = None,
     rng: Rng = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[ModelReadingOptions],
 ) -> Queue:
     """Return the units to rate next, with the number of ratings and the raters.
 
@@ -162,22 +180,36 @@ def next_ratings(
     all ratings was -0.34 to +0.04 in simulated studies, and its 95% interval covered the true value
     in 0% to 96% of them.
 
+    ``goal="prevalence"`` draws units that a model answered at random, for `prevalence`: stratified
+    by its answers (those with fewer than two expected units together), with
+    ``n_s proportional to N_s sqrt(d_s)`` (Neyman). d_s is the mean Hamming distance of the answers
+    of people and model so far, shrunk to that of all strata by four ratings and between 1/4 and 4
+    times it; without any it is equal in all strata. The sampling weights are N_s / n_s. Units that
+    people have checked must have been drawn at random; they count in n_s. In simulated studies of
+    120 to 150 units, half of them a pilot, the intervals covered the true value in at least 96.8%.
+    They were 13% to 15% narrower than those of a simple random sample if the errors of the model
+    were concentrated in some answers, otherwise 1% narrower to 11% wider.
+
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers so far: label sets, or categories.
     budget : int
         How many ratings can be paid for.
-    goal : {"consensus", "agreement"}
-        What they are for: the right answer of each unit, or a coefficient.
+    goal : {"consensus", "agreement", "prevalence"}
+        What they are for: the right answer of each unit, a coefficient, or how many have a label.
     units : sequence, optional
         All units. Default: those of the study, including units without ratings.
     pool : sequence, optional
         The raters who can be asked. Default: those of the study. Each unit gets those who have not
         rated it, the ones with the fewest answers first. Where they are named, nothing is asked for
         that none of them can give; else such units are listed, so that others can be found.
+    model : rater, DataFrame, path or Annotations, optional
+        With ``goal="prevalence"``: the model, as in `prevalence`. Else raters that are models, who
+        do not count.
     rng : int, Generator or None
-        Where ``goal="agreement"`` puts units with equally many ratings in random order.
+        Where ``goal="agreement"`` puts units with equally many ratings in random order, and for
+        ``goal="prevalence"`` the draw.
 
     Returns
     -------
@@ -215,9 +247,14 @@ def next_ratings(
     1    2          2     1    eva
     """
     check_least("budget", budget, 1)
-    check_choice("goal", goal, ("consensus", "agreement"))
+    check_choice("goal", goal, ("consensus", "agreement", "prevalence"))
     known = unweighted_units(study, "next_ratings")
+    if goal == "prevalence":
+        if model is None:
+            raise OptionError(f"{option('goal', 'prevalence')} needs {option('model')}.")
+        return _to_check(known, model, int(budget), pool, as_generator(rng))
     known = known.with_queued or known
+    known = known if model is None else set_apart(known, model)
     names, r = _all_units(known, units)
     if goal == "agreement":
         gain, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)
@@ -251,6 +288,70 @@ def next_ratings(
         }
     )
     return Queue(goal, int(budget), frame, int((n_further[wanted] == 0).sum()))
+
+
+def _to_check(
+    study: Annotations,
+    model: Any,
+    budget: int,
+    pool: Sequence[object] | None,
+    generator: np.random.Generator,
+) -> Queue:
+    """Return a random sample of the units of a model, stratified by its answers; see above."""
+    known, code, answers = with_one_model(study, model)
+    human = people_of(known, None, [code])[known.rater_codes]
+    answered = np.flatnonzero(answers >= 0)
+    N_s = np.bincount(answers[answered], minlength=known.n_values)
+    # Stratum 0 has the answers that are too rare for two units.
+    stratum = np.cumsum(is_own := N_s * budget >= _ENOUGH * len(answered)) * is_own
+    of_unit = np.where(answers >= 0, stratum[answers], -1)
+    rated = human & (answers[known.unit_codes] >= 0)
+    units, values = known.unit_codes[rated], known.value_codes[rated]
+    weights = case_of(known, "hamming" if known.kind == "labels" else "nominal").weights
+    d = weights.distance_at(values, answers[units]) if len(units) else np.zeros(0)
+    S = int(stratum.max(initial=0)) + 1
+    # d_s, shrunk to the mean of all
+    mean = float(d.mean()) if d.any() else 1.0
+    n_d, of_rating = np.bincount(of_unit[units], minlength=S), of_unit[units]
+    d_s = (np.bincount(of_rating, d, S) + _KNOWN * mean) / (n_d + _KNOWN)
+    N = np.bincount(of_unit[answered], minlength=S)
+    done = np.bincount(of_unit[np.unique(units)], minlength=S)
+    share = N * np.sqrt(np.clip(d_s, mean / 4, 4 * mean))
+    n_new = _allocated(budget, share, done, N)
+    free = np.setdiff1d(answered, units)
+    drawn = [generator.permutation(free[of_unit[free] == s])[:n] for s, n in enumerate(n_new)]
+    taken = np.sort(np.concatenate(drawn))
+    both = np.union1d(units, taken)
+    each = (N / np.maximum(done + n_new, 1))[of_unit]
+    people = known.take(human)
+    frame = pd.DataFrame(
+        {
+            "unit": known.units[taken],
+            "n_ratings": 0,
+            "more": 1,
+            "expected_gain": np.nan,
+            "raters": _raters(people, known.units[taken], taken * 0 + 1, _pool(people, pool)),
+            "sampling_weight": each[taken],
+            "reason": "drawn at random",
+            "queued": False,
+        }
+    )
+    weight = pd.Series(each[both], index=pd.Index(known.units[both], tupleize_cols=False))
+    return Queue("prevalence", budget, frame, weights=weight)
+
+
+def _allocated(budget: int, share: Any, done: Any, size: Any) -> Ints:
+    """Return how many units to draw from each stratum, at least one in all that have none.
+
+    The units that are checked already count in the share of their stratum.
+    """
+    room = size - done
+    wish = np.clip(share / share.sum() * (budget + done.sum()) - done, 0, room)
+    wish *= budget / max(float(wish.sum()), 1.0)
+    n: Ints = np.minimum(room, done == 0).astype(np.int64)
+    while n.sum() < min(budget, room.sum()):
+        n[np.argmax(np.where(n < room, wish - n, -np.inf))] += 1
+    return n
 
 
 _REASONS = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}

@@ -426,15 +426,12 @@ def prevalence(
     check_choice("truth", truth, ("share", "majority", "any", "all"))
     check_choice("target", target, ("corpus", "beyond"))
     check_type("corpus", corpus, Tally | None, "a Tally of the model's answers")
-    known, names = with_models(require_raters(study, "prevalence"), model, all_units=True)
-    if len(names) != 1:
-        raise OptionError(f"{option('model')} is one model here; got {listing(names)}.")
+    known, code, answers = with_one_model(require_raters(study, "prevalence"), model)
     warn_degrees(known.values, "prevalence")
-    [code] = rater_codes(known, names, "model", "model")
     people = people_of(known, humans, [code])
     values = known.values if corpus is None else (*known.values, *corpus.values)
     flags, listed = _membership(values, known.kind, labels)
-    checked = _checked(known, people, code, truth, flags, corpus)
+    checked = _checked(known, people, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
     frame["reason"] = pd.Series(_reasons(checked, frame["low"]), dtype=object)
@@ -442,6 +439,17 @@ def prevalence(
     if caution := found.caution:
         warn(caution, SetagreeWarning)
     return found
+
+
+def with_one_model(study: Annotations, model: Any) -> tuple[Annotations, int, Codes]:
+    """Return a study with the model, its position, and its answer to each unit, or -1."""
+    known, names = with_models(study, model, all_units=True)
+    if len(names) != 1:
+        raise OptionError(f"{option('model')} is one model here; got {listing(names)}.")
+    [code] = rater_codes(known, names, "model", "model")
+    answers, rows = np.full(len(known.units), -1, dtype=np.intp), known.rater_codes == code
+    answers[known.unit_codes[rows]] = known.value_codes[rows]
+    return known, code, answers
 
 
 def _reasons(checked: Checked, lows: pd.Series[float]) -> list[str | None]:
@@ -484,16 +492,13 @@ def _membership(
 
 
 def _checked(
-    study: Annotations, people: Any, model: int, truth: Truth, flags: Any, corpus: Tally | None
+    study: Annotations, people: Any, answers: Codes, truth: Truth, flags: Any, corpus: Tally | None
 ) -> Checked:
     """Return the checked units of a study, by label."""
     from scipy import sparse
 
     human = people[study.rater_codes]
     units = np.flatnonzero(np.bincount(study.unit_codes[human]))
-    answers = np.full(len(study.units), -1, dtype=np.intp)
-    is_model = study.rater_codes == model
-    answers[study.unit_codes[is_model]] = study.value_codes[is_model]
     if not len(units):
         raise DataError("no unit has a human answer, so that nothing is checked.")
     if len(gone := units[answers[units] < 0]):

@@ -241,3 +241,13 @@ def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
     assert "once with --model RATER --margin 0.1" in refusal(*both)
     said = refusal("panel", "runs.csv")
     assert "name a model (--model): a rater, which with --wide is a column, or a file" in said
+
+
+def test_units_to_check_for_the_prevalence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"u{k},gpt,{'ab'[k % 2]}" for k in range(40)]
+    Path("gpt.csv").write_text("\n".join(["unit,rater,labels", *lines]), encoding="utf-8")
+    words = ("next", "gpt.csv", "--goal", "prevalence", "--budget", "10", "--seed", "1")
+    out = rows(*words, "--model", "gpt")
+    assert [row["sampling_weight"] for row in out] == [4.0] * 10
+    assert "--goal 'prevalence' needs --model" in refusal(*words)

@@ -212,3 +212,70 @@ def test_printed_numbers_are_rounded():
         sa.Annotations.from_triples([("x", 1, 0.123456), ("y", 1, 0.5)], kind="number"), "interval"
     )
     assert "0.123456<" in weights._repr_html_()
+
+
+class TestPrevalence:
+    """Units to check for the prevalence of labels, drawn by the answers of a model."""
+
+    MODEL = pd.DataFrame({"unit": range(200), "labels": ["a"] * 120 + ["b"] * 78 + ["c", "d"]})
+
+    @staticmethod
+    def people(answers):
+        rows = [{"unit": unit, "rater": "ann", "labels": x} for unit, x in answers.items()]
+        return sa.Annotations.from_long(pd.DataFrame(rows))
+
+    def drawn(self, pilot, budget=20, **options):
+        return sa.next_ratings(
+            self.people(pilot), goal="prevalence", model=self.MODEL, budget=budget, rng=1, **options
+        )
+
+    def test_weights_are_the_inverse_of_the_probability(self):
+        """Answers c and d of one unit each are one stratum, of which one unit is drawn."""
+        model = sa.Annotations.from_long(self.MODEL.assign(rater="gpt"))
+        queue = sa.next_ratings(model, goal="prevalence", model="gpt", budget=20, rng=1)
+        answer = queue.frame["unit"].map(self.MODEL.set_index("unit")["labels"])
+        n = answer.replace({"d": "c"}).value_counts().to_dict()
+        assert n == {"a": 12, "b": 7, "c": 1}
+        expected = answer.map({"a": 120 / 12, "b": 78 / 7, "c": 2, "d": 2})
+        assert queue.frame["sampling_weight"].tolist() == expected.tolist()
+        assert queue.weights.to_dict() == dict(
+            zip(queue.frame["unit"], queue.frame["sampling_weight"], strict=True)
+        )
+
+    def test_more_of_what_people_contradict(self):
+        """People contradict all ten b and no a, by a Hamming distance of 2, so that the mean is 1.
+
+        Shrunk by four ratings d_a = (0 + 4) / 14 and d_b = (20 + 4) / 14; the rest has the mean.
+        """
+        pilot = dict.fromkeys(range(10), "a") | dict.fromkeys(range(120, 130), "a")
+        queue = self.drawn(pilot, budget=40)
+        answer = queue.frame["unit"].map(self.MODEL.set_index("unit")["labels"])
+        n = answer.replace({"d": "c"}).value_counts()
+        root = np.sqrt([4 / 14, 24 / 14, 1])
+        total = 60 * np.array([120, 78, 2]) * root / (np.array([120, 78, 2]) @ root)
+        assert n["a"] == pytest.approx(total[0] - 10, abs=1)
+        assert n["b"] == pytest.approx(total[1] - 10, abs=1)
+        assert set(queue.frame["unit"]).isdisjoint(pilot)
+        weights = queue.weights
+        assert len(weights) == 60
+        assert weights.sum() == pytest.approx(200)
+        assert weights[0] == pytest.approx(120 / (10 + n["a"]))
+
+    def test_the_weights_are_read_by_themselves(self):
+        queue = self.drawn({0: "a", 120: "b"}, budget=30)
+        again = self.people({unit: self.MODEL["labels"][unit] for unit in queue.weights.index})
+        drawn = again.sampled(sampling_weight=queue.weights)
+        found = sa.prevalence(drawn, model=self.MODEL, labels=["a", "b"])
+        frame = found.frame.set_index("label")
+        assert frame.loc["a", "prevalence"] == pytest.approx(0.6)
+        assert queue.caution.startswith("Keep the column sampling_weight")
+        assert not queue.frame["queued"].any()
+
+    def test_a_budget_beyond_all_units(self):
+        queue = self.drawn({0: "a"}, budget=1000)
+        assert len(queue.frame) == 199
+        assert {*queue.weights} == {1.0}
+
+    def test_the_model_is_needed(self):
+        with pytest.raises(OptionError, match="goal='prevalence' needs model="):
+            sa.next_ratings(self.people({0: "a"}), budget=3, goal="prevalence")
