@@ -142,7 +142,7 @@ class TestEveryResult:
                     assert row[name] is None
                 else:
                     assert row[name] == (sorted(cell) if isinstance(cell, frozenset) else cell)
-        added = {"reason", "about", "degrees_of_freedom", "design", "method", "level"}
+        added = {"reason", "remark", "about", "degrees_of_freedom", "design", "method", "level"}
         assert {*rows[0]} - {*plain} <= added
 
     def test_interval(self, result):

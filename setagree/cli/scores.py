@@ -17,7 +17,7 @@ from setagree.cli.show import print_list, say
 from setagree.distances.registry import available_distances
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
-from setagree.scoring.table_notes import rarity_sentences, rough_reasons
+from setagree.scoring.table_notes import rarity_sentences
 from setagree.wording.result_base import described
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
@@ -53,7 +53,7 @@ def score(
     if other is None:
         frame, text = described(table.to_frame(), table), str(table)
         reasons = [row.interval_reason for row in table]
-        remarks = ["; ".join(rough_reasons(row)) or None for row in table]
+        remarks = [row.remark for row in table]
     else:
         frame, text, reasons = other(table)
         has_interval = zip(table, frame["low"].notna(), strict=True)

@@ -113,7 +113,7 @@ class Benchmark(Result):
             )
         elif self.levels["membership"].isna().any():
             rule = ""
-        return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
+        return [f"Verdict: {self.verdict}.{rule} {CAUTION}", self.agreement.remark or ""]
 
 
 @per_row(Benchmark, ResultTable[Benchmark])
@@ -273,7 +273,7 @@ class AtLeast(Result):
         """Sentence with the decision and its basis."""
         name, goal = _name(self.agreement), f"{self.threshold:g}"
         if self.reason is not None:
-            return f"No verdict: {self.reason}."
+            return f"No verdict. {self.reason}."
         sure = f"with {level_text(self.level)} confidence ({raters_in_words([self.agreement])})"
         if self.passes:
             return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."
@@ -283,6 +283,9 @@ class AtLeast(Result):
             f"Not decided: {name} is {four(self.agreement.estimate)}, and {sure} only "
             f"{four(self.low)} or more; {goal} is within reach of these data."
         )
+
+    def _notes(self) -> list[str]:
+        return [self.verdict, self.agreement.remark or ""]
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided interval by the method of the bounds, at any level."""

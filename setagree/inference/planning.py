@@ -216,6 +216,8 @@ class Plan(Result):
             return ""
         pilot, half = self.agreement, self.pilot_half_width
         low, high = pilot.interval(self.level)
+        if pilot.inference.n_rarer < FEWEST_RARER:  # it has no interval, and a warning of its own
+            return ""
         if isnan(low):
             low, high = pilot.estimate - half, min(1.0, pilot.estimate + half)
         room = (

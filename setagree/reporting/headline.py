@@ -11,7 +11,6 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement, raters_in_words
-from setagree.scoring.table_notes import rough_reasons
 from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
 
@@ -73,9 +72,8 @@ def limits_sentence(f: Findings) -> str:
 
 def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
     """Return the verdict, its limits, and notes on the interval, and if not brief on the limits."""
-    notes = [f"{reason}." for reason in rough_reasons(f.main)]
-    judged = _verdict(f, brief=brief)
-    return " ".join(filter(None, (judged, rough([f.main.interval(f.level)[0]]), *notes)))
+    judged, ends_low = _verdict(f, brief=brief), rough([f.main.interval(f.level)[0]])
+    return " ".join(filter(None, (judged, ends_low, f.main.remark)))
 
 
 def caution(f: Findings) -> str:

@@ -19,7 +19,7 @@ from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
-from setagree.scoring.table_notes import left_out, remarks, sampling_sentence
+from setagree.scoring.table_notes import left_out, remarks, rough_reasons, sampling_sentence
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
@@ -345,6 +345,11 @@ class Agreement(Result):
     def interval_method(self) -> Method | None:
         """The method of `interval` and `p_value`, or None if there is no interval."""
         return self.inference.method if np.isfinite(self.interval()[0]) else None
+
+    @property
+    def remark(self) -> str | None:
+        """Sentences on an interval that may not keep its coverage, such as of few clusters."""
+        return " ".join(f"{reason}." for reason in rough_reasons(self)) or None
 
     @cached_property
     def two_way(self) -> Spread:

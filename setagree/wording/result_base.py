@@ -119,7 +119,7 @@ class Result:
 
         NaN is null, with its ``reason``; ``about`` is whether intervals are about these raters or
         raters like these; label sets are sorted lists. Agreements and comparisons also have their
-        degrees of freedom, and the sampling design.
+        degrees of freedom and the sampling design, agreements a ``remark`` on a rough interval.
         """
         results = getattr(self, "rows", (self,))
         frame = described(_flat(self.to_frame()), results)
@@ -130,6 +130,9 @@ class Result:
         reasons = pd.Series([*whys], index=frame.index, dtype=object)
         known = "reason" in frame or _NO_REASON in whys
         frame = frame if known else frame.assign(reason=reasons)
+        remarks = [result.remark for result in results if hasattr(result, "remark")]
+        if len(remarks) == len(frame):
+            frame = frame.assign(remark=pd.Series(remarks, index=frame.index, dtype=object))
         return json_text(_about(frame, results))
 
     def _line(self) -> str:

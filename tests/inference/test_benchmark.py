@@ -15,7 +15,7 @@ from scipy import stats
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, FewClustersWarning, OptionError
 from setagree.inference.benchmark import SCALES
 
 ALPHA = score(T1, "krippendorff_alpha")
@@ -252,3 +252,15 @@ class TestScoreInterval:
         found = sa.benchmark(score(text("a b") * 9 + text("b b"), "krippendorff_alpha"))
         assert found.at_least == -1
         assert found.verdict == "discard"
+
+
+def test_rough_bounds_are_called_rough():
+    """What rests on few clusters has the remark of the table."""
+    study = sa.simulate(60, 3, rng=1)
+    with pytest.warns(FewClustersWarning):
+        alpha = sa.krippendorff_alpha(
+            study.sampled(cluster={u: k % 6 for k, u in enumerate(study.units)})
+        )
+    for result in (sa.at_least(alpha, 0.1), sa.benchmark(alpha)):
+        assert "The interval and p are rough: there are 6 clusters" in flat(result)
+    assert "rough" not in flat(sa.at_least(study, 0.1))
