@@ -219,8 +219,8 @@ _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 """Options that say how units were drawn, which a study remembers."""
 
 _TAKES_SIZES = {
-    *("agreement", "by_label", "exclude_raters", "forest", "from_annotations", "read", "sampled"),
-    *("score", "weights"),
+    *("agreement", "by_group", "by_label", "by_pair", "by_rater", "compare", "confusions"),
+    *("exclude_raters", "forest", "from_annotations", "read", "sampled", "score", "weights"),
 }
 """Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
 
@@ -318,7 +318,10 @@ def _is_sized(value: Any) -> bool:
 _MAX_STUDIES = 100
 """Largest number of entries of a list that is searched for studies."""
 
-_FOR_SIZES = ("agreement", "the coefficients", "by_label")
+_FOR_SIZES = (
+    *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_group", "compare"),
+    "confusions",
+)
 """What a person calls of those that take sizes, in order."""
 
 _NEEDED = {

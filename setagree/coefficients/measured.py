@@ -176,14 +176,18 @@ class FiellerInterval:
         return cls(terms.Do, terms.De, dot(o, o), dot(o, e), dot(e, e), df)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the ends: Do / De in (B ± sqrt(B² - A C)) / A, of which alpha is 1 minus.
+        """Return the ends at a level."""
+        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
+
+        return self.at(float(stdtrit(self.df, (1 + level) / 2)))
+
+    def at(self, t: float) -> tuple[float, float]:
+        """Return the ends at a quantile t: 1 - Do / De, with Do / De in (B ± sqrt(B² - A C)) / A.
 
         A = De² - t² Vee, B = Do De - t² Voe, C = Do² - t² Voo. If A <= 0 there is no upper limit of
         Do / De: the low end is then the smaller of alpha and -1, and the high end is 1.
         """
-        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
-
-        k = float(stdtrit(self.df, (1 + level) / 2)) ** 2
+        k = t * t
         A = self.De**2 - k * self.Vee
         B, C = self.Do * self.De - k * self.Voe, self.Do**2 - k * self.Voo
         if not A > 0:

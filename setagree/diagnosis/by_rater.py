@@ -120,12 +120,15 @@ def by_rater(
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
     raters = Parts(whole.sums, study.rater_codes, study.n_raters, of_ratings=True)
+    size = whole.case.unit_weights if whole.case.is_sized else np.ones(study.n_units)
     columns = {
         "rater": study.raters,
         "n_ratings": np.bincount(study.rater_codes, minlength=study.n_raters),
-        **_distances(study, ratings, raters.distances[ratings.order]),
+        **_distances(study, ratings, raters.distances[ratings.order], size[ratings.units]),
     }
     changes, reason = _changes(raters, study, whole, level), NOT_REQUESTED
+    if whole.case.is_sized and n_resamples is not None:
+        n_resamples, reason = None, "pieces of one document are alike, so that none is reshuffled"
     if whole.inference.n_rarer < FEWEST_RARER:
         changes[["difference_low", "difference_high"]] = np.nan
     p = np.full(study.n_raters, np.nan)
@@ -137,7 +140,7 @@ def by_rater(
             p = _exchanged(raters, study, without, n_resamples, as_generator(rng))
     no_test = np.array([reason if np.isnan(one) else None for one in p], dtype=object)
     tests = {"p_value": p, **corrected(p), "no_test": no_test}
-    habits = _habits(study, ratings, whole)
+    habits = _habits(study, ratings, whole, size[ratings.units])
     frame = pd.concat([pd.DataFrame(columns), changes, pd.DataFrame({**tests, **habits})], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
     return frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
@@ -265,16 +268,20 @@ _CHANGES = (
 )
 
 
-def _distances(study: Annotations, ratings: SortedRatings, far: Floats) -> Row:
-    """Return the shared ratings of each rater, and the mean distance to the others in them."""
+def _distances(study: Annotations, ratings: SortedRatings, far: Floats, size: Floats) -> Row:
+    """Return the shared ratings of each rater, and the mean distance to the others in them.
+
+    `size` is that of the unit of each rating; 1 without sizes.
+    """
     shared = ratings.unit_ratings > 1
     mean = far / np.maximum(ratings.unit_ratings - 1, 1)
     n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
-    sums = np.bincount(ratings.raters[shared], mean[shared], study.n_raters)
-    return {"n_paired_ratings": n, "mean_distance": _divided(sums, n)}
+    total = np.bincount(ratings.raters[shared], size[shared], study.n_raters)
+    sums = np.bincount(ratings.raters[shared], (size * mean)[shared], study.n_raters)
+    return {"n_paired_ratings": n, "mean_distance": _divided(sums, total)}
 
 
-def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row:
+def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: Floats) -> Row:
     """Return the columns on labels, with NaN and None for numbers."""
     if study.kind == "number":
         absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
@@ -282,29 +289,31 @@ def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement) -> Row
         return nothing | _no_labels(study.n_raters)
     membership = membership_of(whole.tally)
     sizes = membership.sizes.astype(np.float64)
-    all_ratings = np.bincount(ratings.raters, minlength=study.n_raters)
+    all_ratings = np.bincount(ratings.raters, size, study.n_raters)
     out: Row = {}
     for own, bias, x in (
         ("mean_set_size", "set_size_bias", sizes),
         ("empty_rate", "empty_bias", (sizes == 0).astype(np.float64)),
     ):
         values = x[ratings.values]
-        out[own] = np.bincount(ratings.raters, values, study.n_raters) / all_ratings
-        out[bias] = _beside_others(study, ratings, values)
-    return out | _label_habits(study, ratings, membership)
+        out[own] = np.bincount(ratings.raters, size * values, study.n_raters) / all_ratings
+        out[bias] = _beside_others(study, ratings, values, size)
+    return out | _label_habits(study, ratings, membership, size)
 
 
-def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats) -> Floats:
+def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats, size: Floats) -> Floats:
     """Return for each rater the mean of (own x - mean x of the others) over its shared ratings."""
     sums = np.bincount(ratings.units, x, study.n_units)[ratings.units]
     r = ratings.unit_ratings
     shared = r > 1
-    gap = np.where(shared, x - (sums - x) / np.maximum(r - 1, 1), 0.0)
-    n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
+    gap = size * np.where(shared, x - (sums - x) / np.maximum(r - 1, 1), 0.0)
+    n = np.bincount(ratings.raters[shared], size[shared], study.n_raters)
     return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
 
 
-def _label_habits(study: Annotations, ratings: SortedRatings, membership: Membership) -> Row:
+def _label_habits(
+    study: Annotations, ratings: SortedRatings, membership: Membership, size: Floats
+) -> Row:
     """Return the labels that each rater gave most and least often relative to the others."""
     from scipy import sparse
 
@@ -312,23 +321,25 @@ def _label_habits(study: Annotations, ratings: SortedRatings, membership: Member
         return _no_labels(study.n_raters)
     shared = np.flatnonzero(ratings.unit_ratings > 1)
     g, u = ratings.raters[shared], ratings.units[shared]
-    apart = 1 / (ratings.unit_ratings[shared] - 1)
+    w = size[shared]
+    apart = w / (ratings.unit_ratings[shared] - 1)
     n, K = len(shared), len(membership.sizes)
     rows = np.arange(n)
     given = sparse.csr_array((np.ones(n), (rows, ratings.values[shared])), (n, K))
     labels = given @ membership.matrix
     by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ labels
-    of_rater = sparse.csr_array((np.ones(n), (g, rows)), (study.n_raters, n))
+    of_rater = sparse.csr_array((w, (g, rows)), (study.n_raters, n))
     thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
     around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
     # gap_gl = sum over i of [x_il - mean of x_jl over the other raters j of the unit], (R, L).
     gaps = (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
-    n_paired_ratings = np.maximum(np.bincount(g, minlength=study.n_raters), 1)
+    total = np.bincount(g, w, study.n_raters)
+    total = np.where(total > 0, total, 1)
     at_once = max(1, BLOCK_ENTRIES // membership.n_labels)
     found = []
     for start in range(0, study.n_raters, at_once):
         part = slice(start, start + at_once)
-        bias = gaps[part].toarray() / n_paired_ratings[part, None]
+        bias = gaps[part].toarray() / total[part, None]
         found.append((*_largest(bias, membership), *_largest(-bias, membership)))
     over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,13 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_cost, check_resamples
-from setagree.coefficients.chance import Codes, Floats
+from setagree.coefficients.chance import Codes, Floats, summed_weights
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
-from setagree.errors import CostError
+from setagree.errors import CostError, OptionError, option
 from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
@@ -25,6 +26,7 @@ from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.degrees import warn_degrees
 from setagree.study.keys import value_numbers
+from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
 
 ENOUGH_PAIRS = 5
@@ -91,8 +93,8 @@ def confusions(
     -------
     DataFrame
         The most frequent first: label, other (None for "left out"), kind, n_pairs (of ratings of
-        one unit), expected_pairs (their expected number if the pairs that differ did so as two
-        answers drawn at random do: see the notes), lift (n_pairs / expected_pairs), share (of all
+        one unit, by the size of the unit if units have sizes), expected_pairs (their expected
+        number if the pairs that differ did so as two answers drawn at random do), lift (n_pairs / expected_pairs), share (of all
         pairs that differ), p_value (that no confusion exceeds its expected pairs: see the notes),
         tested_by (the basis of p, or None), no_test (the reason for a missing p, or None), relation
         ("parent" if one is an ancestor of the other, a matter of granularity; "sibling";
@@ -149,9 +151,11 @@ def confusions(
     if n_resamples is not None:
         check_resamples(n_resamples)
     opened = open_study(study)
-    if isinstance(opened, Annotations):
-        opened = plain_units(opened, "confusions")
-    tally = Scorer(opened).tally
+    tally = _by_size(opened, n_resamples)
+    if tally is None:
+        if isinstance(opened, Annotations):
+            opened = plain_units(opened, "confusions")
+        tally = Scorer(opened).tally
     warn_degrees(tally.values, "confusions")
     membership = membership_of(tally)
     k, l, m = _differing_pairs(tally)
@@ -182,6 +186,21 @@ def confusions(
     frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("n_pairs", ascending=False, kind="stable")
     return frame[list(_COLUMNS)].reset_index(drop=True)
+
+
+def _by_size(study: Annotations | Tally, n_resamples: int | None) -> Tally | None:
+    """Return the tally of units with sizes, each of which counts by its size; None without."""
+    sample = sample_of(study) if isinstance(study, Annotations) else None
+    if sample is None or not sample.is_sized:
+        return None
+    if n_resamples is not None:
+        raise OptionError(
+            f"{option('n_resamples')}: pieces of one document are alike, so that reshuffles of "
+            "their answers do not test confusions; omit it."
+        )
+    tally = Scorer(study).tally
+    mass = summed_weights(tally, sample.weights)
+    return replace(tally, multiplicity=mass, units=None, unit_patterns=None)
 
 
 def _objects(condition: npt.NDArray[np.bool_], one: Any, other: Any) -> pd.Series[Any]:

@@ -183,6 +183,8 @@ def _own_ends(one: Agreement) -> Callable[[float], tuple[float, float]]:
         return lambda _: (math.nan, math.nan)
     if basis.method == "score" and basis.score is not None:
         return basis.score.at
+    if basis.method == "fieller" and (fieller := basis.fieller) is not None:
+        return lambda z: fieller.at(t_of(z, fieller.df))
     return lambda z: (a - t_of(z, df) * se, min(1.0, a + t_of(z, df) * se))
 
 

@@ -293,7 +293,7 @@ def weights(
     """
     scorer = Scorer(study)
     if scorer.annotations is not None and (drawn := scorer.annotations.sampling) is not None:
-        warn_ignored(None if drawn.is_weighted else drawn, "weights")
+        warn_ignored(None if drawn.is_weighted or drawn.size else drawn, "weights")
     default = default_distances(scorer.tally)[0]
     return scorer.case(get_distance(default if distance is None else distance)).weights
 

@@ -161,7 +161,9 @@ def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> Non
     """Warn that `what` ignores how the units were drawn, if anything is given of that."""
     if sampling is None:
         return
-    names = ("cluster", "sampling_weight", "strata", "population_size", "size")
+    if sampling.size is not None:
+        raise OptionError(f"{what} is not defined for units with sizes: it counts each unit once.")
+    names = ("cluster", "sampling_weight", "strata", "population_size")
     given = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
     warn(
         f"{what} treats the units as drawn one by one, all alike: {' and '.join(given)} "
