@@ -271,8 +271,8 @@ def test_options_are_spelled_as_the_command_has_them():
 # ---- What an import costs -----------------------------------------------------------------------
 
 HEAVY = (
-    "scipy.stats matplotlib typer rich narwhals duckdb sklearn tqdm dask pyspark ibis jinja2 openpyxl "
-    "nltk hypothesis setagree.cli setagree.inference setagree.diagnosis setagree.plots "
+    "scipy.stats matplotlib typer rich narwhals duckdb sklearn tqdm dask pyspark ibis jinja2 "
+    "openpyxl nltk hypothesis setagree.cli setagree.inference setagree.diagnosis setagree.plots "
     "setagree.reporting setagree.exports setagree.files.tables"
 )
 

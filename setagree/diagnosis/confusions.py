@@ -94,9 +94,10 @@ def confusions(
     DataFrame
         The most frequent first: label, other (None for "left out"), kind, n_pairs (of ratings of
         one unit, by the size of the unit if units have sizes), expected_pairs (their expected
-        number if the pairs that differ did so as two answers drawn at random do), lift (n_pairs / expected_pairs), share (of all
-        pairs that differ), p_value (that no confusion exceeds its expected pairs: see the notes),
-        tested_by (the basis of p, or None), no_test (the reason for a missing p, or None), relation
+        number if the pairs that differ did so as two answers drawn at random do: see the notes),
+        lift (n_pairs / expected_pairs), share (of all pairs that differ), p_value (that no
+        confusion exceeds its expected pairs: see the notes), tested_by (the basis of p, or None),
+        no_test (the reason for a missing p, or None), relation
         ("parent" if one is an ancestor of the other, a matter of granularity; "sibling";
         "unrelated"; None without a taxonomy).
 
