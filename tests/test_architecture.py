@@ -351,21 +351,21 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_200,
+    "cli": 4_250,
     "coefficients": 3_200,
     "credit": 2_450,
-    "diagnosis": 4_200,
+    "diagnosis": 4_250,
     "distances": 2_500,
     "exports": 4_650,
     "files": 1_850,
     "inference": 7_050,
     "large": 5_000,
-    "panels": 4_950,
+    "panels": 5_000,
     "plots": 2_650,
     "reporting": 4_350,
     "scoring": 2_800,
     "study": 9_250,
-    "wording": 1_350,
+    "wording": 1_400,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""
 

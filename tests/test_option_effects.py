@@ -351,7 +351,7 @@ WORDS = {
     "test": ("--resamples", "39", "--seed", "1", "-f", "json"),
     "compare": ("-d", "masi,nominal"),
     "plan": ("--half-width", "0.05", "--seed", "1"),
-    "diagnose": ("--resamples", "39", "--seed", "1"),
+    "diagnose": ("--tables", "--resamples", "39", "--seed", "1"),
     "report": ("--resamples", "39", "--seed", "1", "-o", "report.md"),
     "panel": ("--model", "dia", "--min-units", "2"),
     "prevalence": ("--model", "model.csv", "-f", "csv"),

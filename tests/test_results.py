@@ -312,3 +312,24 @@ def test_two_positionals_at_most(name):
 
 def test_functions_are_found():
     assert {"agreement", "compare", "weights", "krippendorff_alpha", "simulate"} <= {*FUNCTIONS}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: sa.by_label(STUDY),
+        lambda: sa.by_rater(STUDY),
+        lambda: sa.by_group(STUDY, HALVES),
+        lambda: sa.what_if(STUDY, exclude_raters=["r1"]),
+    ],
+)
+def test_frames_show_their_main_columns(made):
+    frame = made()
+    html = frame._repr_html_()
+    assert html.partition("</thead>")[0].count("<th ") <= 12
+    assert re.search(r"\d\.\d{5}|\de-\d", html) is None
+    assert f"{frame.shape[1]}" not in html or "more columns in the frame." in html
+    assert frame.to_latex().startswith("\\begin{tabular}")
+    # What is computed from it is a frame of pandas like any other.
+    assert type(frame.head()) is pd.DataFrame
+    assert copy.deepcopy(frame).equals(frame)

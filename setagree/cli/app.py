@@ -41,7 +41,7 @@ COMMANDS = {
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
     "page": ("page", "page", "Write a page that computes in the browser."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
-    "cite": ("citing", "cite", "Write BibTeX for what is used."),
+    "cite": ("citing", "cite", "Write BibTeX, or the methods paragraph of a file."),
     "distances": ("scores", "list_distances", "List the distances by name."),
     "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
 }
@@ -113,9 +113,9 @@ def start(
     if version:
         sys.stdout.write(f"setagree {sa.__version__}\n")
     elif cite:
-        from setagree.cli.citing import cite as print_usual
+        from setagree.cli.citing import print_bibtex
 
-        print_usual()
+        print_bibtex()
     elif context.invoked_subcommand is None:
         sys.stdout.write(context.get_help())
 

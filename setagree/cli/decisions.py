@@ -81,7 +81,7 @@ def queue(
     asked = None if pool is None else [*dict.fromkeys(rater_names(study, names(pool)))]
     found = sa.next_ratings(study, pool=asked, **given)
     notes = found.notes
-    deliver(found.to_frame(), str(found))
+    deliver(found.to_frame(), str(found), result=found)
     if delivery.output is not None:
         say(f"Written: {delivery.output} ({found.asks})")
         if found.frame["queued"].any():
@@ -132,7 +132,7 @@ def watch(
             level=level,
             distance=distance,
         )
-    deliver(found.to_frame(), str(found))
+    deliver(found.to_frame(), str(found), result=found)
 
 
 @grouped
@@ -149,7 +149,7 @@ def divide(
     deliver = Deliverer(delivery, files, reading)
     study = read_study(files, reading)
     found = sa.variance_components(study, distance=distance, level=level)
-    deliver(found.to_frame(), str(found))
+    deliver(found.to_frame(), str(found), result=found)
 
 
 @grouped
@@ -168,7 +168,7 @@ def rated_again(
         raise OptionError(f"repeats are kept here; drop --duplicates {reading.duplicates}.")
     study = read_study(files, replace(reading, duplicates="repeats"))
     found = sa.intra_rater_agreement(study, distance=distance, level=level)
-    deliver(found.to_frame(), str(found))
+    deliver(found.to_frame(), str(found), result=found)
 
 
 @grouped
@@ -194,12 +194,12 @@ def accept(
         lot=lot,
     )
     if checked is None and errors is None:
-        deliver(plan.to_frame(), wrapped(str(plan)))
+        deliver(plan.to_frame(), wrapped(str(plan)), result=plan)
         return
     if checked is None or errors is None:
         raise OptionError("--checked and --errors go together.")
     test = sa.acceptance_test(plan, n_errors=errors, n_checked=checked)
-    deliver(test.to_frame(), wrapped(str(test)))
+    deliver(test.to_frame(), wrapped(str(test)), result=test)
 
 
 def _looks(given: list[str] | None) -> list[int] | int | None:

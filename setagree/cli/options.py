@@ -386,8 +386,10 @@ class Reshuffling(Resampling):
 class Delivery:
     """In what form the results come, and where they go."""
 
-    form: Text = member(RESULTS, "AS", "table, json, csv, markdown.", "--format", "-f")
-    output: Path | None = member(RESULTS, "FILE", "As .csv, .json, .md or .txt.", "--output", "-o")
+    form: Text = member(RESULTS, "AS", "table, json, csv, markdown, latex.", "--format", "-f")
+    output: Path | None = member(
+        RESULTS, "FILE", "As .csv, .json, .md, .tex or .txt.", "--output", "-o"
+    )
     escape: bool = flag(RESULTS, "Keep text from being run as a formula.", "--escape")
 
 

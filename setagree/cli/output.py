@@ -26,13 +26,15 @@ from setagree.errors import (
     spelling,
 )
 from setagree.progress import stages, without_line
+from setagree.wording.result_base import Result
 from setagree.wording.sentences import escape_formula, visible
-from setagree.wording.tables import csv_text, json_text, markdown_text
+from setagree.wording.tables import csv_text, json_text, latex_text, markdown_text
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "json": json_text,
     "csv": csv_text,
     "markdown": markdown_text,
+    "latex": latex_text,
 }
 """The formats for programs; the table for people comes from the result itself."""
 
@@ -43,7 +45,8 @@ _NO_TEXT = {
 }
 """Endings that promise what is no text, whatever --format says."""
 
-ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table", ".xml": "junit"}
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+ENDINGS |= {".txt": "table", ".xml": "junit"}
 
 
 class Deliverer:
@@ -81,8 +84,11 @@ class Deliverer:
         reasons: Iterable[str | None] | None = None,
         remarks: Iterable[str | None] | None = None,
         about: str | None = None,
+        result: Result | None = None,
     ) -> None:
         """Write the frame as a program wants it, or the table that people read.
+
+        LaTeX has the columns that the result prints, if there is one.
 
         What programs read says what intervals are about; JSON also why numbers of a row are null,
         and whether its interval is rough.
@@ -92,6 +98,8 @@ class Deliverer:
             if self.form == "json" and texts is not None:
                 column = pd.Series([*texts], index=frame.index, dtype=object)
                 frame = frame.assign(**{name: column})
+        if self.form == "latex" and result is not None:
+            table, write = result.to_latex().removesuffix("\n"), None
         if write is not None and about is not None:
             frame = frame.assign(about=about)
         if write is not None and self.escape:

@@ -22,7 +22,6 @@ from setagree.errors import DataError, OptionError, counted
 from setagree.inference.panel_members import people_of, rater_codes
 from setagree.large.joining import model_files
 from setagree.wording.gates import Decision
-from setagree.wording.label_sets import Degrees, display_labels, format_labels
 from setagree.wording.result_base import paragraphs, wrapped
 from setagree.wording.sentences import cut, visible
 
@@ -89,7 +88,8 @@ def panel(
         compared = _distance(distance, by_label, reading)
         found = _by_facet(files, reading, facets, model, humans, compared)
         taken = "" if humans or not found.people else _people(found.people)
-        deliver(found.to_frame(), paragraphs(taken, _counts(found.study), str(found)))
+        text = paragraphs(taken, _counts(found.study), str(found))
+        deliver(found.to_frame(), text, result=found)
         return
     if model is None and not reading.predictions:
         raise OptionError(
@@ -102,6 +102,7 @@ def panel(
     given: dict[str, Any] = {"model": models, "humans": people, "distance": compared}
     frame, text, reasons = pd.DataFrame(), "", None
     decisions: list[Decision] = []
+    result: AltTestTable | ReplacementTable | None = None
     try:
         table = sa.alt_test(study, **given, epsilon=epsilon, q=q, min_units=min_units)
     except DataError:
@@ -113,20 +114,21 @@ def panel(
         scores = sa.score_against_consensus(study, raters=ranked, panel=people)
         frame, why = _panel_frame(table, scores.table), {row.model: row.reason for row in table}
         reasons = frame["model"].map(why.__getitem__)
-        brief = table.summary()
+        brief, result = table.summary(), table
         text = paragraphs(_counts(study), *((str(table), str(scores)) if tables else (brief,)))
         decisions += _decisions(table, "may replace a human")
     if margin is not None:
         tests = sa.noninferiority_test(study, margin=margin, against=cast(Any, against), **given)
         replaced = _replaced(tests)
         frame = frame.merge(replaced, how="left", on=["model", "human"]) if text else replaced
-        shown = str(tests) if tables else tests.summary()
+        shown, result = str(tests) if tables else tests.summary(), result or tests
         text = paragraphs(text, shown, wrapped(_BESIDE) if text and tables else "")
         decisions += _decisions(tests, f"agreement falls by less than {margin:g}")
     if require:
         decide(deliver, pd.DataFrame(), decisions)
     more = "" if tables else options.MORE
-    deliver(frame, paragraphs("" if humans else _people(people), text, more), reasons=reasons)
+    text = paragraphs("" if humans else _people(people), text, more)
+    deliver(frame, text, reasons=reasons, result=result)
 
 
 @grouped
@@ -180,19 +182,16 @@ def agree(
         "adjudicate_below": adjudicate_below,
     }
     found = sa.consensus(study, **given)
-    frame, label_sep = (
-        found.to_frame(),
-        "," if reading.label_sep is None else unescaped(reading.label_sep),
-    )
-    written = row_a_label(frame, label_sep) if reading.degree is not None else frame
-    if study.kind == "labels":
-        frame["labels"] = [_cell(labels, label_sep) for labels in frame["labels"]]
-    deliver(written, paragraphs(_counts(study), str(found)))
+    label_sep = "," if reading.label_sep is None else unescaped(reading.label_sep)
+    frame = found.to_written(label_sep=label_sep)
+    if reading.degree is not None:
+        frame = row_a_label(frame.assign(labels=found.to_frame()["labels"]), label_sep)
+    deliver(frame, paragraphs(_counts(study), str(found)), result=found)
     if deliver.form in {"csv", "json"} and study.kind == "labels":
         _say_undecided(int((found.codes < 0).sum()))
     if delivery.output is not None:
-        again = f"{int(frame['adjudicate'].sum()):,} to look at again"
-        say(f"Written: {delivery.output} ({counted(len(frame), 'unit')}, {again})")
+        again = f"{int(found.adjudicate.sum()):,} to look at again"
+        say(f"Written: {delivery.output} ({counted(len(found), 'unit')}, {again})")
 
 
 def _decisions(tests: AltTestTable | ReplacementTable, required: str) -> list[Decision]:
@@ -290,13 +289,6 @@ def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | D
     """Return the distance that is asked for, if one is."""
     found = asked_distances(None if named is None else [named], files, reading)
     return found[0] if files.given else named
-
-
-def _cell(labels: sa.LabelSet | None, label_sep: str) -> str | None:
-    """Return the text that is read as this label set again; a blank cell has no answer."""
-    if isinstance(labels, Degrees) and labels:
-        return display_labels(labels)  # for people alone: a file has a row for each label
-    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
 
 
 def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:

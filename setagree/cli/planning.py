@@ -73,7 +73,7 @@ def plan(
     frame = planned.to_frame().assign(level=level)
     if any(by_raters.values()):
         frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, paragraphs(counts(table), str(planned)), about=table[0].about)
+    deliver(frame, paragraphs(counts(table), str(planned)), about=table[0].about, result=planned)
 
 
 def _costs(costs: Costs) -> sa.PlanCosts | None:

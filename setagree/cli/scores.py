@@ -58,7 +58,9 @@ def score(
         frame, text, reasons = other(table)
         has_interval = zip(table, frame["low"].notna(), strict=True)
         remarks = [" ".join(rarity_sentences([row] * shown)) or None for row, shown in has_interval]
-    deliver(frame, text, reasons=reasons, remarks=remarks, about=ABOUT[over or "units"])
+    shown = table if other is None else None
+    about = ABOUT[over or "units"]
+    deliver(frame, text, reasons=reasons, remarks=remarks, about=about, result=shown)
 
 
 def list_distances() -> None:

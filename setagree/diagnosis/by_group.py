@@ -46,6 +46,25 @@ from setagree.study.annotations import Annotations
 from setagree.study.ordering import Times
 from setagree.study.tally import Tally, take_rows
 from setagree.study.unit_columns import OfUnits
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
+
+COLUMNS = (
+    Column("group", "name"),
+    Column("start", "name"),
+    Column("end", "name"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+    Column("difference", "signed", "vs. others"),
+    Column("p_holm", "p", "p, Holm"),
+    Column("between"),
+    Column(("between_low", "between_high"), "interval", "interval, between"),
+    Column("n_units", "count", "units"),
+    Column("n_raters", "count", "raters"),
+    Column("n_ratings", "count", "ratings"),
+    Column("reason", "name"),
+)
+"""The main columns, which notebooks show."""
 
 _TIE = 1e-9
 """Relative difference of statistics up to which a permutation counts as the observed one."""
@@ -278,7 +297,9 @@ def compare_groups(
         if whole.case.sample is None:
             parts = Parts(unit_sums(whole), of_unit, len(grouped.names))
             frame["exchangeability_p_value"] = _exchangeability(parts, **drawing)
-    return frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]]
+    return ResultFrame.of(
+        frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]], COLUMNS
+    )
 
 
 def _of_units(grouped: Grouped, whole: Agreement, level: float) -> pd.DataFrame:
@@ -373,7 +394,7 @@ def over_time(
     else:
         tests = group_tests(whole, scored, rows, [str(span["start"]) for span in spans])
     frame = frame.assign(**tests)[[*frame.columns[:-3], *TESTS, *frame.columns[-3:]]]
-    return pd.concat([pd.DataFrame(spans), frame], axis=1)
+    return ResultFrame.of(pd.concat([pd.DataFrame(spans), frame], axis=1), COLUMNS)
 
 
 _OVERLAP = "the windows overlap"

@@ -24,6 +24,21 @@ from setagree.study.codes import as_objects, used_labels
 from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import sorted_labels
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
+
+COLUMNS = (
+    Column("label", "name"),
+    Column("share_of_disagreement", "share", is_part=True),
+    Column("alpha"),
+    Column(("low", "high"), "interval"),
+    Column("n_ratings", "count", "ratings with it"),
+    Column("prevalence", "share"),
+    Column("ac1", head="AC1"),
+    Column("positive_agreement", "share", "agree on yes"),
+    Column("negative_agreement", "share", "agree on no"),
+)
+"""The main columns, which notebooks and the report show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +222,7 @@ def by_label(
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
     frame["share_of_disagreement"] = of_all
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
-    return frame.reset_index(drop=True)
+    return ResultFrame.of(frame.reset_index(drop=True), COLUMNS)
 
 
 _COLUMNS = (

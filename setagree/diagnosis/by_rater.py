@@ -36,6 +36,23 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.keys import value_numbers
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
+
+COLUMNS = (
+    Column("rater", "name"),
+    Column("difference", "signed", "change"),
+    Column(("difference_low", "difference_high"), "interval"),
+    Column("p_holm", "p", "p, Holm"),
+    Column("n_ratings", "count", "ratings"),
+    Column("mean_distance"),
+    Column("mean_set_size", head="labels"),
+    Column("set_size_bias", "signed", "vs. others"),
+    Column("empty_rate", "share", "empty"),
+    Column("overused_label", "name", "overuses"),
+    Column("underused_label", "name", "underuses"),
+)
+"""The main columns, which notebooks and the report show."""
 
 
 @takes_data
@@ -143,7 +160,8 @@ def by_rater(
     habits = _habits(study, ratings, whole, size[ratings.units])
     frame = pd.concat([pd.DataFrame(columns), changes, pd.DataFrame({**tests, **habits})], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    return frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
+    frame = frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
+    return ResultFrame.of(frame, COLUMNS)
 
 
 def _changes(raters: Parts, study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:

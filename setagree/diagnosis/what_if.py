@@ -44,6 +44,22 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import Value, have_degrees
 from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
+
+COLUMNS = (
+    Column("action", "text"),
+    Column("target", "name"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+    Column("difference", "signed"),
+    Column("p_holm", "p", "p, Holm"),
+    Column("n_pairable_units", "count", "pairable units"),
+    Column("n_ratings", "count", "ratings"),
+    Column("n_values", "count", "distinct answers"),
+    Column("reason", "name"),
+)
+"""The main columns, which notebooks show."""
 
 _MERGED, _TO_PARENTS, _TO_DEPTH = " + ", "to parents", "to depth"
 _PAIRS_TRIED = 10
@@ -179,7 +195,7 @@ def what_if(
         frame.insert(place, name, column)
         place += 1
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
-    return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
+    return ResultFrame.of(frame.iloc[[0, *(order + 1)]].reset_index(drop=True), COLUMNS)
 
 
 def _row(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import expanded, replace_file
 from setagree.coefficients.chance import Floats
 from setagree.credit.base import Weights, reading_key, sums_to_others
 from setagree.credit.geometry import SetGeometry
@@ -48,8 +51,9 @@ from setagree.panels.dawid_skene import (
 from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
+from setagree.wording.label_sets import Degrees, LabelSet, display_labels, format_labels
 from setagree.wording.result_base import Result
-from setagree.wording.tables import Column
+from setagree.wording.tables import Column, csv_text
 
 Ties: TypeAlias = Literal["missing", "plurality", "empty"]
 
@@ -434,6 +438,39 @@ class Consensus(Result):
             }
         )
 
+    def to_written(self, *, label_sep: str = ",") -> pd.DataFrame:
+        """Return the rows of `to_frame` with label sets as text that is read as they are again.
+
+        The empty set is ``[]``. Supports and confidences have four decimals.
+        """
+        frame = self.to_frame().round({"support": 4, "confidence": 4})
+        if self.kind == "labels":
+            frame["labels"] = [_cell(labels, label_sep) for labels in frame["labels"]]
+        return frame
+
+    def to_csv(self, path: str | os.PathLike[str], *, label_sep: str = ",") -> Path:
+        """Write the file of ``setagree consensus -o FILE``, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced.
+        label_sep : str
+            Text between two labels.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import setagree as sa
+        >>> agreed = sa.consensus([["a", "b"], ["a", "c"], ["a", "b"]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(agreed.to_csv(f"{folder}/gold.csv").read_text().splitlines()[2])
+        1,b,0.6667,0.6667,3,False,
+        """
+        target = expanded(path)
+        replace_file(target, csv_text(self.to_written(label_sep=label_sep)))
+        return target
+
     def _to_print(self) -> pd.DataFrame:
         return self.to_frame().iloc[np.argsort(~self.adjudicate, kind="stable")]
 
@@ -453,6 +490,13 @@ class Consensus(Result):
             f"{counted(len(np.unique(self.codes[self.codes >= 0])), 'distinct answer')}, "
             f"{int(self.adjudicate.sum()):,} to adjudicate{without}>"
         )
+
+
+def _cell(labels: LabelSet | None, label_sep: str) -> str | None:
+    """Return the text that is read as this label set again; a blank cell has no answer."""
+    if isinstance(labels, Degrees) and labels:
+        return display_labels(labels)  # a table that is read has a row per label
+    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 
-from setagree.errors import python_or_command
+from setagree.errors import counted, python_or_command
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import (
     TERMINAL,
@@ -174,6 +174,50 @@ def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
     return frame.assign(about=about.pop()) if about else frame
 
 
+class ResultFrame(pd.DataFrame):
+    """Frame with declared main columns, which a notebook and LaTeX show rounded.
+
+    What pandas computes from it is a plain frame.
+
+    Examples
+    --------
+    >>> shown = ResultFrame.of(pd.DataFrame({"x": [0.123456], "y": [9e-9]}), [Column("x")])
+    >>> "0.1235" in shown._repr_html_(), "1 more column" in shown._repr_html_()
+    (True, True)
+    """
+
+    _metadata = ("main_columns",)
+    main_columns: tuple[Column, ...] = ()
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, columns: Iterable[Column]) -> ResultFrame:
+        """Return a frame with its main columns."""
+        result = cls(frame)
+        result.main_columns = tuple(columns)
+        return result
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def _main_table(self) -> tuple[TextTable, int]:
+        """Return the main columns as text, and the number of the others."""
+        kept = [column for column in self.main_columns if column.is_in(self)]
+        n_shown = sum(1 if isinstance(one.source, str) else len(one.source) for one in kept)
+        return TextTable.of(self, kept, 0.95), len(self.columns) - n_shown
+
+    def _repr_html_(self) -> str:
+        table, more = self._main_table()
+        note = f"<p>{counted(more, 'more column')} in the frame.</p>" if more else ""
+        return f"{table.to_html()}{note}"
+
+    def to_latex(self, *args: Any, **options: Any) -> Any:
+        """Return the main columns in LaTeX for booktabs; with arguments, as pandas does."""
+        if args or options:
+            return pd.DataFrame(self).to_latex(*args, **options)
+        return self._main_table()[0].to_latex()
+
+
 class ResultRows(Result, Generic[R]):
     """A result of several rows; iterate for all of them."""
 
@@ -199,9 +243,20 @@ class ResultPerModel(ResultRows[R]):
 
     def summary(self) -> str:
         """Return a table with one line per model, and the verdict on each."""
-        table = TextTable.of(_flat(self.to_frame()), self.summary_columns, 0.95)
         verdicts = [wrapped(row.verdict) for row in self.rows]  # type: ignore[attr-defined]
-        return paragraphs(str(table), *verdicts)
+        return paragraphs(str(self._summary_table()), *verdicts)
+
+    def _summary_table(self) -> TextTable:
+        return TextTable.of(_flat(self.to_frame()), self.summary_columns, 0.95)
+
+    def to_latex(self) -> str:
+        """Return the table of `summary` in LaTeX for the package booktabs."""
+        return self._summary_table().to_latex()
+
+    def _repr_html_(self) -> str:
+        verdicts: list[str] = [row.verdict for row in self.rows]  # type: ignore[attr-defined]
+        notes = "".join(f"<p>{html.escape(verdict)}</p>" for verdict in verdicts)
+        return f"<p>{html.escape(self._line())}</p>{self._summary_table().to_html()}{notes}"
 
     def __getitem__(self, model: object) -> R:
         """Return the result of a model."""

@@ -165,6 +165,10 @@ _TRIPLES = {"estimate", "change"}
 """Kinds whose cells are a number and the ends of its interval."""
 
 
+_WITH_INTERVAL: dict[Kind, Kind] = {"number": "estimate", "signed": "change"}
+"""The kind of a number with its interval in the same cell."""
+
+
 def with_intervals(columns: Iterable[Column]) -> list[Column]:
     """Return columns in which each number has the interval that follows it in the same cell.
 
@@ -176,8 +180,8 @@ def with_intervals(columns: Iterable[Column]) -> list[Column]:
     joined: list[Column] = []
     for column in columns:
         last = joined[-1] if joined else column
-        if column.kind == "interval" and last.kind == "number":
-            joined[-1] = replace(last, source=(last.first, *column.source), kind="estimate")
+        if column.kind == "interval" and (kind := _WITH_INTERVAL.get(last.kind)):
+            joined[-1] = replace(last, source=(last.first, *column.source), kind=kind)
         else:
             joined.append(column)
     return joined
@@ -348,6 +352,17 @@ def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> s
 
 def _as_html(text: str) -> str:
     return html.escape(visible(text))
+
+
+def latex_text(frame: pd.DataFrame) -> str:
+    r"""Return all columns of a frame as a table in LaTeX, with four decimals.
+
+    Examples
+    --------
+    >>> print(latex_text(pd.DataFrame({"rater": ["a_b"], "p_value": [1e-9]})).splitlines()[4])
+    a\_b & \textless{}0.0001 \\
+    """
+    return TextTable.of(frame, columns_for(frame), 0.95).to_latex()
 
 
 def json_text(frame: pd.DataFrame) -> str:

@@ -415,7 +415,7 @@ def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
         "convert", ".", "-o", "study.csv"
     )
     words = ["score", "study.csv", "--codebook", ".", "-o", "out.csv"]
-    assert "label 'x' is not in the codebook" in refusal(*words)
+    assert "labels are not in the codebook: 'x'" in refusal(*words)
 
 
 def test_a_codebook_in_no_encoding(tmp_path, monkeypatch):
@@ -447,12 +447,12 @@ class TestWhatIsWritten:
     @pytest.mark.parametrize(
         ("words", "known"),
         [
-            (["score", "-o", "s.pdf"], ".json, .csv, .md or .txt"),
-            (["score", "-o", "s.html"], ".json, .csv, .md or .txt"),
-            (["score", "-o", "s.xlsx", "-f", "csv"], ".json, .csv, .md or .txt"),
+            (["score", "-o", "s.pdf"], ".json, .csv, .md, .tex or .txt"),
+            (["score", "-o", "s.html"], ".json, .csv, .md, .tex or .txt"),
+            (["score", "-o", "s.xlsx", "-f", "csv"], ".json, .csv, .md, .tex or .txt"),
             (["convert", "-o", "s.parquet"], ".json, .csv or .md"),
             (["convert", "-o", "s.txt"], ".json, .csv or .md"),
-            (["consensus", "-o", "s.csv.gz"], ".json, .csv, .md or .txt"),
+            (["consensus", "-o", "s.csv.gz"], ".json, .csv, .md, .tex or .txt"),
         ],
     )
     def test_other_endings_are_refused(self, words, known):
@@ -524,3 +524,31 @@ class TestSpelling:
         assert "'setagree test' compares the estimate with chance" in " ".join(
             ok("score", "alike.csv").split()
         )
+
+
+def test_latex(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = sa.simulate(40, 3, labels=["a_b", "50%", "{x}"], n_labels=3, rng=1)
+    study.to_long().assign(
+        labels=lambda x: [sa.format_labels(one) or "[]" for one in x["labels"]]
+    ).to_csv("s.csv", index=False)
+    read = sa.read("s.csv")
+    assert ok("score", "s.csv", "-f", "latex") == sa.agreement(read).to_latex()
+    ok("consensus", "s.csv", "-o", "gold.tex")
+    text = Path("gold.tex").read_text("utf-8")
+    assert text.startswith("\\begin{tabular}")
+    assert "\\bottomrule" in text
+    assert r"a\_b" in text
+    assert r"50\%" in text
+    assert r"\{x\}" in text
+    assert ok("panel", "s.csv", "-m", "r1", "--margin", 0.1, "-f", "latex").count("r1 & ") == 1
+
+
+def test_the_methods_paragraph_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(
+        "unit,rater,labels\nu,a,x\nu,b,y\nv,a,x\nv,b,x\nw,a,y\nw,b,y\n", "utf-8"
+    )
+    found = ok("cite", "--methods", "s.csv", "-c", "krippendorff_alpha")
+    table = sa.agreement("s.csv", coefficient="krippendorff_alpha")
+    assert found == f"{sa.methods_text(table)}\n"

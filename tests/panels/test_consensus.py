@@ -742,3 +742,14 @@ class TestScores:
             warnings.simplefilter("error")
             frame = score_against_consensus(annotations(text("a b / b b"))).to_frame()
         assert isinstance(frame, pd.DataFrame)
+
+
+def test_a_file_of_answers_is_read_again(tmp_path):
+    cells = {"u": ["a", "a,b", "a"], "v": ["", "", "a"], "w": ["a", "b", "c"]}
+    triples = [(r, u, cell) for u, row in cells.items() for r, cell in enumerate(row)]
+    study = sa.Annotations.from_triples(triples, blank="empty")
+    agreed = sa.consensus(study)
+    path = agreed.to_csv(tmp_path / "gold.csv")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert frame["labels"].tolist() == ["a", "[]", ""]
+    assert frame["support"].tolist() == ["0.6667", "0.6667", ""]

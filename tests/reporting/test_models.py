@@ -172,7 +172,9 @@ class TestCommands:
 
         common = ["--tables", "--blank", "empty", "--resamples", "19", "--seed", "1", *options]
         both = [
-            invoke("diagnose", file, *more, *common).stdout.partition(title)[2].partition("\n\n")[0]
+            invoke("diagnose", "--tables", file, *more, *common)
+            .stdout.partition(title)[2]
+            .partition("\n\n")[0]
             for file, more in (("all.csv", ["--model", "bot"]), ("humans.csv", []))
         ]
         assert both[0] == both[1] != ""

@@ -112,7 +112,7 @@ def test_the_range_of_pairs_is_that_of_the_table(found):
 
 
 def test_the_command_has_the_sentences_of_the_report(found, written):
-    printed = squeezed(ok("diagnose", written, "--seed", "1", "--resamples", "99"))
+    printed = squeezed(ok("diagnose", "--tables", written, "--seed", "1", "--resamples", "99"))
     page = rendered(found, Name("study"), "markdown").replace("\\", "")
     page = squeezed(html.unescape(page))
     for sentence in told(found).values():
@@ -162,7 +162,7 @@ def test_models_have_one_verdict(tmp_path):
     f = gather(study, model=["r5", "r6"], margin=0.1, **FEW)
     said = told(f)
     assert said["Models"].startswith("1 of 2 models may replace a human: r5; r6 may not. The best")
-    printed = squeezed(ok("panel", path, "-m", "r5,r6", "--margin", "0.1"))
+    printed = squeezed(ok("panel", "--tables", path, "-m", "r5,r6", "--margin", "0.1"))
     assert "'r5' may replace a human: it " in printed
     assert "'r6' may not replace a human: it " in printed
     (best,) = re.findall(r"The best, r5, (wins over .*?\))\.", said["Models"])

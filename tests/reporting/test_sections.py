@@ -100,7 +100,7 @@ def test_a_section_is_in_diagnose(study, tmp_path, monkeypatch):
     frame = study.to_long()
     frame["labels"] = [sa.format_labels(labels) for labels in frame["labels"]]
     frame.to_csv("study.csv", index=False)
-    said = invoke("diagnose", "study.csv", "--resamples", "19", "--seed", "1").stdout
+    said = invoke("diagnose", "--tables", "study.csv", "--resamples", "19", "--seed", "1").stdout
     assert "- Toy: The toy likes r1.\n" in said
     assert "\nA TOY SECTION\nSize  How often\n" in said
 
@@ -151,7 +151,17 @@ class TestSampled:
         frame = sa.simulate(20, 3, rng=3).to_long()
         frame["labels"] = ["; ".join(sorted(labels)) or "[]" for labels in frame["labels"]]
         frame.assign(w=frame["unit"].str[1:]).to_csv("study.csv", index=False)
-        words = ("diagnose", "study.csv", "--label-sep", ";", "--resamples", "19", "--seed", "1")
+        words = (
+            "diagnose",
+            "--tables",
+            "study.csv",
+            "--label-sep",
+            ";",
+            "--resamples",
+            "19",
+            "--seed",
+            "1",
+        )
         said = " ".join(ok(*words, "--sampling-weight", "w").split())
         assert f"Pairs {self.WITHOUT} RATERS" in said
         assert "weights" not in ok(*words)

@@ -113,8 +113,8 @@ class TestWithout:
         table[table["rater"] != written].to_csv("others.csv", index=False)
         words = ["--by", "group", "--time", "date", "--window", "4D"]
         words += ["--resamples", "99", "--seed", "1"]
-        left_out = ok("diagnose", "all.csv", *words, "--exclude-raters", said)
-        expected = ok("diagnose", "others.csv", *words)
+        left_out = ok("diagnose", "--tables", "all.csv", *words, "--exclude-raters", said)
+        expected = ok("diagnose", "--tables", "others.csv", *words)
         for heading in ("GROUPS", "OVER TIME"):
             assert heading in left_out
         assert left_out == expected.replace("others.csv", "all.csv")

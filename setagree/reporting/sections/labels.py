@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.diagnosis.by_depth import by_depth
-from setagree.diagnosis.by_label import by_label
+from setagree.diagnosis.by_label import COLUMNS, by_label
 from setagree.diagnosis.common import score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.errors import counted
@@ -134,16 +134,6 @@ def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of labels, the costliest first."""
-    columns = [
-        Column("label", "name", "Label"),
-        Column("share_of_disagreement", "share", "Share of disagreement", is_part=True),
-        Column(("alpha", "low", "high"), "estimate", "Alpha"),
-        Column("n_ratings", "count", "Ratings with it"),
-        Column("prevalence", "share", "Prevalence"),
-        Column("ac1", "number", "AC1"),
-        Column("positive_agreement", "share", "Agree on yes"),
-        Column("negative_agreement", "share", "Agree on no"),
-    ]
     # Another coefficient may count units, and so clusters, that alpha does not.
     alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
     over, kind = (f" ({alpha.drawn})", alpha.inference.method) if alpha else ("", "score")
@@ -158,7 +148,7 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     )
     lead = summary(f, frame)
     caption = "Labels, the costliest first"
-    table = table_of(frame, columns, caption, limit=40, function="by_label")
+    table = table_of(frame, COLUMNS, caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
 

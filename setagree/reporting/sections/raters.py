@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.by_pair import by_pair
-from setagree.diagnosis.by_rater import by_rater
+from setagree.diagnosis.by_rater import COLUMNS, by_rater
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
@@ -174,19 +175,15 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     alone = f"a {level_text(f.level)} interval{f.main.drawn and f' ({f.main.drawn})'}"
     change = f"of {word} if the rater is left out, with {alone} for each rater alone"
     often = f"the label given in {100 * _OFTEN:.0f} or more of 100 units"
-    ends = ("difference", "difference_low", "difference_high")
-    columns = [
-        Column("rater", "name", "Rater"),
-        Column(ends, "change", "Change", change if has_changes else ""),
-        Column("p_holm", "p", "p, Holm"),
-        Column("n_ratings", "count", "Ratings"),
-        Column("mean_distance", "number", "Mean distance", "to the answers of the others"),
-        Column("mean_set_size", "number", "Labels", "per unit"),
-        Column("set_size_bias", "signed", "vs. others", "labels per unit beyond those of others"),
-        Column("empty_rate", "share", "Empty"),
-        Column("overused_label", "name", "Overuses", f"{often} more often than the others"),
-        Column("underused_label", "name", "Underuses", f"{often} less often than the others"),
-    ]
+    meanings = {
+        "difference": change if has_changes else "",
+        "mean_distance": "to the answers of the others",
+        "mean_set_size": "per unit",
+        "set_size_bias": "labels per unit beyond those of others",
+        "overused_label": f"{often} more often than the others",
+        "underused_label": f"{often} less often than the others",
+    }
+    columns = [replace(one, meaning=meanings.get(one.first, "")) for one in COLUMNS]
     note = "A rater who disagrees with the others need not be the one who is wrong."
     raters = raters.assign(
         overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
