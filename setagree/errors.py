@@ -63,6 +63,14 @@ class OptionError(SetagreeError):
     """An option has a value that setagree does not know."""
 
 
+class SeveralQuestionsError(OptionError):
+    """An export has answers to several questions, whose `names` it has."""
+
+    def __init__(self, message: str, names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.names = [*names]
+
+
 class UnknownOptionError(OptionError, TypeError):
     """A function has no option of that name."""
 

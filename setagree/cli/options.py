@@ -25,7 +25,8 @@ _SAME = (
     "distance duplicates empty encoding epsilon facets filename_column format goal half_width "
     "header_row humans interval interval_method kind label_sep label_weights labels level looks "
     "lot margin max_units memory_limit method min_units model na_values order_by over "
-    "partitioned_by_unit pool population_size power predictions producer_risk q question queued "
+    "partitioned_by_unit pool population_size power predictions producer_risk q question questions "
+    "queued "
     "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet spans sql "
     "status strata target temp_directory threshold ties time tokens tool truth unit units "
     "units_per_cluster value where wide window"
@@ -303,6 +304,14 @@ class ApartReading(Reading):
         ANSWERS, "NAME", "Who does not count; --model NAME: set apart.", "--exclude-raters"
     )
     model: Texts = hidden("--model")  # which the line above shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionReading(ApartReading):
+    """The same for a command that takes several questions."""
+
+    question: Text = member(ANSWERS, "NAME", "One; --questions a,b: each; --spans auto")
+    questions: Text = hidden("--questions")  # which the line above shows
 
 
 @dataclass(frozen=True, kw_only=True)

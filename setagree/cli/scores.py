@@ -6,15 +6,20 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import other_interval
+from setagree.cli.label_files import wished
 from setagree.cli.large import scored
-from setagree.cli.options import ApartReading, Asked, Delivery, Large, Resampling
+from setagree.cli.options import Asked, Delivery, Large, QuestionReading, Resampling
 from setagree.cli.output import Deliverer, sentences
+from setagree.cli.reading import how_read, names
 from setagree.cli.show import print_list, say
+from setagree.diagnosis.by_question import QuestionTable, by_question
 from setagree.distances.registry import available_distances
+from setagree.errors import OptionError
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
 from setagree.scoring.table_notes import rarity_sentences
@@ -35,7 +40,7 @@ setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
 def score(
     files: options.Files,
     *,
-    reading: ApartReading,
+    reading: QuestionReading,
     large: Large,
     asked: Asked,
     level: options.Level = 0.95,
@@ -47,6 +52,10 @@ def score(
 ) -> None:
     """Estimate the agreement of the raters of a file."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
+    if reading.questions is not None:
+        found = _by_question(files, reading, asked, level)
+        deliver(found.to_frame(), str(found))
+        return
     other = other_interval(interval, interval_method, over, resampling)
     kind = interval if interval in {"score", "t"} else None
     table = scored(files, reading, large=large, asked=asked, level=level, interval=kind)
@@ -61,6 +70,26 @@ def score(
     shown = table if other is None else None
     about = ABOUT[over or "units"]
     deliver(frame, text, reasons=reasons, remarks=remarks, about=about, result=shown)
+
+
+def _by_question(
+    files: list[str], reading: QuestionReading, asked: Asked, level: float
+) -> QuestionTable:
+    """Return the agreement on each of several questions."""
+    if reading.exclude_raters is not None:
+        raise OptionError("--exclude-raters is for one question; drop it with --questions.")
+    given: dict[str, Any] = {
+        name: chosen[0] for name, chosen in wished(asked, reading).items() if chosen
+    }
+    named = names([reading.questions or ""])
+    return by_question(
+        files,
+        named[0] if len(named) == 1 else named,
+        reading=how_read(reading),
+        model=names(reading.model) or None,
+        level=level,
+        **given,
+    )
 
 
 def list_distances() -> None:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Literal
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing, option
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SeveralQuestionsError,
+    did_you_mean,
+    listing,
+    option,
+)
 from setagree.exports.format import Answers, Request
 from setagree.exports.nodes import Node, shown
 from setagree.wording.label_sets import Label
@@ -22,9 +29,10 @@ def choose_question(
         hint = did_you_mean(asked, names)
         raise OptionError(f"{option(name, asked)} is not in {file}; it {has}.{hint}")
     if asked is None and len(names) > 1:
-        raise OptionError(
+        raise SeveralQuestionsError(
             f"{file} has answers to {len(names)} questions, {listing(names, limit=12)}; say which "
-            f"with {option(name, names[0])}."
+            f"with {option(name, names[0])}.",
+            names,
         )
     return asked if asked is not None else next(iter(names), None)
 

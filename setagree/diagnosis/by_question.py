@@ -1,0 +1,295 @@
+"""The agreement on each of several questions of one study, and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from setagree.checks import check_level
+from setagree.coefficients.estimated import Estimated, estimated
+from setagree.diagnosis.common import score_whole
+from setagree.distances.registry import DistanceLike
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SeveralQuestionsError,
+    check_list,
+    did_you_mean,
+    listing,
+    option,
+)
+from setagree.large.opening import (
+    Data,
+    ReadingOptions,
+    open_study,
+    open_table,
+    takes_data,
+    with_reading,
+)
+from setagree.large.recognition import find_export
+from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.results import Agreement
+from setagree.study.annotations import Annotations
+from setagree.study.columns import with_columns
+from setagree.study.labels import is_missing
+from setagree.study.numbers import as_number
+from setagree.study.reading import Reading, is_files
+from setagree.wording.result_base import Result, wrapped
+from setagree.wording.tables import Column
+
+ALL = "all"
+_USUAL = {"question", "aspect", "criterion", "dimension", "attribute", "control"}
+"""Usual names of a column of questions."""
+
+_CLUSTERED = "the units were sampled, and the questions have different units"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuestionTable(Result):
+    """Agreement per question, and the mean over the questions.
+
+    Attributes
+    ----------
+    agreements : mapping
+        The `Agreement` of each question.
+    mean : Estimated or None
+        The mean with its deviations; None if no question has an estimate.
+    frame : DataFrame
+        The rows; `to_frame` returns a copy.
+    level : float
+        The level of the intervals.
+    """
+
+    agreements: Mapping[str, Agreement]
+    mean: Estimated | None
+    frame: pd.DataFrame
+    level: float = 0.95
+
+    columns = (
+        Column("question", "text"),
+        Column("kind", "text"),
+        Column("distance", "text"),
+        Column("n_units", "count", "units"),
+        Column("n_raters", "count", "raters"),
+        Column("n_ratings", "count", "ratings"),
+        Column("estimate"),
+        Column("standard_error", head="se"),
+        Column(("low", "high"), "interval"),
+    )
+
+    def __repr__(self) -> str:
+        return f"<QuestionTable of {len(self.agreements)} questions>"
+
+    def __getitem__(self, question: str) -> Agreement:
+        """Return the agreement on a question."""
+        return self.agreements[question]
+
+    def _notes(self) -> Iterator[str]:
+        reasons = self.frame.set_index("question")["reason"].dropna()
+        yield from (wrapped(f"{name}: {reason}.") for name, reason in reasons.items())
+
+
+@takes_data
+def by_question(
+    data: Data,
+    questions: str | Sequence[str],
+    *,
+    coefficient: CoefficientLike = "krippendorff_alpha",
+    distance: DistanceLike | Mapping[str, DistanceLike] | None = None,
+    weights: Mapping[str, float] | None = None,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
+) -> QuestionTable:
+    """Return the agreement on each question, and the mean over the questions.
+
+    Each question is a study of its own kind, with the default distance of that kind. The mean is
+    sum_q w_q alpha_q / sum_q w_q. Its standard error is from the linearised values summed per unit,
+    so that questions about the same units are paired; its interval is a t interval over units, and
+    there is none if a question has no interval.
+
+    Parameters
+    ----------
+    data : path, or table
+        An export with several questions; a long table with a column of answers per question, or
+        with a column of questions.
+    questions : list of str, or str
+        The questions of an export, or the columns of answers of a table. ``"all"`` is all questions
+        of an export, or of a table with a column called ``question``; any other text is the name of
+        the column of questions.
+    coefficient : name or Coefficient
+        The coefficient.
+    distance : name, callable, Distance, labelled matrix, or mapping, optional
+        The distance, or that of each question. Default: the default distance of its kind.
+    weights : mapping, optional
+        The weight of each question in the mean. Default: equal weights.
+    level : float
+        The level of the intervals.
+    **options
+        Options of `Reading`. Default `kind`: numbers if all cells of a question are numbers,
+        otherwise label sets.
+
+    Returns
+    -------
+    QuestionTable
+        One row per question: question, kind, coefficient, distance, n_units, n_raters, n_ratings,
+        estimate, standard_error, low, high, p_value, reason; and the row "mean".
+
+    Raises
+    ------
+    OptionError
+        A question is unknown, or none is named.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({
+    ...     "unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "bob"] * 3,
+    ...     "emotion": ["joy", "joy, fear", "fear", "fear", "joy", "joy"],
+    ...     "stance": [1, 2, 5, 5, 3, 3],
+    ... })
+    >>> found = by_question(table, ["emotion", "stance"])
+    >>> found.to_frame()[["question", "kind", "distance", "estimate"]].round(4)
+      question    kind distance  estimate
+    0  emotion  labels     masi    0.6429
+    1   stance  number  nominal    0.6154
+    2     mean     NaN      NaN    0.6291
+    """
+    check_level(level)
+    source, how = with_reading(data)
+    studies = question_studies(source, questions, how)
+    if weights is not None and (odd := [name for name in weights if name not in studies]):
+        raise OptionError(f"{option('weights')} names {listing(odd)}, which is no question.")
+    by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
+    agreements = {
+        name: score_whole(study, coefficient, by_name.get(name), level)
+        for name, study in studies.items()
+    }
+    rows = [_row(name, one, level) for name, one in agreements.items()]
+    mean, last = _mean(agreements, rows, weights or dict.fromkeys(agreements, 1.0), level)
+    return QuestionTable(agreements, mean, pd.DataFrame([*rows, last]), level)
+
+
+def question_studies(
+    source: Any, questions: str | Sequence[str], how: Reading
+) -> dict[str, Annotations]:
+    """Return the study of each question of a table or of files."""
+    if not isinstance(questions, str):
+        check_list("questions", questions, "questions")
+    if isinstance(source, Annotations) or how.question is not None:
+        raise OptionError(
+            f"{option('questions')} is for a table or a file of several questions; "
+            f"{option('question')} names one."
+        )
+    if is_files(source) and (known := _export_questions(source, how)):
+        asked = known if questions == ALL else questions
+        named = [asked] if isinstance(asked, str) else [*asked]
+        return {name: _opened(source, replace(how, question=name)) for name in named}
+    table = open_table(source, replace(how, tool="table") if is_files(source) else how)
+    names = [str(name) for name in table]
+    if isinstance(questions, str):
+        column = next((x for x in names if x.casefold() in _USUAL), ALL)
+        column = column if questions == ALL else questions
+        if column not in names:
+            hint = did_you_mean(column, names) if column != ALL else ""
+            raise OptionError(
+                f"{option('questions', questions)}: the table has no column of questions{hint}; "
+                f"list the columns of answers, of {listing(names, limit=12)}."
+            )
+        parts = {str(q): part for q, part in table.groupby(column, sort=False)}
+        return {name: _typed(part, how) for name, part in parts.items()}
+    if absent := [name for name in questions if name not in names]:
+        hint = did_you_mean(absent[0], names)
+        raise DataError(f"there is no column {absent[0]!r} for {option('questions')}.{hint}")
+    others = [name for name in names if name not in questions]
+    return {name: _typed(table[[*others, name]], how, name) for name in questions}
+
+
+def _export_questions(source: Any, how: Reading) -> list[str]:
+    """Return the questions of an export; none of a table, or of an export with one question."""
+    if how.is_table or find_export(source, how)[0] is None:
+        return []
+    try:
+        open_study(source, how)
+    except SeveralQuestionsError as error:
+        return error.names
+    raise OptionError(f"{source!s} has one question; omit {option('questions')}.")
+
+
+def _opened(source: Any, how: Reading) -> Annotations:
+    study = open_study(source, how)
+    if not isinstance(study, Annotations):
+        raise DataError(f"{option('questions')} is for tables that are read into memory.")
+    return study
+
+
+def _typed(table: pd.DataFrame, how: Reading, name: str | None = None) -> Annotations:
+    """Return the study of a question: of numbers if all of its answers are, otherwise of labels."""
+    if name is None:
+        name = str(with_columns(how, [str(x) for x in table]).answer)
+    cells = {cell for cell in table[name] if isinstance(cell, Hashable) and not _is_blank(cell)}
+    are_numbers = bool(cells) and all(as_number(cell) is not None for cell in cells)
+    if how.kind is None and are_numbers:
+        return _opened(table, replace(how, labels=None, value=name))
+    return _opened(table, replace(how, labels=name, value=None))
+
+
+def _is_blank(cell: Any) -> bool:
+    return (isinstance(cell, str) and not cell.strip()) or is_missing(cell)
+
+
+def _row(question: str, one: Agreement, level: float) -> dict[str, Any]:
+    low, high = one.interval(level)
+    names = "coefficient distance n_units n_raters n_ratings estimate standard_error"
+    return {
+        "question": question,
+        "kind": one.tally.kind,
+        **{name: getattr(one, name) for name in names.split()},
+        "low": low,
+        "high": high,
+        "p_value": one.p_value,
+        "reason": one.reason or one.interval_reason,
+    }
+
+
+def _mean(
+    agreements: Mapping[str, Agreement],
+    rows: Sequence[Mapping[str, Any]],
+    weights: Mapping[str, float],
+    level: float,
+) -> tuple[Estimated | None, dict[str, Any]]:
+    """Return the weighted mean of the estimates that are defined, and its row."""
+    defined = {name: one for name, one in agreements.items() if np.isfinite(one.estimate)}
+    studies = [one.study for one in agreements.values() if one.study is not None]
+    units = pd.Index([u for study in studies for u in study.units], tupleize_cols=False).unique()
+    raters = {rater for study in studies for rater in study.raters.tolist()}
+    row: dict[str, Any] = {"question": "mean", "kind": None, "distance": None}
+    row |= {"coefficient": next(iter(agreements.values())).coefficient, "n_units": len(units)}
+    row |= {"n_raters": len(raters), "n_ratings": sum(study.n_ratings for study in studies)}
+    total_weight = sum(weights.get(name, 0.0) for name in defined)
+    if not total_weight:
+        return None, row | {"reason": "no question has an estimate"}
+    sample = next(iter(defined.values())).case.sample
+    total: Estimated | None = None
+    for name, one in defined.items():
+        own = one.study.units if one.study is not None else units
+        places = units.get_indexer(pd.Index(own, tupleize_cols=False))
+        each = estimated(one.case, one.parts, places, sample)
+        each = each * (weights.get(name, 0.0) / total_weight)
+        total = each if total is None else total + each
+    assert total is not None  # noqa: S101 - one question at least is defined
+    row["estimate"] = total.value
+    if sample is not None and any(len(study.units) < len(units) for study in studies):
+        return total, row | {"reason": _CLUSTERED}
+    without = [str(row["question"]) for row in rows if np.isnan(row["low"])]
+    if without := [name for name in without if name in defined]:
+        return total, row | {"reason": f"there is no interval for {listing(without)}"}
+    error, df = total.standard_error, total.degrees_of_freedom
+    half = float(stdtrit(df, 0.5 + level / 2)) * error
+    row |= {"standard_error": error, "low": total.value - half, "high": total.value + half}
+    row["p_value"] = 2 * float(stdtr(df, -abs(total.value) / error)) if error else np.nan
+    left = [name for name in agreements if name not in defined]
+    return total, row | {"reason": f"without {listing(left)}" if left else None}

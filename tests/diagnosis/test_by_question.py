@@ -1,0 +1,125 @@
+"""Agreement per question, and the mean over the questions."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import setagree as sa
+from setagree.diagnosis.by_question import by_question
+
+RNG = np.random.default_rng(5)
+TRUTH = RNG.integers(1, 4, 40)
+TABLE = pd.DataFrame(
+    [
+        (unit, rater, *("abc"[noisy() - 1] for _ in "x"), noisy())
+        for unit, t in enumerate(TRUTH)
+        for rater in ("ann", "bob", "cem")
+        for noisy in [lambda t=t: int(t if RNG.random() < 0.7 else RNG.integers(1, 4))]
+    ],
+    columns=["unit", "rater", "emotion", "stance"],
+)
+QUESTIONS = ["emotion", "stance"]
+
+
+def parts():
+    return (
+        sa.krippendorff_alpha(TABLE, labels="emotion"),
+        sa.krippendorff_alpha(TABLE, value="stance"),
+    )
+
+
+def test_each_question_is_a_study_of_its_kind():
+    frame = by_question(TABLE, QUESTIONS).to_frame()
+    assert frame["question"].tolist() == ["emotion", "stance", "mean"]
+    assert frame["kind"].tolist()[:2] == ["labels", "number"]
+    for k, alpha in enumerate(parts()):
+        row = frame.iloc[k]
+        assert (row["estimate"], row["low"], row["high"]) == (alpha.estimate, *alpha.interval())
+        assert (row["n_units"], row["n_ratings"]) == (40, 120)
+
+
+def test_the_mean_pairs_the_questions_by_unit():
+    """SE² = sum_i (x_i - mean)² / (n (n - 1)) with x_i the mean of the linearised values."""
+    x = sum(alpha.influence.to_numpy() for alpha in parts()) / 2
+    last = by_question(TABLE, QUESTIONS).frame.iloc[-1]
+    assert last["estimate"] == pytest.approx(np.mean([a.estimate for a in parts()]), abs=1e-14)
+    assert last["standard_error"] == pytest.approx(stats.sem(x), abs=1e-12)
+    half = stats.t.ppf(0.975, 39) * stats.sem(x)
+    assert last["high"] - last["low"] == pytest.approx(2 * half, abs=1e-12)
+
+
+def test_weights_and_distances_of_questions():
+    found = by_question(
+        TABLE, QUESTIONS, weights={"stance": 3, "emotion": 1}, distance={"stance": "interval"}
+    )
+    a, b = (found[q].estimate for q in QUESTIONS)
+    assert found["stance"].distance == "interval"
+    assert found.mean.value == pytest.approx((a + 3 * b) / 4, abs=1e-14)
+
+
+def test_a_column_of_questions():
+    long = TABLE.melt(["unit", "rater"], var_name="question", value_name="answer")
+    for questions in ("question", "all"):
+        found = by_question(long, questions, labels="answer")
+        pd.testing.assert_frame_equal(found.frame, by_question(TABLE, QUESTIONS).frame)
+
+
+def test_an_export_with_several_controls(tmp_path):
+    names = ("emotion", "topic")
+    tasks = [
+        {"id": unit, "data": {}, "annotations": [
+            {"completed_by": rater, "result": [
+                {"from_name": name, "to_name": "t", "type": "choices",
+                 "value": {"choices": [row["emotion"] if name == "emotion" else "x"]}}
+                for name in names
+            ]}
+            for rater, row in enumerate(rows.to_dict("records"))
+        ]}
+        for unit, rows in TABLE.groupby("unit")
+    ]  # fmt: skip
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    frame = by_question(path, "all").to_frame().set_index("question")
+    assert frame.loc["emotion", "estimate"] == parts()[0].estimate
+    assert frame.loc["topic", "reason"] == "only one value was used"
+    assert frame.loc["mean", "reason"] == "without 'topic'"
+    one = by_question(path, ["emotion"]).to_frame()
+    assert one["question"].tolist() == ["emotion", "mean"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "options", "sentence"),
+    [
+        ("all", {}, "the table has no column of questions; list the columns of answers"),
+        (["emotoin"], {}, "no column 'emotoin' for questions=. Did you mean 'emotion'?"),
+        (QUESTIONS, {"weights": {"x": 1}}, "weights= names 'x', which is no question"),
+        (QUESTIONS, {"reading": sa.Reading(question="a")}, "question= names one"),
+    ],
+)
+def test_refusals(questions, options, sentence):
+    with pytest.raises(sa.SetagreeError) as caught:
+        by_question(TABLE, questions, **options)
+    assert sentence in str(caught.value)
+
+
+def test_no_interval_of_the_mean_if_a_question_has_none():
+    rare = TABLE.assign(stance=[1] * 119 + [2])
+    last = by_question(rare, QUESTIONS).frame.iloc[-1]
+    assert np.isnan(last["low"])
+    assert last["reason"] == "there is no interval for 'stance'"
+    assert "mean: there is no interval for 'stance'." in str(by_question(rare, QUESTIONS))
+
+
+def test_command(tmp_path):
+    cli = pytest.importorskip("setagree.cli.app")
+    from typer.testing import CliRunner
+
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    words = ["score", str(tmp_path / "t.csv"), "--questions", "emotion,stance", "-f", "json"]
+    done = CliRunner().invoke(cli.app, words)
+    rows = json.loads(done.stdout)
+    assert [row["question"] for row in rows] == ["emotion", "stance", "mean"]
+    assert rows[1]["estimate"] == pytest.approx(parts()[1].estimate)
