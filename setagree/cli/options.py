@@ -26,9 +26,8 @@ _SAME = (
     "header_row humans interval interval_method kind label_sep label_weights labels level looks "
     "lot margin max_units memory_limit method min_units model na_values order_by over "
     "partitioned_by_unit pool population_size power predictions producer_risk q question questions "
-    "queued "
-    "rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet spans sql "
-    "status strata target temp_directory threshold ties time tokens tool truth unit units "
+    "queued rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet spans "
+    "sql status strata target temp_directory threshold ties time tokens tool truth unit units "
     "units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {

@@ -162,7 +162,7 @@ def by_question(
     source, how = with_reading(data)
     studies = question_studies(source, questions, how)
     if weights is not None and (odd := [name for name in weights if name not in studies]):
-        raise OptionError(f"{option('weights')} names {listing(odd)}, which is no question.")
+        raise OptionError(f"weights= names {listing(odd)}, which is no question.")
     by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
     agreements = {
         name: score_whole(study, coefficient, by_name.get(name), level)
