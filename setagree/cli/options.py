@@ -309,7 +309,7 @@ class ApartReading(Reading):
 class QuestionReading(ApartReading):
     """The same for a command that takes several questions."""
 
-    question: Text = member(ANSWERS, "NAME", "One; --questions a,b: each; --spans auto")
+    question: Text = member(ANSWERS, "NAME", "--questions a,b; --spans auto --tokens words")
     questions: Text = hidden("--questions")  # which the line above shows
 
 
