@@ -97,6 +97,7 @@ from setagree.panels.references import (
 from setagree.panels.references import (
     score_against_panel as score_against_panel,
 )
+from setagree.panels.soft_scores import soft_scores as soft_scores
 from setagree.reporting.methods import methods_text as methods_text
 from setagree.reporting.report import report as report
 from setagree.scoring.coefficients import (

@@ -360,7 +360,7 @@ BUDGET = {
     "files": 1_850,
     "inference": 7_050,
     "large": 5_000,
-    "panels": 5_000,
+    "panels": 5_200,
     "plots": 2_650,
     "reporting": 4_350,
     "scoring": 2_800,

@@ -196,6 +196,7 @@ CALLS = {
     "score_against_consensus": lambda s, _: sa.score_against_consensus(s),
     "score_against_panel": lambda s, _: sa.score_against_panel(s),
     "scott_pi": lambda s, _: sa.scott_pi(two(s)),
+    "soft_scores": lambda s, _: sa.soft_scores(s, model="dia", rng=1),
     "variance_components": lambda s, _: sa.variance_components(s),
     "weights": lambda s, _: sa.weights(numbers(s), "ordinal").to_frame(),
     "what_if": lambda s, _: sa.what_if(s),
@@ -247,6 +248,7 @@ score                     c c c c
 score_against_consensus   w w w w
 score_against_panel       w w w w
 scott_pi                  c c c c
+soft_scores               w w w w
 variance_components       w w w w
 weights                   w c w w
 what_if                   c c c c

@@ -180,7 +180,10 @@ def by_group(
         "raters", or "units and raters" if each group has its own units and raters, so that
         differences between units and between raters are confounded). Of groups of raters,
         else nan: between (the cross-replication kappa_x of the group with all other raters),
-        between_low, between_high (percentiles over redrawn units), normalised, normalised_low,
+        between_low, between_high (percentiles over redrawn units), in_group_cohesion (alpha of the
+        group on the units shared with others) and group_association_index (it over `between`, the
+        cross-group cohesion, above 1 if the group is nearer to itself: GRASP, Prabhakaran et al.
+        2024) with group_association_low, group_association_high; normalised, normalised_low,
         normalised_high (kappa_x divided by the root of both alphas: below 1 if raters agree less
         between groups than within them), n_shared_units, permutation_p_value (see Notes; the same
         in every row). Of all: no_test (the groups that the test leaves out, or the reason for a
@@ -316,6 +319,8 @@ _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
     *("estimate", "standard_error", "low", "high", *TESTS[:-1]),
     *("exchangeability_p_value", "compares", "between", "between_low", "between_high"),
+    *("in_group_cohesion", "group_association_index"),
+    *("group_association_low", "group_association_high"),
     *("normalised", "normalised_low", "normalised_high", "n_shared_units", "permutation_p_value"),
     *("no_test", "reason", "coefficient", "distance"),
 )

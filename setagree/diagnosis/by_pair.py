@@ -282,8 +282,8 @@ def between_raters(
     drawing: Row = {"distance": distance, "n_resamples": n_resamples, "rng": generator}
     # Of two groups the one is the other's others.
     told = range(1 if n_groups == 2 else n_groups)
-    beside = [_beside_others(grouped, g, level=level, **drawing) for g in told]
-    beside += beside * (n_groups - len(told))
+    sides = [_beside_others(grouped, g, level=level, **drawing) for g in told]
+    beside = sides[0] if n_groups == 2 else [own for own, _ in sides]
     p, why = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
     tested = {"permutation_p_value": p, "no_test": why}
     return [
@@ -298,13 +298,14 @@ def no_raters_compared() -> Row:
 
 
 _BETWEEN = (
-    *("between", "between_low", "between_high"),
+    *("between", "between_low", "between_high", "in_group_cohesion", "group_association_index"),
+    *("group_association_low", "group_association_high"),
     *("normalised", "normalised_low", "normalised_high", "n_shared_units"),
 )
 
 
-def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> Row:
-    """Return the agreement of a group of raters with all others; NaN without shared units."""
+def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> tuple[Row, Row]:
+    """Return the agreement of a group with all others, for it and for them; NaN if undefined."""
     members = grouped.study.raters[grouped.of_rater == g].tolist()
     try:
         with warnings.catch_warnings():
@@ -312,12 +313,13 @@ def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
             warnings.simplefilter("ignore", UndefinedAgreementWarning)
             found = cross_replication(grouped.study, panels={"group": members}, **drawing)
     except DataError:
-        return dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0}
-    numbers = (
-        *(found.estimate, *found.interval(level)),
-        *(found.normalised, *found.normalised_interval(level), found.n_units),
-    )
-    return dict(zip(_BETWEEN, numbers, strict=True))
+        none: Row = dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0}
+        return none, none
+    first = found.estimate, *found.interval(level)
+    last = found.normalised, *found.normalised_interval(level), found.n_units
+    sides = [(found.alphas[side], *found.association(side, level)) for side in (0, 1)]
+    own, other = (dict(zip(_BETWEEN, (*first, *each, *last), strict=True)) for each in sides)
+    return own, other
 
 
 @dataclass(frozen=True, eq=False)

@@ -196,6 +196,8 @@ class CrossReplication(Replicated):
     distribution, normalised_distribution : ndarray of shape (n_resamples,)
         Both estimates from resampled units. NaN values are counted by `n_undefined` and
         `n_normalised_undefined` and are not in the intervals.
+    association_distributions : tuple of two ndarrays
+        alpha / kappa_x of each panel from resampled units; NaN if kappa_x is not above 0.
     reason : str or None
         Reason for an estimate of NaN; for the normalised one see `normalised_reason`.
     """
@@ -211,6 +213,7 @@ class CrossReplication(Replicated):
     n_ratings: tuple[int, int]
     distribution: Floats
     normalised_distribution: Floats
+    association_distributions: tuple[Floats, Floats]
     reason: str | None
 
     columns = (
@@ -251,6 +254,17 @@ class CrossReplication(Replicated):
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of the normalised kappa_x, or NaN if that is NaN."""
         return percentile_interval(self.normalised_distribution, level, self.normalised_reason)
+
+    def association(self, side: int, level: float = 0.95) -> tuple[float, float, float]:
+        """Return the group association index of a panel, and its percentile interval.
+
+        The index is its in-group cohesion over its cross-group cohesion, alpha / kappa_x; NaN if
+        kappa_x is not above 0 (Prabhakaran et al. 2024).
+        """
+        index = self.alphas[side] / self.estimate if self.estimate > 0 else float("nan")
+        reason = "undefined" if np.isnan(index) else None
+        ends = percentile_interval(self.association_distributions[side], level, reason)
+        return index, *ends
 
     @property
     def n_normalised_undefined(self) -> int:
@@ -375,8 +389,8 @@ def cross_replication(
             UndefinedAgreementWarning,
         )
     rows = joint.unit_patterns, len(joint.between)
-    distribution, of_normalised = over_resamples(
-        lambda draws: _scores(joint, row_weights(draws, *rows))[:2],
+    distribution, of_normalised, of_x, of_y = over_resamples(
+        lambda draws: _resampled(joint, row_weights(draws, *rows)),
         len(rows[0]),
         n_resamples,
         generator,
@@ -394,8 +408,16 @@ def cross_replication(
         (round(float((once @ joint.x.ratings)[0])), round(float((once @ joint.y.ratings)[0]))),
         distribution,
         of_normalised,
+        (of_x, of_y),
         reason,
     )
+
+
+def _resampled(joint: Joint, M: Floats) -> tuple[Floats, ...]:
+    """Return kappa_x, normalised kappa_x and alpha / kappa_x of both panels."""
+    kappas, normalised, alphas = _scores(joint, M)
+    above = np.where(kappas > 0, kappas, np.nan)
+    return kappas, normalised, *(alpha / above for alpha in alphas)
 
 
 def _scores(joint: Joint, M: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats]]:

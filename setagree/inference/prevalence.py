@@ -430,7 +430,7 @@ def prevalence(
     warn_degrees(known.values, "prevalence")
     people = people_of(known, humans, [code])
     values = known.values if corpus is None else (*known.values, *corpus.values)
-    flags, listed = _membership(values, known.kind, labels)
+    flags, listed = label_flags(values, known.kind, labels)
     checked = _checked(known, people, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
@@ -464,7 +464,7 @@ def _reasons(checked: Checked, lows: pd.Series[float]) -> list[str | None]:
     ]
 
 
-def _membership(
+def label_flags(
     values: Sequence[Any], kind: str, labels: Sequence[object] | None
 ) -> tuple[Any, list[Any]]:
     """Return the labels of each value as sparse flags (n_values, n_labels), and their names."""

@@ -112,6 +112,14 @@ class TestInsideAndBetween:
             assert row["between"] == found.estimate
             assert (row["between_low"], row["between_high"]) == found.interval(0.9)
             assert row["normalised"] == pytest.approx(found.normalised)
+            side = "xy".index(group)
+            assert row["in_group_cohesion"] == found.alphas[side]
+            index, low, high = found.association(side, 0.9)
+            assert index == pytest.approx(found.alphas[side] / found.estimate)
+            assert low < index < high
+            names = ("index", "low", "high")
+            ends = [row[f"group_association_{name}"] for name in names]
+            assert ends == [index, low, high]
             assert row["n_shared_units"] == found.n_units == 60
 
     def test_three_groups(self):

@@ -81,6 +81,7 @@ FUNCTIONS = {
     "monitor": lambda data: sa.monitor(data, batch=HALVES, threshold=0.5).to_frame(),
     "variance_components": lambda data: sa.variance_components(data).to_frame(),
     "next_ratings": lambda data: sa.next_ratings(data, budget=5).to_frame(),
+    "soft_scores": lambda data: sa.soft_scores(data, model="r4", rng=1),
     "prevalence": lambda data: sa.prevalence(data, model="r4").to_frame(),
     "noninferiority_test": lambda data: sa.noninferiority_test(data, model="r4").to_frame(),
     "methods_text": sa.methods_text,

@@ -115,6 +115,7 @@ def questions(study, kind):
         yield "next", lambda: sa.next_ratings(study, budget=9)
         people = study.take(study.rater_codes == 0)
         table = people.to_long().drop(columns="rater")
+        yield "soft", lambda: sa.soft_scores(study, model=raters[0], n_splits=2, rng=1)
         yield "prevalence", lambda: sa.prevalence(people, model=table)
     if len(raters) > 2:
         given = {"model": raters[0], "margin": 0.001, "distance": own}
