@@ -16,7 +16,7 @@ from setagree.distances.hierarchy import is_separator, parents_table
 from setagree.distances.labelled import PREVALENCE
 from setagree.errors import DataError, OptionError, SetagreeError, shorten
 from setagree.files.tables import read_table
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 
 
 def wished(asked: Asked, reading: Reading) -> dict[str, list[Any]]:

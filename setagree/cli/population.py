@@ -12,7 +12,7 @@ from setagree.cli.inputs import two_columns
 from setagree.cli.options import Reading
 from setagree.errors import DataError, OptionError, SetagreeError, did_you_mean, listing, shorten
 from setagree.files.tables import read_table
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 
 _HINT = (
     "write a=90,b=40 for strata, 5000 for a whole population, or name a file with the columns "

@@ -22,10 +22,10 @@ from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Study, open_study, open_table
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
+from setagree.study.attributes import marked_models, models_sentences, set_apart
 from setagree.study.columns import check_role, with_columns
+from setagree.study.identifiers import find_names
 from setagree.study.labels import listed_labels
-from setagree.study.names import find_names
-from setagree.study.rater_columns import marked_models, models_sentences, set_apart
 from setagree.study.reading import Plan
 from setagree.study.reading import Reading as HowRead
 from setagree.study.row_filter import counting_rows

@@ -43,9 +43,9 @@ from setagree.limits import BLOCK_UNITS, MAX_PERMUTED_UNITS
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.ordering import Times
+from setagree.study.attributes import OfUnits
+from setagree.study.preparation import Times
 from setagree.study.tally import Tally, take_rows
-from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column
 

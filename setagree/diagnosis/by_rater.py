@@ -35,7 +35,7 @@ from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column
 

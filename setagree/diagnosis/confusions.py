@@ -25,7 +25,7 @@ from setagree.progress import track
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.degrees import warn_degrees
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
 

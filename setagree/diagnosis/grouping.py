@@ -43,9 +43,9 @@ from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.codes import as_objects
 from setagree.study.columns import check_role, with_columns, with_missing_ids
 from setagree.study.frames import numbered
+from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import check_text, tidied
-from setagree.study.ordering import Times, read_times
+from setagree.study.preparation import Times, read_times
 from setagree.study.reading import Reading
 
 Compared: TypeAlias = Literal["units", "raters", "units and raters"]

@@ -18,10 +18,10 @@ from setagree.inference.panel_members import case_of, check_least, people_of, un
 from setagree.inference.prevalence import with_one_model
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import set_apart
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
-from setagree.study.names import tidied
-from setagree.study.rater_columns import set_apart
+from setagree.study.identifiers import tidied
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column

@@ -42,7 +42,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Value, have_degrees
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column

@@ -25,8 +25,8 @@ from setagree.errors import (
     shorten,
 )
 from setagree.study.frames import as_pandas
+from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, display_labels, sorted_labels
 
 Vectors: TypeAlias = pd.DataFrame | Mapping[Any, Any] | str | os.PathLike[str]

@@ -21,8 +21,8 @@ from setagree.errors import (
     shorten,
 )
 from setagree.study.frames import as_pandas
+from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 Parents: TypeAlias = Mapping[Any, Any] | pd.DataFrame | str | os.PathLike[str]

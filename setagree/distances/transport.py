@@ -18,7 +18,7 @@ from setagree.distances.matrix import check_amount, check_entries, stated
 from setagree.errors import DistanceError, check_type, listing
 from setagree.limits import LONG_LOOP
 from setagree.progress import track
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _Table: TypeAlias = Mapping[Any, Any] | pd.DataFrame

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
+from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.names import find_names
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
 from setagree.study.spans import Spans

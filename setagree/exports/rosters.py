@@ -21,8 +21,8 @@ from setagree.exports.format import Request
 from setagree.files.tables import read_table
 from setagree.study.assembly import pick_column
 from setagree.study.frames import as_pandas
+from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 
 Pair: TypeAlias = tuple[str, str]
 """A unit and a rater, as text without the space around it."""

@@ -31,8 +31,8 @@ from setagree.exports.gathering import choose_question
 from setagree.exports.unclear import Flags, Found
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
+from setagree.study.answer_warnings import warn_brackets, warn_merged_names, warn_separator
 from setagree.study.columns import Role, guess_columns
-from setagree.study.doubts import warn_brackets, warn_merged_names, warn_separator
 from setagree.study.layouts import from_cube
 from setagree.study.row_filter import matching_rows
 from setagree.wording.label_sets import LabelSet

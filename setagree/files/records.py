@@ -24,7 +24,7 @@ from setagree.errors import (
 from setagree.files.streams import BYTE_MEMORY, LargeError, Room, Source, in_pieces
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import usual_roles
-from setagree.study.names import check_text
+from setagree.study.identifiers import check_text
 from setagree.study.numbers import inferred, number_of_json
 
 _MOST_BYTES = 2**30

@@ -53,7 +53,7 @@ from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.annotations import Annotations
-from setagree.study.unit_columns import OfUnits
+from setagree.study.attributes import OfUnits
 from setagree.wording.tables import Column
 
 Over: TypeAlias = Literal["units", "raters", "both"]

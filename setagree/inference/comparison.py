@@ -46,8 +46,8 @@ from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined
 from setagree.scoring.table_notes import drawn_beside
+from setagree.study.attributes import OfUnits
 from setagree.study.sampling import Sample
-from setagree.study.unit_columns import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 

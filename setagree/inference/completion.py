@@ -20,7 +20,7 @@ from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_dat
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import reason_of
 from setagree.study.annotations import Annotations
-from setagree.study.statuses import STATUSES
+from setagree.study.preparation import STATUSES
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 

@@ -38,7 +38,7 @@ from setagree.inference.panel_members import (
 from setagree.inference.resampling import over_resamples, row_weights
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.study.tally import Tally, row_keys
 from setagree.wording.tables import Column
 

@@ -26,10 +26,10 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import OfUnits, read_column
 from setagree.study.codes import as_objects
-from setagree.study.ordering import read_times
+from setagree.study.preparation import read_times
 from setagree.study.reading import Reading
-from setagree.study.unit_columns import OfUnits, read_column
 from setagree.wording.number_format import level_text, number
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column

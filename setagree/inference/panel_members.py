@@ -30,8 +30,8 @@ from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, default_distances
 from setagree.study.annotations import Annotations
-from setagree.study.names import tidied
-from setagree.study.rater_columns import likely_models, marked_models
+from setagree.study.attributes import likely_models, marked_models
+from setagree.study.identifiers import tidied
 from setagree.study.reading import Reading
 from setagree.study.sampling import warn_ignored
 

@@ -23,8 +23,8 @@ from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
 from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
+from setagree.study.attributes import OfUnits
 from setagree.study.sampling import warn_ignored
-from setagree.study.unit_columns import OfUnits
 from setagree.wording.number_format import p_four
 from setagree.wording.tables import Column
 

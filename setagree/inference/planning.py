@@ -38,7 +38,7 @@ from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.scoring.intervals import FEWEST_RARER, rarer_answers, t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
-from setagree.study.unit_columns import OfUnits
+from setagree.study.attributes import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 

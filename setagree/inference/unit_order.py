@@ -15,7 +15,7 @@ from setagree.coefficients.estimated import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
 from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.results import Agreement
-from setagree.study.keys import Keys, value_numbers
+from setagree.study.identifiers import Keys, value_numbers
 from setagree.study.sampling import Sample
 
 Places: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from setagree.errors import DataError, missing_package, option
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 from setagree.study.numbers import number_of_json
 
 if TYPE_CHECKING:

@@ -1,33 +1,249 @@
-"""Files that are reduced piece by piece: Parquet, delimited text, JSON lines."""
+"""Files that need not fit in memory: their columns, copies in Parquet and repeated ratings."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from itertools import chain, compress, islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from setagree.checks import no_collection
-from setagree.errors import FileError, OptionError, listing, missing_package, option
-from setagree.files.delimited import header_names
+from setagree.errors import (
+    DataError,
+    FileError,
+    OptionError,
+    RepeatsError,
+    SetagreeWarning,
+    a_type,
+    listing,
+    missing_package,
+    option,
+    python_or_command,
+)
+from setagree.files.delimited import delimited_pieces, header_names
 from setagree.files.records import line_pieces
 from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     Source,
     check_columns,
+    file_names,
     find_sources,
+    is_stdin,
+    matching,
     readable,
 )
-from setagree.large.copies import check_alike, copy_texts
+from setagree.files.tables import read_table
+from setagree.large import steps
 from setagree.large.engines import quoted, run_query
+from setagree.large.filtering import kept_where
+from setagree.large.partitions import spelled
 from setagree.study.codes import common_order
+from setagree.study.columns import guess_wide_unit, with_columns
+from setagree.study.identifiers import check_text, tidied
+from setagree.study.labels import is_missing
+from setagree.study.reading import Reading
 from setagree.study.row_filter import NO_ROWS, Counts, Where
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+TextKind: TypeAlias = Literal["delimited", "json lines"]
+_ENCODER = json.JSONEncoder(default=float)
+_APART = ("text", "number")
+Cells: TypeAlias = "Mapping[str, Any]"
+
+_BLOCK_SIZE = 4
+"""Files that are copied at a time at most: each has some megabytes of its rows in memory."""
+
+
+@dataclass
+class Copy:
+    """A file of text, copied as Parquet.
+
+    The copy holds ``unit``, ``rater`` and ``answer`` as text, answers of JSON as JSON, of the rows
+    that match `where`; `counts` says how many do. `names` are the columns of the file as memory
+    finds them, and `kinds` tells for each role whether its cells are text, numbers, or neither.
+    """
+
+    source: Source
+    path: str
+    names: dict[str, None] = field(default_factory=dict)
+    kinds: dict[str, set[str]] = field(default_factory=dict)
+    where: Where | None = None
+    counts: Counts = NO_ROWS
+
+    def matching(self, where: Where, cells: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Return whether each row matches by its cells in the columns of `where`; count them."""
+        kept, counts = where.match(cells)
+        self.counts += counts
+        return kept
+
+
+def copy_texts(
+    sources: Sequence[Source],
+    kind: TextKind,
+    columns: Mapping[str, str],
+    folder: str,
+    where: Where | None = None,
+) -> list[Copy]:
+    """Copy the three columns of files, which are named by role, of the rows that match.
+
+    Several files are copied at a time, by threads, as parts of the reading hold no lock of Python:
+    on two cores, two files took a quarter to a third less time than one after the other.
+    """
+    stopped = Event()
+    one = partial(_copy_text, kind=kind, columns=columns, stopped=stopped)
+    copies = [
+        Copy(x, str(Path(folder, f"{n}.parquet")), where=where) for n, x in enumerate(sources)
+    ]
+    if len(copies) == 1:
+        return [one(copies[0])]
+    with ThreadPoolExecutor(min(len(copies), _BLOCK_SIZE, os.cpu_count() or 1)) as pool:
+        tasks = [pool.submit(one, copy) for copy in copies]
+        try:
+            return [task.result() for task in tasks]
+        except BaseException:  # also Ctrl-C, which only this thread hears
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: Event) -> Copy:
+    """Copy one file, unless another one has failed meanwhile."""
+    pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_package("reducing large files", "pyarrow", "files") from None
+    with (
+        readable(copy.source),
+        pq.ParquetWriter(copy.path, _schema()) as writer,
+        no_collection(),
+    ):
+        for cells in pieces:
+            if stopped.is_set():
+                break
+            _write(writer, cells, copy)
+    if copy.where is not None:
+        copy.where.found_in(list(copy.names))
+    return copy
+
+
+def check_alike(copies: Sequence[Copy]) -> None:
+    """Raise `FileError` where files of one table differ as memory does not let them."""
+    first = copies[0]
+    for copy in copies:
+        check_columns(copy.source, copy.names, first.source, first.names)
+    for role in first.kinds:
+        found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
+        text, numbers = (found[kind] for kind in _APART)
+        if text and numbers:
+            raise FileError(
+                f"the {role} is text in {text[0].source} and numbers in {numbers[0].source}, where "
+                "1 and '1' would be two things; write both in one way."
+            )
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([(role, pa.large_string()) for role in ("unit", "rater", "answer")])
+
+
+def _write(writer: Any, cells: Cells, copy: Copy) -> None:
+    import pyarrow as pa
+
+    try:
+        table = pa.table(cells, schema=_schema())
+    except UnicodeEncodeError:
+        for role in ("unit", "rater"):  # answers are copied as JSON, which spells it
+            for name in cells[role]:
+                check_text(name, f"{copy.source}: the {role}", FileError)
+        raise
+    try:
+        writer.write_table(table)
+    except OSError as error:
+        raise FileError(
+            f"the copy of {copy.source} cannot be written ({error}); name a folder with room as "
+            f"{option('temp_directory')}."
+        ) from error
+
+
+def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
+    """Yield the cells of the roles; find the columns."""
+    blank: set[str] | None = None
+    for piece in delimited_pieces(copy.source):
+        copy.names = dict.fromkeys(piece.columns)
+        blank = {name for place, name in enumerate(piece, 1) if name == f"column {place}"} & (
+            set(piece) if blank is None else blank
+        )
+        blank = {name for name in blank if (piece[name] == "").all()}
+        if missing := [name for name in columns.values() if name not in copy.names]:
+            raise FileError(f"{copy.source} has no column {missing[0]!r}.")
+        if (where := copy.where) is not None:
+            cells = [piece[name] for name in where.found_in(list(piece))]
+            piece = piece[copy.matching(where, cells)]
+        yield {role: piece[name] for role, name in columns.items()}
+    copy.names = {name: None for name in copy.names if name not in (blank or set())}
+
+
+def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
+    """Yield the cells of the roles, identifiers as text and answers as JSON; find the keys."""
+    spell: dict[str, Callable[[Any, str], str]] = {"unit": _id, "rater": _id, "answer": _json}
+    copy.kinds = {role: set() for role in columns}
+    for rows in line_pieces(copy.source):
+        copy.names.update(dict.fromkeys(name for row in rows for name in row))
+        for role, name in columns.items():
+            cells = {type(c) for row in rows if not is_nothing(c := row.get(name))}
+            copy.kinds[role].update(map(_kind, cells))
+        some = rows
+        if (where := copy.where) is not None:
+            asked = [[row.get(name) for row in rows] for name in where.columns]
+            some = list(compress(rows, copy.matching(where, asked)))
+        found = {role: [row.get(name) for row in some] for role, name in columns.items()}
+        yield {
+            role: [None if is_nothing(c) else spell[role](c, role) for c in cells]
+            for role, cells in found.items()
+        }
+
+
+def is_nothing(cell: object) -> bool:
+    """Return whether JSON has no value there: null, or NaN, which Python writes."""
+    return cell is None or (isinstance(cell, float) and is_missing(cell))
+
+
+def _kind(kind: type) -> str:
+    if kind is str:
+        return "text"
+    return "number" if kind in {int, float, bool, Decimal} else "other"
+
+
+def _id(cell: Any, role: str) -> str:
+    if isinstance(cell, list | dict):
+        raise DataError(f"a {role} is named by text or a number (this is {a_type(cell)}).")
+    return spelled(cell)
+
+
+def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - as identifiers are
+    return str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell)
+
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
@@ -249,7 +465,7 @@ def _folder(temp_directory: object) -> str:
 def find_files(path: Paths, *, encoding: str) -> Files | None:
     """Return the files that are read piece by piece, or None if they are of another kind."""
     with find_sources(path, encoding) as sources:
-        kinds = {_kind(source) for source in sources}
+        kinds = {_file_kind(source) for source in sources}
         kind = kinds.pop() if len(kinds) == 1 else None
         if kind is None:
             return None
@@ -272,7 +488,7 @@ def _stamp(source: Source) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _kind(source: Source) -> FileKind | None:
+def _file_kind(source: Source) -> FileKind | None:
     if source.spool is not None or is_dataset(source.path):
         return None
     with readable(source), source.raw() as file:
@@ -339,3 +555,141 @@ def _name(text: str) -> str:
 def _in_memory() -> str:
     """Return the way out that every file has."""
     return f"drop {option('memory_limit')} and the like to read it into memory"
+
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+_FILE = "\0file"
+
+
+def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError:
+    """Return the error with the names of the files that the first pair stands in.
+
+    They are read again: rows do not say which file they are from, and there is no result anyway.
+    """
+    if error.pair is None or _is_one(path):
+        return error
+    frame = read_table(
+        path,
+        encoding=how.encoding,
+        delimiter=how.delimiter,
+        filename_column=_FILE,
+        sheet=how.sheet,
+        header_row=how.header_row,
+        sql=how.sql,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        if how.condition is not None and how.condition.columns != (how.filename_column,):
+            frame = kept_where(frame, how.condition)
+        return with_files(error, _files_of(frame, error.pair, how))
+
+
+def naming_rows(
+    error: RepeatsError, path: Paths, frame: pd.DataFrame, how: Reading
+) -> RepeatsError:
+    """Return the error with the rows of one file that the first pair stands in, if it is long.
+
+    A column that is called like one that counts the attempts is named with a condition.
+    """
+    if error.pair is None or how.wide or how.raters_in_rows or not _is_one(path):
+        return error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        here = _long_rows(frame, error.pair, how)
+    if here is None or how.condition is not None:
+        return error
+    rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
+    where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
+    said = f"{error} The first pair stands in {where}, counted from 1 below any header."
+    if again := next((name for name in frame if tidied(str(name)).lower() in _AGAIN), None):
+        only = Where.equality(str(again), frame[again][here].iloc[0])
+        said += f" If column {again!r} tells them apart, keep one of them: {option('where', only)}."
+    return RepeatsError(said, error.pair)
+
+
+_AGAIN = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
+"""What a column is called that tells the repeats of an annotation apart."""
+
+
+def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
+    """Return the error with the way out where several files lack a column of raters alone."""
+    if how.filename_column is not None or how.wide or how.raters_in_rows or _is_one(path):
+        return error
+    try:
+        with_columns(how, [*map(str, columns), "rater"])
+    except DataError:
+        return error
+    way = python_or_command(
+        "setagree.read(files, filename_column='rater')", "--filename-column rater"
+    )
+    hint = f"If each file holds the answers of one rater, use {way}."
+    return type(error)(f"{error} {hint}")
+
+
+def _is_one(path: Paths) -> bool:
+    return is_stdin(path) or len(matching(path)) < 2
+
+
+def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:
+    """Return the error with the files that the first pair stands in, if they were found."""
+    where = " and ".join(map(repr, files)) if len(files) < 3 else listing(files)
+    said = f"{error} The first pair stands in {where}."
+    return RepeatsError(said, error.pair) if files else error
+
+
+@contextmanager
+def naming_parts(
+    whole: steps.Rows,
+    parts: Callable[[], Sequence[steps.Rows]],
+    files: Sequence[str],
+    reading: Reading,
+) -> Iterator[None]:
+    """Name, in an error about repeats, the files whose rows are the parts, if there are several.
+
+    An engine is asked for that again, as rows do not say which file they are from.
+    """
+    try:
+        yield
+    except RepeatsError as error:
+        if len(files) < 2:
+            raise
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+            coded, cells, tidy = steps.code_answers(whole, reading)
+        rows, *alone = (steps.code_rows(part, cells, coded, tidy) for part in [whole, *parts()])
+        names = file_names([*map(Path, files)])
+        found = [names[place] for place in steps.places_of_repeat(rows, alone)]
+        raise with_files(error, found) from None
+
+
+def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[str]:
+    """Return the files with an answer of a rater to a unit, as far as the table tells."""
+    table = frame.drop(columns=_FILE)
+    if how.filename_column is not None:
+        table[how.filename_column] = frame[_FILE]
+    if how.raters_in_rows:
+        return []
+    here = _long_rows(table, pair, how)
+    here = _wide_rows(table, pair, how) if here is None else here
+    return list(dict.fromkeys(frame[_FILE][here]))
+
+
+def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:
+    """Return which rows are of a unit and a rater, or None if the table is not long."""
+    try:
+        named = with_columns(replace(how, wide=False, raters=None), table.columns)
+    except DataError:
+        return None
+    units, raters = (table[name].map(tidied) for name in (named.unit, named.rater))
+    return np.asarray((units == pair[0]) & (raters == pair[1]))
+
+
+def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags:
+    """Return which rows are of a unit, and have an answer in the column of a rater."""
+    name = how.unit or guess_wide_unit(table)
+    here = np.zeros(len(table), dtype=bool) if name is None else table[name].map(tidied) == pair[0]
+    for column in (column for column in table if tidied(column) == pair[1]):
+        cells = table[column].map(tidied)
+        here &= ~cells.map(is_missing) & ((cells != "") | (how.syntax.blank == "empty"))
+    return np.asarray(here)

@@ -29,11 +29,11 @@ from setagree.errors import (
 )
 from setagree.large.opening import open_study, open_table
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import named_raters
 from setagree.study.codes import as_objects, common_order, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
-from setagree.study.names import tidied
-from setagree.study.rater_columns import named_raters
+from setagree.study.identifiers import tidied
 from setagree.study.reading import Note, Reading, no_note
 from setagree.study.row_filter import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees

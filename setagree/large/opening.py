@@ -34,6 +34,7 @@ from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.answers import are_numbers, is_record_table, long_answers
 from setagree.study.assembly import assemble, code_ids
+from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
 from setagree.study.columns import (
     detect_wide_layout,
     guess_people,
@@ -42,9 +43,8 @@ from setagree.study.columns import (
     with_columns,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
+from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.names import find_names
-from setagree.study.rater_columns import named_raters, read_raters, set_apart
 from setagree.study.reading import (
     AnswerKind,
     Duplicates,
@@ -60,7 +60,6 @@ from setagree.study.reading import (
 )
 from setagree.study.row_filter import counting_rows
 from setagree.study.tally import Tally
-from setagree.study.unit_columns import read_units
 from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
@@ -621,11 +620,11 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
     try:
         return _of_table(frame, how, say)
     except RepeatsError as error:
-        from setagree.large.several import naming_files, naming_rows  # loads the readers of files
+        from setagree.large.files import naming_files, naming_rows  # loads the readers of files
 
         raise naming_files(naming_rows(error, path, frame, how), path, how) from None
     except DataError as error:
-        from setagree.large.several import naming_source  # loads the readers of files
+        from setagree.large.files import naming_source  # loads the readers of files
 
         raise naming_source(error, path, list(frame), how) from None
 

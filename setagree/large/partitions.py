@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.errors import shorten
-from setagree.large.patterns import Repeats, anonymous, merge_all
-from setagree.large.survey import Held, Survey
+from setagree.large.patterns import Held, Repeats, Survey, anonymous, merge_all
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids
 from setagree.study.codes import (
@@ -28,7 +27,7 @@ from setagree.study.codes import (
     recode,
 )
 from setagree.study.frames import is_inexact, without_dictionary
-from setagree.study.keys import spelled_time
+from setagree.study.identifiers import spelled_time
 from setagree.study.tally import Tally
 
 

@@ -47,8 +47,8 @@ from setagree.files.streams import (
 )
 from setagree.files.tables import read_table
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
-from setagree.study.rater_columns import IS_MODEL
 from setagree.study.reading import (
     Duplicates,
     Reading,

@@ -19,7 +19,7 @@ from setagree.errors import (
 )
 from setagree.files.streams import Paths, is_stdin, matching
 from setagree.files.tables import read_table
-from setagree.large import dask, files, spark
+from setagree.large import clusters, files
 from setagree.large import steps as program
 from setagree.large.engines import (
     DuckDB,
@@ -31,19 +31,18 @@ from setagree.large.engines import (
     without_uuids,
     wrapped,
 )
+from setagree.large.files import naming_parts
 from setagree.large.filtering import Matching, find_matching, kept_lazy
 from setagree.large.partitions import unspelled
-from setagree.large.patterns import anonymous, merge_all, with_answers
-from setagree.large.several import naming_parts
+from setagree.large.patterns import CodedCells, anonymous, merge_all, with_answers
 from setagree.large.steps import find_raters
-from setagree.large.survey import CodedCells
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import warn_exchanged
 from setagree.study.codes import as_objects
 from setagree.study.columns import say_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.queued import has_unnamed_marks, warn_marks, warn_unread_marks
+from setagree.study.preparation import has_unnamed_marks, warn_marks, warn_unread_marks
 from setagree.study.reading import (
     QUEUED,
     AnswerKind,
@@ -190,7 +189,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
     if is_files(data):
         return _reduce_files(data, reading, plan, say)
     _check_plan(plan, "files", ("memory_limit", "temp_directory"))
-    if dask.is_dask(data):
+    if clusters.is_dask(data):
         return _reduce_dask(data, _engine_columns(reading, list(data.columns)), plan)
     frame, engine = data, find_engine(data)
     if engine is None:
@@ -252,7 +251,7 @@ def is_lazy(data: Any, reading: Reading) -> bool:
     With options that no engine supports, only those on other machines are, which are never read
     into memory unasked; the options are then refused.
     """
-    if dask.is_dask(data):
+    if clusters.is_dask(data):
         return True
     engine = find_engine(data)
     return engine is not None and (engine.is_remote or not reading.in_memory_only)
@@ -263,7 +262,7 @@ def opened(data: Any, *, also: str) -> Any:
 
     `also` words what else the caller takes, for the error.
     """
-    if is_files(data) or dask.is_dask(data):
+    if is_files(data) or clusters.is_dask(data):
         return data
     return open_frame(data, also=also)
 
@@ -407,7 +406,9 @@ def _patterns(
     searched, keeps = not plan.assume_unique, plan.keep_raters
     rows = roster.number(rows) if searched or keeps else rows
     if plan.partitioned_by_unit and engine.name == "Spark":
-        tally = spark.reduce_partitions(rows, assume_unique=plan.assume_unique, keep_raters=keeps)
+        tally = clusters.reduce_partitions(
+            rows, assume_unique=plan.assume_unique, keep_raters=keeps
+        )
     else:
         marked = searched and roster.is_short
         numbers = roster.numbers(coded, engine, marked=marked, keep_raters=keeps)
@@ -423,7 +424,7 @@ def _patterns(
 
 
 def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:
-    coded, part = dask.reduce_dask(
+    coded, part = clusters.reduce_dask(
         frame,
         _roles(reading),
         reading,

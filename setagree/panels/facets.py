@@ -38,9 +38,9 @@ from setagree.inference.panel_members import (
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import text_of_cell
 from setagree.study.codes import as_objects
 from setagree.study.labels import is_missing
-from setagree.study.rater_columns import text_of_cell
 from setagree.study.reading import Reading
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, four_interval, level_text

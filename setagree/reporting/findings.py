@@ -43,7 +43,7 @@ from setagree.reporting.sections.base import SURE, Findings, Method, Options, Se
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.scoring.table import agreement
-from setagree.study.rater_columns import marked_models
+from setagree.study.attributes import marked_models
 from setagree.wording.number_format import rough
 from setagree.wording.sentences import Sentence
 

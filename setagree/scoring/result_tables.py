@@ -14,7 +14,7 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
 from setagree.scoring.scorer import score_part
 from setagree.scoring.table_notes import warn_clusters
-from setagree.study.unit_columns import OfUnits
+from setagree.study.attributes import OfUnits
 from setagree.wording.result_base import Result, ResultRows, paragraphs
 from setagree.wording.tables import Column
 

@@ -18,10 +18,10 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
+from setagree.study.attributes import OfUnits
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.reading import AnswerKind, Duplicates, Plan, Predictions, Reading
 from setagree.study.sampling import Sizes, warn_ignored
-from setagree.study.unit_columns import OfUnits
 from setagree.wording.label_sets import Label
 
 

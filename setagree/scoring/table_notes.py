@@ -20,7 +20,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.scoring.intervals import FEWEST_RARER, rarer_answers
-from setagree.study.rater_columns import models_sentences
+from setagree.study.attributes import models_sentences
 from setagree.wording.sentences import visible
 
 if TYPE_CHECKING:

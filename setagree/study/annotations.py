@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,25 +13,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import OptionError, check_choice, counted
-from setagree.study import layouts, parts, rater_columns, tables, unit_columns
+from setagree.errors import OptionError, SetagreeWarning, check_choice, counted
+from setagree.study import attributes, layouts, parts, tables
 from setagree.study.assembly import assemble, from_long
 from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, used_labels
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
-from setagree.study.frames import Frame, listed_columns
+from setagree.study.frames import Frame
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.ordering import in_order
+from setagree.study.preparation import in_order, prepare_rows, statuses, with_unobserved
 from setagree.study.reading import (
     ANSWER_KINDS,
-    QUEUED,
     AnswerKind,
     Duplicates,
     Reading,
 )
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans
-from setagree.study.statuses import statuses, without_unobserved
 from setagree.wording.label_sets import Label, sorted_labels
 
 
@@ -226,15 +225,22 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        if reading.status is not None:
-            return without_unobserved(cls, data, reading)
-        names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
-        if reading.queued is not None or QUEUED in names:
-            from setagree.study import queued  # few tables have such a column
+        rows = prepare_rows(data, reading)
+        if rows.counted is data:
+            return cls._coded(data, reading)
+        plain, with_queued = replace(reading, status=None, queued=None), None
+        if rows.with_queued is not None:
+            with warnings.catch_warnings():
+                # The rows that count raise the same warnings below.
+                warnings.simplefilter("ignore", SetagreeWarning)
+                with_queued = cls._coded(rows.with_queued, plain)
+        study = cls._coded(rows.counted, plain)
+        study = replace(study, reading=reading, with_queued=with_queued)
+        return with_unobserved(study, rows, reading)
 
-            if reading.queued is not None:
-                return queued.without_queued(cls, data, reading)
-            queued.warn_unnamed_marks(data, reading)
+    @classmethod
+    def _coded(cls, data: Frame, reading: Reading) -> Annotations:
+        """Return the annotations of the rows of a long table that count."""
         role: Role = "labels" if reading.value is None else "value"
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
@@ -248,8 +254,8 @@ class Annotations(ReadOnlyArrays):
             long = long_of(data, reading.unit, reading.rater, reading.answer)
             study = assemble(cls, long, reading, is_long=long_of is from_long)
         if reading.rater_columns is not None:
-            study = rater_columns.read_raters(study, data, reading)
-        return unit_columns.read_units(study, data, reading) if reading.of_units else study
+            study = attributes.read_raters(study, data, reading)
+        return attributes.read_units(study, data, reading) if reading.of_units else study
 
     @classmethod
     @public
@@ -418,9 +424,9 @@ class Annotations(ReadOnlyArrays):
     from_spans = classmethod(from_spans)
     to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
     to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
-    with_units, sampled = unit_columns.with_units, unit_columns.sampled
-    units_frame = property(unit_columns.units_frame)
-    with_raters, raters_frame = rater_columns.with_raters, property(rater_columns.raters_frame)
+    with_units, sampled = attributes.with_units, attributes.sampled
+    units_frame = property(attributes.units_frame)
+    with_raters, raters_frame = attributes.with_raters, property(attributes.raters_frame)
     statuses = property(statuses)
     take, exclude_raters = parts.take, parts.exclude_raters
     with_used_values, with_answers = parts.with_used_values, parts.with_answers

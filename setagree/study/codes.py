@@ -27,7 +27,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.doubts import (
+from setagree.study.answer_warnings import (
     MARKERS,
     NO_LABEL,
     how_many,
@@ -36,6 +36,7 @@ from setagree.study.doubts import (
     warn_brackets,
     warn_markers,
     warn_numeric_labels,
+    warn_of_odd_labels,
     warn_separator,
     warn_similar,
 )
@@ -47,7 +48,6 @@ from setagree.study.labels import (
     is_number,
     read_cell,
 )
-from setagree.study.odd_labels import warn_of_odd_labels
 from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

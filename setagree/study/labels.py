@@ -30,7 +30,7 @@ from setagree.errors import (
     option,
     shorten,
 )
-from setagree.study.names import check_text, tidied
+from setagree.study.identifiers import check_text, tidied
 from setagree.wording.label_sets import Degrees, Label, LabelSet, check_sep, sorted_labels
 
 Blank: TypeAlias = Literal["missing", "empty", "error"]

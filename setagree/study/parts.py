@@ -12,7 +12,7 @@ import numpy.typing as npt
 from setagree.checks import public
 from setagree.errors import DataError, check_list, did_you_mean, listing
 from setagree.study.codes import Value, as_objects, in_use
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations

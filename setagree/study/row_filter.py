@@ -36,8 +36,8 @@ from setagree.errors import (
 )
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.frames import as_pandas, column_names, without_dictionary
+from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.study.numbers import as_number, exact, usual_spelling
 
 Key: TypeAlias = Fraction | float | str

@@ -23,7 +23,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.codes import Codes, as_objects
-from setagree.study.names import tidied
+from setagree.study.identifiers import tidied
 from setagree.study.numbers import as_float
 
 if TYPE_CHECKING:

@@ -11,6 +11,13 @@ from typing import Literal
 import numpy as np
 
 from setagree.errors import DataError, SetagreeWarning, a_type, listing, option, shorten, warn
+from setagree.study.answer_warnings import (
+    how_many,
+    warn_markers,
+    warn_mixed_scale,
+    warn_similar,
+    warn_spellings,
+)
 from setagree.study.codes import (
     Answers,
     Codes,
@@ -24,15 +31,8 @@ from setagree.study.codes import (
     without_markers,
     worded,
 )
-from setagree.study.doubts import (
-    how_many,
-    warn_markers,
-    warn_mixed_scale,
-    warn_similar,
-    warn_spellings,
-)
+from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Blank, Case
-from setagree.study.names import check_text, tidied
 from setagree.study.numbers import Number, as_number
 
 

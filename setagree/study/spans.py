@@ -33,8 +33,8 @@ from setagree.errors import (
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas, check_columns
+from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
-from setagree.study.names import tidied
 from setagree.study.reading import Tokens
 from setagree.study.sampling import Chance
 from setagree.wording.label_sets import LabelSet

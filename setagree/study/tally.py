@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
+from setagree.study.answer_warnings import warn_similar
 from setagree.study.codes import (
     Codes,
     Kind,
@@ -23,10 +24,9 @@ from setagree.study.codes import (
     entries_of,
     read_only,
 )
-from setagree.study.counts import read_counts
-from setagree.study.doubts import warn_similar
-from setagree.study.keys import Keys, value_numbers
+from setagree.study.identifiers import Keys, value_numbers
 from setagree.study.labels import Case
+from setagree.study.layouts import read_counts
 from setagree.study.reading import AnswerKind
 from setagree.study.tables import tally_as_html
 

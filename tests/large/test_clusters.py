@@ -21,6 +21,7 @@ from reduction_support import (
 
 import setagree as sa
 from setagree.errors import DataError, LabelError, OptionError
+from setagree.large.clusters import reduced_batches
 from setagree.large.partitions import (
     code_part,
     find_cell,
@@ -29,8 +30,7 @@ from setagree.large.partitions import (
     reduce_part,
     survey_part,
 )
-from setagree.large.spark import reduced_batches
-from setagree.large.survey import Held
+from setagree.large.patterns import Held
 
 pytestmark = pytest.mark.slow
 
@@ -302,7 +302,7 @@ class TestSpark:
 
     def test_failing_worker(self, spark, monkeypatch):
         """What Python raises in a worker is said, not only that it raised."""
-        from setagree.large import spark as room
+        from setagree.large import clusters as room
 
         def failing(batches, *, assume_unique, keep_raters):
             raise OSError("the disk is gone")

@@ -14,7 +14,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError
 from setagree.files import delimited
-from setagree.large import copies
+from setagree.large import files as copies
 from setagree.large.engines import DuckDB, run_query
 
 ROOT = Path(sa.__file__).parents[1]

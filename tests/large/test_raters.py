@@ -18,11 +18,10 @@ from small_studies import annotations, row_lists, sets_of, text
 import setagree as sa
 from setagree.distances import get_distance
 from setagree.errors import DataError
+from setagree.large.clusters import reduced_batches
 from setagree.large.partitions import unspelled
-from setagree.large.patterns import merge_all, tally_of_entries
-from setagree.large.spark import reduced_batches
+from setagree.large.patterns import PRIME, merge_all, tally_of_entries
 from setagree.large.steps import Roster
-from setagree.large.survey import PRIME
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
 from setagree.study.codes import as_objects

@@ -25,8 +25,7 @@ from setagree.errors import (
     RepeatsError,
 )
 from setagree.large import opening
-from setagree.large.patterns import Repeats, merge_all, with_answers
-from setagree.large.survey import CodedCells
+from setagree.large.patterns import CodedCells, Repeats, merge_all, with_answers
 
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pl = pytest.importorskip("polars", reason="Polars is not installed")

@@ -5,7 +5,7 @@ import pytest
 
 import setagree as sa
 from setagree.inference.panel_members import people_of
-from setagree.study.rater_columns import marked_models
+from setagree.study.attributes import marked_models
 
 ANSWERS = {
     "ann": ["a", "b", "a", "c"],

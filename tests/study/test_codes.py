@@ -25,8 +25,8 @@ from setagree.errors import (
 )
 from setagree.study import codes as coding
 from setagree.study import scalars
+from setagree.study.assembly import warn_blanks
 from setagree.study.labels import LabelSyntax
-from setagree.study.nulls import warn_blanks
 
 
 def place(row):

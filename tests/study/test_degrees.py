@@ -19,7 +19,7 @@ from setagree.errors import (
     SetagreeError,
 )
 from setagree.large.opening import open_study
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.study.reading import Reading
 from setagree.wording.label_sets import Degrees, display_labels
 

@@ -23,7 +23,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.study import codes
-from setagree.study.doubts import warn_alike, warn_similar
+from setagree.study.answer_warnings import warn_alike, warn_similar
 from setagree.study.labels import LabelSyntax
 
 

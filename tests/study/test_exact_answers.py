@@ -14,7 +14,7 @@ from reduction_support import patterns, quiet
 import setagree as sa
 from setagree.errors import DataError, DistanceError, SimilarLabelsWarning
 from setagree.files.tables import read_table
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.study.numbers import as_number, usual_spelling
 
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")

@@ -23,7 +23,7 @@ import setagree as sa
 from setagree.inference.resampling import draw_units
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.study import tally
-from setagree.study.keys import value_numbers
+from setagree.study.identifiers import value_numbers
 from setagree.study.tally import row_keys
 
 ANY_RATERS = [name for name, one in COEFFICIENTS.items() if one.raters == "any"]
@@ -83,7 +83,8 @@ class TestNumbers:
     @pytest.mark.parametrize("seed", ["0", "1"])
     def test_every_process_has_the_same(self, seed):
         values = "[frozenset({'a', 'b', 'c'}), frozenset({'b', 1, 2.5}), 'joy']"
-        code = f"from setagree.study.keys import value_numbers as n; print(n({values}).tolist())"
+        imported = "from setagree.study.identifiers import value_numbers as n"
+        code = f"{imported}; print(n({values}).tolist())"
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -14,7 +14,7 @@ from cli_support import ok, refusal, rows
 
 import setagree as sa
 from setagree.errors import DataError, LabelError
-from setagree.study.names import find_names, is_whole, tidied
+from setagree.study.identifiers import find_names, is_whole, tidied
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 

@@ -14,8 +14,8 @@ from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
 from setagree.files.saved_datasets import dataset_rows, is_dataset
 from setagree.files.streams import Source
+from setagree.study.assembly import warn_nulls_left
 from setagree.study.columns import Columns, guess_columns
-from setagree.study.nulls import warn_nulls_left
 from setagree.wording.label_sets import Label
 
 _MOST_SHAPES = 100

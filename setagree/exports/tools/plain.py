@@ -14,11 +14,11 @@ from setagree.errors import DataError, option, python_or_command
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.sheets import Sheet, drop, flag_sets, usual_column
 from setagree.exports.unclear import Flags, Found, listed_pairs, settle
+from setagree.study.answer_warnings import warn_brackets, warn_markers, warn_separator
+from setagree.study.assembly import warn_blanks
 from setagree.study.columns import Columns, guess_columns
-from setagree.study.doubts import warn_brackets, warn_markers, warn_separator
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.layouts import from_wide
-from setagree.study.nulls import warn_blanks
 from setagree.wording.label_sets import LabelSet
 
 _SEVERAL = re.compile(r"[,;|\n\[]")

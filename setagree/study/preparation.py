@@ -1,14 +1,14 @@
-"""The order of times, and the answers of a rater to one unit in that order."""
+"""Preparation of the rows of a table: order of times, statuses and marks of queues."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,11 @@ import pandas as pd
 
 from setagree.errors import (
     DataError,
+    DroppedRowsWarning,
     SetagreeWarning,
     counted,
+    did_you_mean,
+    listing,
     option,
     python_or_command,
     shorten,
@@ -25,11 +28,17 @@ from setagree.errors import (
 )
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects, is_ordered
-from setagree.study.frames import Frame, as_pandas
-from setagree.study.names import tidied
+from setagree.study.columns import with_columns
+from setagree.study.frames import Frame, as_pandas, listed_columns, numbered, row_numbers
+from setagree.study.identifiers import tidied
+from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact
-from setagree.study.reading import Reading
+from setagree.study.reading import QUEUED, Reading
 from setagree.study.row_filter import CALENDAR_WORDS
+
+if TYPE_CHECKING:
+    from setagree.study.annotations import Annotations
+
 
 _WHOLE_AT_MOST = 2.0**61
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -324,3 +333,264 @@ def _no_order(cells: pd.Series[Any], said: str, *, are_spans: bool) -> DataError
         f"{said}: {shorten(odd[0])} cannot be put in order, because it is neither a number nor a "
         f"date as in 2026-01-31. {remedy}"
     )
+
+
+STATUSES = ("observed", "abstained", "not applicable", "failed to parse", "refused")
+"""What a status may be; a blank one is the first."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Rows of a long table by their use.
+
+    Attributes
+    ----------
+    counted : DataFrame
+        The rows that coefficients use.
+    with_queued : DataFrame, optional
+        These rows and those that ``queued=`` marks, if it marks any.
+    unobserved : DataFrame, optional
+        The rows that have another ``status=`` than observed.
+    statuses : ndarray of str, optional
+        The statuses of these.
+    """
+
+    counted: Frame
+    with_queued: Frame | None = None
+    unobserved: pd.DataFrame | None = None
+    statuses: npt.NDArray[np.object_] | None = None
+
+
+def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
+    """Separate the rows of a long table that count from unobserved and from queued ones.
+
+    Raises
+    ------
+    DataError
+        A column is absent or holds something else, or no row counts.
+    """
+    names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
+    if reading.queued is None and QUEUED in names:
+        warn_unnamed_marks(data, reading)
+    if reading.status is None and reading.queued is None:
+        return PreparedRows(data)
+    table, left, said = numbered(as_pandas(data)), None, None
+    if reading.status is not None:
+        said = _read(pick_column(table, reading.status), reading.status)
+        table, observed = table.drop(columns=[reading.status]), said == STATUSES[0]
+        if not observed.any():
+            raise DataError(f"no row has the status {STATUSES[0]!r} in column {reading.status!r}.")
+        table, left, said = table[observed], table[~observed], said[~observed]
+        _warn_answers(left, reading.answer)
+    if reading.queued is None:
+        return PreparedRows(table, None, left, said)
+    marks = _marks(pick_column(table, reading.queued), reading.queued)
+    table = table.drop(columns=reading.queued)
+    if not marks.any():
+        return PreparedRows(table, None, left, said)
+    _warn_queued(table, reading, marks)
+    return PreparedRows(table[~marks], table, left, said)
+
+
+def with_unobserved(study: Annotations, rows: PreparedRows, reading: Reading) -> Annotations:
+    """Return the study with the statuses of the rows that were not observed.
+
+    Who answered a unit in another row after all has no other status there.
+    """
+    if rows.unobserved is None or rows.statuses is None:
+        return study
+    frame = _without_answer(study, rows.unobserved, rows.statuses, reading)
+    missing, answered = dict(study.missing_by_rater), {*study.units}
+    for rater in frame["rater"]:
+        missing[rater] = missing.get(rater, 0) + 1
+    unanswered = [*study.unanswered, *(unit for unit in frame["unit"] if unit not in answered)]
+    return replace(
+        study,
+        unanswered=as_objects(dict.fromkeys(unanswered)),
+        unobserved=frame,
+        n_missing=study.n_missing + len(frame),
+        missing_by_rater=missing,
+    )
+
+
+def _without_answer(
+    study: Annotations, left: pd.DataFrame, said: npt.NDArray[np.object_], reading: Reading
+) -> pd.DataFrame:
+    """Return unit, rater and status of the rows that no other row answers after all.
+
+    Of several rows of one unit and rater, such as those of a model that was asked again, the last
+    counts.
+    """
+    named = with_columns(reading, [str(column) for column in left])
+    ids = [code_ids(pick_column(left, getattr(named, role)), role) for role in ("unit", "rater")]
+    units, raters = (names[codes] for codes, names in ids) if len(left) else (said, said)
+    given = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
+    last = {one: row for row, one in enumerate(zip(units, raters, strict=True))}
+    kept = sorted(row for one, row in last.items() if one not in given)
+    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+
+
+def _read(column: Any, name: str) -> npt.NDArray[np.object_]:
+    """Return the statuses, spelled as they are listed."""
+    codes, cells = pd.factorize(as_objects(column), use_na_sentinel=False)
+    out = []
+    for code, cell in enumerate(cells):
+        said = "" if is_missing(cell) else str(cell).strip().lower()
+        said = " ".join(said.replace("_", " ").replace("-", " ").split()) or STATUSES[0]
+        if said not in STATUSES:
+            hint = did_you_mean(said, STATUSES) or (
+                f" It is one of {listing(STATUSES)}; of an answer that counts it is "
+                f"{STATUSES[0]!r}, or blank."
+            )
+            row = int(np.flatnonzero(codes == code)[0]) + 1
+            raise DataError(
+                f"column {name!r} says whether an annotation was observed; row {row} has "
+                f"{shorten(cell)}.{hint}"
+            )
+        out.append(said)
+    return as_objects(out)[codes]
+
+
+def _warn_answers(left: pd.DataFrame, answer: Any) -> None:
+    """Warn if rows that were not observed have an answer."""
+    if isinstance(answer, list) or not len(left):
+        return
+    cells = as_objects(pick_column(left, answer))
+    n = sum(not is_missing(cell) and str(cell).strip() not in {"", "[]"} for cell in cells)
+    if n:
+        warn(
+            f"{counted(n, 'row')} with another status than {STATUSES[0]!r} and an answer: the "
+            "answer does not count.",
+            DroppedRowsWarning,
+        )
+
+
+def statuses(study: Annotations) -> pd.DataFrame:
+    """How many annotations of each rater were observed, and how many were not and why.
+
+    A row for each rater, those without any observed annotation last; see ``status=`` of
+    `from_long`. Units that nobody annotated count, too.
+    """
+    counts = np.bincount(study.rater_codes, minlength=study.n_raters)
+    left = study.unobserved
+    index = [*study.raters]
+    if left is not None:
+        index += [one for one in left["rater"].unique() if one not in {*index}]
+    raters = pd.Index(as_objects(index), name="rater", tupleize_cols=False)
+    out = pd.DataFrame(0, index=raters, columns=[*STATUSES])
+    out.iloc[: study.n_raters, 0] = counts
+    if left is not None:
+        place = {rater: k for k, rater in enumerate(index)}
+        cells = out.to_numpy(copy=True)
+        columns = [STATUSES.index(one) for one in left["status"]]
+        np.add.at(cells, ([place[one] for one in left["rater"]], columns), 1)
+        out = pd.DataFrame(cells, index=raters, columns=[*STATUSES])
+    return out
+
+
+_YES, _NO = {"true", "yes", "y", "1", "x"}, {"false", "no", "n", "0", ""}
+
+
+def _warn_queued(table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]) -> None:
+    """Warn how many ratings are marked; raise DataError if all are, or parts of one rating."""
+    n, n_ratings = int(marks.sum()), len(marks)
+    if reading.degree is not None:
+        n, n_ratings = _marked_ratings(table, reading, marks)
+    if n == n_ratings:
+        raise DataError(
+            f"all {counted(n, 'rating')} are marked in column {reading.queued!r}, so that none is "
+            "left for a coefficient."
+        )
+    warn(
+        f"{n:,} of {counted(n_ratings, 'rating')} came from a queue that looks at answers (column "
+        f"{reading.queued!r}): coefficients leave them out, the consensus takes them.",
+        DroppedRowsWarning,
+    )
+
+
+def _marked_ratings(
+    table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Return how many ratings of several rows are marked, and how many there are.
+
+    Raises
+    ------
+    DataError
+        A rating is marked in some of its rows.
+    """
+    # As text; that 1 and "1" are several units is said where the ratings are read.
+    ids = [as_objects(pick_column(table, str(name))).astype(str)
+           for name in (reading.unit, reading.rater)]  # fmt: skip
+    of_row, _ = pd.MultiIndex.from_arrays(ids).factorize()
+    n_rows, n_marked = np.bincount(of_row), np.bincount(of_row, marks)
+    if (partly := np.flatnonzero((n_marked > 0) & (n_marked < n_rows))).size:
+        first = np.flatnonzero(of_row == partly[0])[0]
+        unit, rater = (shorten(each[first]) for each in ids)
+        raise DataError(
+            f"Unit {unit}, rater {rater}: column {reading.queued!r} marks some of the "
+            f"{n_rows[partly[0]]} rows of this answer and others not; with {option('degree')} they "
+            "are one rating."
+        )
+    return int((n_marked > 0).sum()), len(n_rows)
+
+
+def _remedy() -> str:
+    return option("queued", QUEUED) + python_or_command(" to setagree.read", "")
+
+
+def _words(cells: Iterable[Any]) -> list[str]:
+    """Return the cells of a column of marks as lower-case text, blank if they are missing."""
+    words = ("" if is_missing(cell) else str(cell).strip().lower() for cell in cells)
+    return [word.removesuffix(".0") for word in words]
+
+
+def _marks(column: pd.Series[Any], name: str) -> npt.NDArray[np.bool_]:
+    """Return which rows are marked."""
+    cells = as_objects(column)
+    words = _words(cells)
+    odd = [row for row, word in enumerate(words) if word not in _YES | _NO]
+    if odd:
+        raise DataError(
+            f"{option('queued', name)}: the column must mark ratings by yes or no; row "
+            f"{row_numbers(column)[odd[0]]}, counted from 1 below the header, has "
+            f"{shorten(cells[odd[0]])}. Name another column, or omit {option('queued')}."
+        )
+    return np.array([word in _YES for word in words], dtype=bool)
+
+
+def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
+    """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
+    is_asked = reading.condition is not None and QUEUED in reading.condition.columns
+    return QUEUED in names and not (is_asked or reading.names_column(QUEUED))
+
+
+def warn_unnamed_marks(data: Frame, reading: Reading) -> None:
+    """Warn if a table in memory marks ratings in a column ``queued`` that no option names."""
+    if has_unnamed_marks(listed_columns(data), reading):
+        cells = as_objects(as_pandas(data, [QUEUED])[QUEUED])
+        warn_marks(cells, np.ones(len(cells), dtype=np.int64))
+
+
+def warn_marks(cells: Iterable[Any], counts: Iterable[int]) -> None:
+    """Warn how many ratings a column ``queued`` of yes and no marks; `counts` are of its cells."""
+    words, n = _words(cells), np.array([*counts], dtype=np.int64)
+    n_marked = int(n[[word in _YES for word in words]].sum())
+    if not n_marked or not {*words} <= _YES | _NO:
+        return
+    warn(
+        f"column {QUEUED!r} marks {n_marked:,} of {counted(int(n.sum()), 'row')} by yes; they "
+        "count like all others. If a queue asked for them because of the answers, pass "
+        f"{_remedy()}, which leaves them out of coefficients.",
+        SetagreeWarning,
+    )
+
+
+def warn_unread_marks(names: Collection[object], reading: Reading) -> None:
+    """Warn if a table that is reduced piece by piece has a column ``queued``."""
+    if has_unnamed_marks(names, reading):
+        warn(
+            f"column {QUEUED!r} is not read in an engine. If it marks ratings that a queue asked "
+            f"for because of the answers, pass {_remedy()} and "
+            f"read the table into memory, or omit them with {option('where')}.",
+            SetagreeWarning,
+        )

@@ -1,12 +1,23 @@
-"""How the names of units, raters, groups and labels are read: one reading for every road."""
+"""Names of units and raters, and the numbers that stand for values."""
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from setagree.errors import DataError, OptionError, SetagreeError, shorten
+from setagree.study.numbers import as_number
+from setagree.wording.label_sets import Degrees
+
+if TYPE_CHECKING:
+    from setagree.study.codes import Value
 
 Name = TypeVar("Name")
 
@@ -85,3 +96,48 @@ def _pieces(text: str, spelled: Mapping[str, object]) -> Iterator[str]:
         if runs[n]:
             yield runs[n]
         pieces = pieces[n:]
+
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+
+
+def value_numbers(values: Iterable[Value]) -> Keys:
+    """Return a number of 64 bits for each value: the digest of how it is spelled.
+
+    Values that are equal (1 and 1.0) have the same one; 1 and '1', or the empty set and an empty
+    text, have different ones.
+    """
+    spelled = [_spelled(value).encode("utf-8", "surrogatepass") for value in values]
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in spelled)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _spelled(value: Any) -> str:
+    """Return a text that equal values share, whatever their type; each kind has its own mark."""
+    if isinstance(value, str):
+        return f"'{value}"
+    if isinstance(value, Degrees) and not value.is_plain:
+        value = frozenset(value.degrees.items())
+    if isinstance(value, frozenset | tuple):
+        parts = [f"{len(text)}:{text}" for text in map(_spelled, value)]
+        return f"({''.join(parts)}" if isinstance(value, tuple) else f"{{{''.join(sorted(parts))}"
+    plain = value.item() if isinstance(value, np.generic) else value
+    number = plain if isinstance(plain, int) else as_number(plain)
+    if isinstance(number, int):
+        # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
+        return f"#{number:x}"
+    if number is not None and not math.isnan(number):
+        return f"#{number!r}"
+    return f"?{spelled_time(value) if hasattr(value, 'isoformat') else repr(value)}"
+
+
+def spelled_time(value: Any) -> str:
+    """Return a date or time as text that equal ones share, whatever zone they are told in.
+
+    Examples
+    --------
+    >>> spelled_time(datetime.fromisoformat("2024-05-01T02:00:00+02:00"))
+    '2024-05-01T00:00:00+00:00'
+    """
+    aware = isinstance(value, datetime) and value.utcoffset() is not None
+    return str((value.astimezone(UTC) if aware else value).isoformat())
