@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pandas as pd
 
@@ -32,9 +32,12 @@ _USUAL = {
 
 def check_options(how: Reading) -> None:
     """Raise OptionError for an option that does not apply to spans."""
-    used = {option(name) for name in _OPTIONS.split()}
-    if odd := [name for name in how.passed if name.partition("=")[0] + "=" not in used]:
-        raise OptionError(f"{odd[0]} does not apply with {option('spans')}; omit it.")
+    for each in fields(how):
+        value = getattr(how, each.name)
+        if value and value != each.default and each.name not in _OPTIONS.split():
+            raise OptionError(
+                f"{option(each.name)} does not apply with {option('spans')}; omit it."
+            )
 
 
 def spans_of_export(path: Paths, found: Format, how: Reading) -> Annotations:

@@ -211,10 +211,12 @@ def sampling_sentence(
         shares = [one.spread.clusters.largest_share for one in rows if one.spread.clusters]
         if not shares:
             return f"Clustered by {visible(sample.by)}.{tail}"
+        size = f"Units count by {visible(sample.size_by)}. " if sample.is_sized else ""
+        of_what = f"of {visible(sample.size_by)}" if sample.is_sized else "of the units"
         return (
-            f"Standard errors and intervals are clustered by {visible(sample.by)}: "
+            f"{size}Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{drawn_of(rows)}, {freedom and f'{freedom}, '}the largest with "
-            f"{100 * max(shares):.0f}% of the units.{tail}"
+            f"{100 * max(shares):.0f}% {of_what}.{tail}"
         )
     parts = []
     if sample.weights is not None:

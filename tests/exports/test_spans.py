@@ -6,6 +6,8 @@ are tested with.
 """
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -294,3 +296,16 @@ def test_a_table_needs_lengths(tmp_path):
 def test_functions_refuse_data_that_are_read_as_spans(tmp_path):
     with pytest.raises(OptionError, match="consensus is not defined for units with sizes"):
         sa.consensus(table(tmp_path), reading=sa.Reading(spans=True))
+
+
+@pytest.mark.slow
+def test_the_command_reads_spans(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "setagree", "score", str(table(tmp_path)), "--spans", "auto"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "9 units, 2 raters, 18 ratings" in done.stdout
+    assert "Units count by length." in done.stdout
