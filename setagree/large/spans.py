@@ -33,8 +33,9 @@ _USUAL = {
 def check_options(how: Reading) -> None:
     """Raise OptionError for an option that does not apply to spans."""
     for each in fields(how):
-        value = getattr(how, each.name)
-        if value and value != each.default and each.name not in _OPTIONS.split():
+        if each.name in _OPTIONS.split() or not (value := getattr(how, each.name)):
+            continue
+        if value != each.default:
             raise OptionError(
                 f"{option(each.name)} does not apply with {option('spans')}; omit it."
             )
