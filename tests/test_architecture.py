@@ -354,7 +354,7 @@ BUDGET = {
     "cli": 4_300,
     "coefficients": 3_200,
     "credit": 2_450,
-    "diagnosis": 4_550,
+    "diagnosis": 4_600,
     "distances": 2_500,
     "exports": 4_650,
     "files": 1_850,

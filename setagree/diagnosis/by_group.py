@@ -36,12 +36,13 @@ from setagree.diagnosis.grouping import (
 from setagree.diagnosis.homogeneity import COLUMNS as TESTS
 from setagree.diagnosis.homogeneity import group_tests
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, listing, option
+from setagree.errors import DataError, OptionError, listing, option, shorten
 from setagree.inference.panel_members import plain_units, require_raters
 from setagree.large.opening import Data, ReadingOptions, open_table, takes_data, with_reading
 from setagree.limits import BLOCK_UNITS, MAX_PERMUTED_UNITS
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
+from setagree.scoring.table_notes import warn_clusters
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits
 from setagree.study.preparation import Times
@@ -217,6 +218,7 @@ def by_group(
     Units that are sampled in clusters, from strata or with weights have Wald tests: Welch's (1951)
     F with the covariances C of the groups in place of diag(SE²), and for each group the difference
     from the mean of the others, weighted by 1 / SE², by t with Satterthwaite's degrees of freedom.
+    A group is left out if it has fewer than 9 degrees of freedom, or 12 without clusters.
     With ``w_g = 1 / SE_g²``, W their sum, ``k`` the mean of the k_g weighted by them, f_g the
     degrees of freedom of SE_g and ``L = sum_g (1 - w_g / W)² / f_g``, F without covariances is
     ``F = [sum_g w_g (k_g - k)² / (G - 1)] / [1 + 2 (G - 2) L / (G² - 1)]`` on G - 1 and
@@ -312,6 +314,9 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> pd.DataFrame:
     bounds = np.searchsorted(of_rating[order], np.arange(n + 1))
     rows = [order[first:last] for first, last in pairwise(bounds.tolist())]
     frame, scored = score_parts(grouped.study, rows, whole, level)
+    if whole.spread.clusters is not None and scored:
+        g = min(range(len(scored)), key=lambda g: scored[g].degrees_of_freedom)
+        warn_clusters([scored[g]], of=f" of the group {shorten(grouped.names[g])}")
     return frame.assign(**group_tests(whole, scored, rows, grouped.names.tolist()))
 
 

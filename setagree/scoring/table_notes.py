@@ -243,15 +243,18 @@ def _cluster_reason(row: Agreement) -> str | None:
     return ", ".join(text for applies, text in reasons if applies) or None
 
 
-def warn_clusters(rows: Sequence[Agreement]) -> None:
-    """Warn if clusters are too few or too unequal for an interval with nominal coverage."""
+def warn_clusters(rows: Sequence[Agreement], *, of: str = "") -> None:
+    """Warn if clusters are too few or too unequal for an interval with nominal coverage.
+
+    `of` names the part of a study that has them.
+    """
     row = next((row for row in rows if row.spread.clusters is not None), None)
     if row is None or (clusters := row.spread.clusters) is None:
         return
     if few := _cluster_reason(row):
         warn(
-            f"intervals and p-values clustered by {clusters.by} are rough, because {few}; more "
-            "clusters help, more units in the same ones hardly do.",
+            f"intervals and p-values clustered by {clusters.by}{of} are rough, because {few}; "
+            "more clusters help, more units in the same ones hardly do.",
             FewClustersWarning,
         )
 

@@ -17,10 +17,18 @@ from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
 from setagree import checks as limits
+from setagree.diagnosis import homogeneity
 from setagree.errors import CostError
 
 # That the clusters are few is said, rightly; it is not what is asked here.
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
+
+
+@pytest.fixture(autouse=True)
+def _small_groups(monkeypatch):
+    """Test small groups, too: their arithmetic is asked here, not their level."""
+    monkeypatch.setattr(homogeneity, "_FEWEST_DF", {"clusters": 0, "units": 0})
+
 
 DESIGNS = ("weights", "strata", "sizes", "clusters", "clusters across groups")
 COEFFICIENTS = ("krippendorff_alpha", "fleiss_kappa", "conger_kappa", "percent_agreement")
@@ -195,7 +203,7 @@ def test_a_group_without_spread():
     assert frame.loc["x", "standard_error"] == 0
     tests = ["difference", "difference_standard_error", "difference_p_value"]
     assert frame[[*tests, "homogeneity_p_value"]].isna().all(axis=None)
-    absent = "left out, undefined or with too few rarer answers: 'x'"
+    absent = "left out, undefined or with too few degrees of freedom: 'x'"
     assert set(frame["no_test"]) == {f"fewer than two groups can be tested ({absent})"}
 
 

@@ -88,7 +88,8 @@ class TestStandardError:
         with pytest.warns(FewClustersWarning):
             table = sa.agreement(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert "No interval: all units are in one cluster (cluster 'd')." in str(table)
-        groups = sa.by_group(study, {u: k < 2 for k, u in enumerate(study.units)})
+        with pytest.warns(FewClustersWarning, match="of the group True are rough"):
+            groups = sa.by_group(study, {u: k < 2 for k, u in enumerate(study.units)})
         assert "all units are in one cluster" in groups["reason"][0]
 
     def test_two_unequal_clusters(self, study):
@@ -295,13 +296,23 @@ class TestComparing:
         with pytest.raises(DataError, match="some of the agreements have clusters"):
             sa.compare(study, plain(study), design="same_units")
 
-    def test_groups(self, study):
+    def test_groups(self):
         """Groups of whole clusters are independent: their errors add up."""
-        batch = {u: int(d[1:]) < 6 for u, d in documents(study).items()}
-        frame = sa.by_group(study.with_units({"batch": batch}), "batch")
+        study = sa.simulate(88, 3, rng=3)
+        document = documents(study, (4,) * 22)
+        batch = {u: int(d[1:]) < 11 for u, d in document.items()}
+        frame = sa.by_group(study.sampled(cluster=document).with_units({"batch": batch}), "batch")
         errors = frame["standard_error"]
         assert frame["difference_standard_error"][0] == pytest.approx(np.hypot(*errors), rel=1e-12)
         assert np.isfinite(frame["homogeneity_p_value"]).all()
+
+    def test_groups_of_few_clusters(self, study):
+        """Six clusters leave too few degrees of freedom for the test of a group."""
+        batch = {u: int(d[1:]) < 6 for u, d in documents(study).items()}
+        with pytest.warns(FewClustersWarning, match="of the group True are rough, .* 6 clusters"):
+            frame = sa.by_group(study.with_units({"batch": batch}), "batch")
+        assert frame[["homogeneity_p_value", "difference_p_value"]].isna().all(axis=None)
+        assert "too few degrees of freedom: " in frame["no_test"][0]
 
     def test_groups_that_share_clusters(self, study):
         half = {unit: k % 2 for k, unit in enumerate(study.units)}

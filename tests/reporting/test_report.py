@@ -183,6 +183,7 @@ class TestNumbers:
     )
     def test_the_verdict_fits_both_ends_of_the_interval(self, word, ends, said):
         main = SimpleNamespace(
+            remark=None,
             standard_error=0.1,
             coefficient="krippendorff_alpha",
             distance="nominal",
