@@ -24,6 +24,7 @@ from tests.benchmarks.imports import import_time
 from tests.benchmarks.multivalued import many_labels
 from tests.benchmarks.p_values import p_values
 from tests.benchmarks.peers import against_peers
+from tests.benchmarks.prevalence import prevalence
 from tests.benchmarks.race import race
 from tests.benchmarks.resampling import resampling
 from tests.benchmarks.table import Row, markdown
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "p": p_values,
     "resampling": resampling,
     "batches": batches,
+    "prevalence": prevalence,
     "import": import_time,
     "race": race,
 }

@@ -12,6 +12,7 @@ from golden_support import golden
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, SetagreeWarning
+from tests.benchmarks.prevalence import MODELS, PREVALENCES, SIZES, coverage
 
 GOLDEN = golden("prevalence.json")
 SAME = ("low", "high", "humans", "humans_low", "humans_high", "model", "n_marked", "worth")
@@ -264,6 +265,18 @@ def test_what_is_printed():
     row = "a      0.5000  0.2342, 0.7658  0.4000    0.4857    0.3022, 0.6983     19     22"
     assert str(found).splitlines()[1] == row
     assert repr(found) == "<PrevalenceTable of 3 labels: 12 of 40 units checked, model 'model'>"
+
+
+# ---- Coverage ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", SIZES)
+def test_coverage(n):
+    """At least 94% in each design, within three Monte-Carlo standard errors of 1,500 studies."""
+    rng, studies = np.random.default_rng(n), 1_500
+    least = min(coverage(p, n, model, studies, rng)[0] for p in PREVALENCES for model in MODELS)
+    assert least >= 0.94 - 3 * np.sqrt(0.94 * 0.06 / studies)
 
 
 # ---- Plans ---------------------------------------------------------------------------------------
