@@ -21,6 +21,7 @@ from setagree.diagnosis.by_pair import (
 from setagree.diagnosis.by_pair import (
     pair_matrix as pair_matrix,
 )
+from setagree.diagnosis.by_presence import by_presence as by_presence
 from setagree.diagnosis.by_question import by_question as by_question
 from setagree.diagnosis.by_rater import by_rater as by_rater
 from setagree.diagnosis.by_unit import by_unit as by_unit

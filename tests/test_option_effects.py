@@ -8,6 +8,7 @@ w  warned: the result is the same, and a warning names the option
 t  takes: the result is the same, and a warning states that the marked ratings count
 """
 
+import dataclasses
 import inspect
 import warnings
 
@@ -113,6 +114,11 @@ COEFFICIENTS = (
 )
 
 
+def partly_empty(study):
+    """Return the study with the empty set in the place of its first value."""
+    return dataclasses.replace(study, values=(frozenset(), *study.values[1:]))
+
+
 def two(study):
     return study.exclude_raters(["cem", "dia"])
 
@@ -164,6 +170,7 @@ CALLS = {
     "by_group": lambda s, _: sa.by_group(s, BATCH, **FEW),
     "by_label": lambda s, _: sa.by_label(s),
     "by_pair": lambda s, _: sa.by_pair(s),
+    "by_presence": lambda s, _: sa.by_presence(partly_empty(s)),
     "by_rater": lambda s, _: sa.by_rater(s),
     "by_unit": lambda s, _: sa.by_unit(s),
     "cohen_kappa": lambda s, _: sa.cohen_kappa(two(s)),
@@ -218,6 +225,7 @@ by_depth                  c c c c
 by_group                  c c c c
 by_label                  c c c c
 by_pair                   c c c c
+by_presence               c c c c
 by_rater                  c c c c
 by_unit                   w c w w
 cohen_kappa               c c c c
@@ -355,7 +363,8 @@ WORDS = {
     "plan": ("--half-width", "0.05", "--seed", "1"),
     "diagnose": ("--tables", "--resamples", "39", "--seed", "1"),
     "report": ("--resamples", "39", "--seed", "1", "-o", "report.md"),
-    "panel": ("--model", "dia", "--min-units", "2"),
+    "check": ("--at-least", "-0.9", "-f", "json"),
+    "panel": ("--tables", "--model", "dia", "--min-units", "2"),
     "prevalence": ("--model", "model.csv", "-f", "csv"),
     "consensus": ("-f", "csv"),
     "next": ("--budget", "30", "-f", "csv"),
@@ -371,6 +380,7 @@ compare                   c c c c c c c c c c c r c c r
 plan                      c r r r c c c c c c c r c c r
 diagnose                  c c c c c c c c c c c r c c r
 report                    c c c c c c c c c c c r c c r
+check                     c c c c c c c c c c c r c c r
 panel                     w w w w c c c c c c c r r c r
 prevalence                c c w w c c c c c c c r c c r
 consensus                 w w w w c c c c c c c r c t r
@@ -446,7 +456,7 @@ IN_DUCKDB = {
     "assume_unique": ["--assume-unique"],
     "partitioned_by_unit": ["--partitioned-by-unit"],
 }
-REDUCING = ("score", "test", "plan")
+REDUCING = ("score", "test", "check", "plan")
 """Commands that reduce one file in DuckDB."""
 
 
@@ -465,7 +475,7 @@ def test_options_of_reduced_files(command, given, folder, monkeypatch):
         assert any(name in line for line in lines)
 
 
-@pytest.mark.parametrize("command", sorted({*WORDS} - {"convert", "diagnose", "report"}))
+@pytest.mark.parametrize("command", sorted({*WORDS} - {"check", "convert", "diagnose", "report"}))
 def test_escape_needs_a_form_for_programs(command, folder, monkeypatch):
     monkeypatch.chdir(folder)
     file = "repeated.csv" if command == "repeats" else "study.csv"

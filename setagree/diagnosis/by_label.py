@@ -215,7 +215,7 @@ def by_label(
     else:
         parts = _binary_tallies(tally, label_counts(tally, membership))
     rows = [
-        {"label": label, **_row(binary, level)}
+        {"label": label, **binary_row(binary, level)}
         for label, binary in zip(membership.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -247,7 +247,7 @@ _COLUMNS = (
 )
 
 
-def _row(binary: Data, level: float) -> Row:
+def binary_row(binary: Data, level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
     alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))

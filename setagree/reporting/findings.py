@@ -56,7 +56,7 @@ TOPICS: tuple[Topic, ...] = (
         prevalence.TOPIC,
         models.REPLICATION,
     ),
-    *(labels.TOPIC, labels.DEPTHS, labels.CONFUSIONS),
+    *(labels.TOPIC, labels.PRESENCE, labels.DEPTHS, labels.CONFUSIONS),
     *(raters.TOPIC, raters.PAIRS, patterns.TOPIC, raters.MAP),
     *(units.TOPIC, groups.TOPIC, changes.TOPIC, estimates.CHANCE),
 )

@@ -15,7 +15,7 @@ from scipy import stats
 import setagree as sa
 from setagree import checks as limits
 from setagree.diagnosis import confusions as confusions_module
-from setagree.errors import CostError, OptionError
+from setagree.errors import CostError, DataError, OptionError
 
 
 def answers_by_unit(study):
@@ -552,3 +552,33 @@ def _confusions_of(pairs):
                 for a in larger - smaller:
                     counts["left out", a, None] = counts.get(("left out", a, None), 0) + 1
     return counts
+
+
+class TestPresence:
+    def test_two_parts_by_hand(self):
+        """Ten answers in pairs, of which 3 are empty and 1 pair of 5 is mixed: 1 - 9 / (3 x 7).
+
+        The six answers with labels in pairs are a a, ab a, b b: 1 - (1 / 3) / (22 / 30) = 6 / 11.
+        Of the 7 answers with labels, those of 6 are met by another one; of 3 empty ones, 2.
+        """
+        cells = {"u1": "a|a", "u2": "a,b|a", "u3": "b|b", "u4": "|", "u5": "|a", "u6": "b"}
+        triples = [(r, u, x) for u, row in cells.items() for r, x in enumerate(row.split("|"))]
+        study = sa.Annotations.from_triples(triples, blank="empty")
+        none, which = sa.by_presence(study, distance="nominal").to_dict("records")
+        assert none["estimate"] == pytest.approx(4 / 7, abs=1e-14)
+        assert which["estimate"] == pytest.approx(6 / 11, abs=1e-14)
+        assert none["positive_agreement"] == pytest.approx(6 / 7, abs=1e-14)
+        assert none["negative_agreement"] == pytest.approx(2 / 3, abs=1e-14)
+        assert (none["n_pairable_units"], which["n_pairable_units"]) == (5, 3)
+
+    @pytest.mark.parametrize("cells", [["a", "b"], ["", ""]])
+    def test_answers_with_one_part_are_refused(self, cells):
+        study = sa.Annotations.from_triples(
+            [(r, u, cell) for u, cell in enumerate(cells) for r in "xy"], blank="empty"
+        )
+        with pytest.raises(DataError, match="no two parts"):
+            sa.by_presence(study)
+        with pytest.raises(DataError, match="single values are never empty"):
+            sa.by_presence(
+                sa.Annotations.from_wide(pd.DataFrame({"x": [1, 2], "y": [1, 1]}), kind="value")
+            )

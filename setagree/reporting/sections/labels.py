@@ -11,6 +11,8 @@ import pandas as pd
 
 from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import COLUMNS, by_label
+from setagree.diagnosis.by_presence import COLUMNS as PARTS
+from setagree.diagnosis.by_presence import by_presence
 from setagree.diagnosis.common import score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.errors import counted
@@ -296,7 +298,51 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     return [Section(table, picture, note)]
 
 
+_MANY_EMPTY = 0.05
+"""Share of empty answers from which agreement is given in two parts."""
+
+
+def compute_presence(f: Findings) -> pd.DataFrame | None:
+    """Return the agreement in two parts if at least 5% of the answers are empty."""
+    if f.study.kind != "labels" or f.main.reason is not None:
+        return None
+    empty = _share_empty(f)
+    return by_presence(f.study, **f.measure, level=f.level) if _MANY_EMPTY <= empty < 1 else None
+
+
+def _share_empty(f: Findings) -> float:
+    return float(f.study.summary()["share_empty"])
+
+
+def presence_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
+    """Return a sentence on the agreement on whether a label applies, and on which."""
+    word = f.main.definition.short
+    any_label, which = (
+        "undefined" if pd.isna(row["estimate"]) else number(row["estimate"])
+        for row in frame.to_dict("records")
+    )
+    empty = f"{share(_share_empty(f))} of the answers are empty."
+    first = f"On whether any label applies, {word} is {any_label}"
+    return (f"{empty} {first}; on which, among the answers with labels, {which}.",)
+
+
+def presence_sections(_: Findings, frame: pd.DataFrame) -> list[Section]:
+    """Return the table of the two parts."""
+    note = "The first part is about all answers as empty or not, with the distance nominal."
+    caption = "Agreement on whether any label applies, and on which"
+    return [Section(table_of(frame, PARTS, caption, limit=2, function="by_presence"), note=note)]
+
+
 TOPIC = Topic("labels", "Labels", sections, compute, about="Labels", summary=summary, optional=True)
+PRESENCE = Topic(
+    "presence",
+    "Any label, and then which",
+    presence_sections,
+    compute_presence,
+    about="Empty",
+    summary=presence_summary,
+    optional=True,
+)
 DEPTHS = Topic(
     "depths",
     "Depths of the hierarchy",
