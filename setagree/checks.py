@@ -220,7 +220,8 @@ _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 
 _TAKES_SIZES = {
     *("agreement", "by_group", "by_label", "by_pair", "by_rater", "compare", "confusions"),
-    *("exclude_raters", "forest", "from_annotations", "read", "sampled", "score", "weights"),
+    *("exclude_raters", "forest", "from_annotations", "permutation_test", "read", "sampled"),
+    *("score", "weights"),
 }
 """Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
 
@@ -320,7 +321,7 @@ _MAX_STUDIES = 100
 
 _FOR_SIZES = (
     *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_group", "compare"),
-    "confusions",
+    *("confusions", "permutation_test"),
 )
 """What a person calls of those that take sizes, in order."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from setagree.coefficients.shuffler import Cells, Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import Resampled
+from setagree.inference.rotation import rotated_estimates
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
@@ -28,7 +29,7 @@ from setagree.study.sampling import warn_ignored
 from setagree.wording.number_format import p_four
 from setagree.wording.tables import Column
 
-Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster"]
+Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster", "rotation"]
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 SURE = 0.025
@@ -39,6 +40,7 @@ _MOVED = {
     "within_rater": "each rater's answers over the units of that rater",
     "table": "all cells of the table, the missing ones too",
     "within_cluster": "the answers of each cluster over its own units and raters",
+    "rotation": "each rater's answers along each document, by a random offset",
 }
 _REACHED = {"greater": "at least as high", "less": "at least as low", "two-sided": "as far out"}
 
@@ -53,7 +55,7 @@ class PermutationTest(Resampled):
         The tested coefficient.
     distribution : ndarray of shape (n_resamples,)
         The estimates of the reshuffled studies; NaN if undefined.
-    scheme : {"pooled", "within_rater", "table", "within_cluster"}
+    scheme : {"pooled", "within_rater", "table", "within_cluster", "rotation"}
         What is reshuffled.
     alternative : {"greater", "less", "two-sided"}
         The tail that counts as extreme.
@@ -115,7 +117,7 @@ class PermutationTest(Resampled):
     @property
     def over(self) -> str:
         """Clause on the reshuffled clusters, such as ", over 12 clusters", or empty."""
-        inside = self.scheme == "within_cluster" or not is_clustered(self.agreement)
+        inside = self.scheme in {"within_cluster", "rotation"} or not is_clustered(self.agreement)
         return "" if inside else f", over {self.agreement.drawn}"
 
     @property
@@ -198,7 +200,7 @@ def permutation_test(
         Krippendorff's alpha with its default distance.
     n_resamples : int
         Number of reshuffles. If there are at most as many arrangements, all of them are used.
-    scheme : {"pooled", "within_rater", "table", "within_cluster"}, optional
+    scheme : {"pooled", "within_rater", "table", "within_cluster", "rotation"}, optional
         Default: ``"pooled"`` if every rater rated every unit; otherwise that one of ``"pooled"``
         and ``"within_rater"`` whose p is larger, because raters with different habits who rated
         different units agree more than reshuffles over all raters do. If the raters are unknown,
@@ -209,7 +211,10 @@ def permutation_test(
         ``"table"``: all cells of the units x raters table, including missing ones.
         ``"within_cluster"``: the answers of each cluster over its own cells, which tests agreement
         beyond that due to the cluster; the other schemes reshuffle over clusters, which tests for
-        any agreement.
+        any agreement. ``"rotation"``, the default and the only scheme of units with sizes: each
+        rater's answers along each document, by a random offset, and those beyond the end to the
+        beginning; pieces keep their neighbours. p is too small if all raters begin at the top of a
+        document and stop somewhere.
     alternative : {"greater", "less", "two-sided"}
         The tail that counts as extreme.
     cluster : str, mapping or Series, optional
@@ -245,7 +250,7 @@ def permutation_test(
     check_resamples(n_resamples)
     as_generator(rng)
     if scheme is not None:
-        check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
+        check_choice("scheme", scheme, get_args(Scheme))
     check_choice("alternative", alternative, ("greater", "less", "two-sided"))
     return for_each_row(
         agreement,
@@ -262,6 +267,8 @@ def _default_test(
     agreement: Agreement, n_resamples: int, alternative: Alternative, generator: np.random.Generator
 ) -> PermutationTest:
     """Return the pooled test, or that of two schemes whose p is larger."""
+    if agreement.case.is_sized:
+        return _tested(agreement, n_resamples, "rotation", alternative, generator)
     schemes, reason = _default_schemes(agreement)
     tests = [_tested(agreement, n_resamples, each, alternative, generator) for each in schemes]
     # The pooled test comes first, also if the other p is equal or undefined.
@@ -309,6 +316,18 @@ def _tested(
         raise OptionError(
             f"{option('scheme', 'within_cluster')} needs {option('cluster')}, what each unit "
             "belongs to."
+        )
+    if agreement.case.is_sized != (scheme == "rotation"):
+        raise OptionError(
+            f"{option('scheme', scheme)} is not for units "
+            f"{'with' if agreement.case.is_sized else 'without'} sizes."
+        )
+    if scheme == "rotation":
+        found = np.full(n_resamples, np.nan)
+        if agreement.reason is None:
+            found = rotated_estimates(agreement, n_resamples, generator)
+        return PermutationTest(
+            agreement, found, scheme, alternative, exact=False, exact_mean=np.nan
         )
     sampling = None if agreement.study is None else agreement.study.sampling
     is_ignored = sampling is not None and not (sampling.is_weighted and sampling.cluster is None)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _SCHEMES = {
     "pooled": "all answers over all cells",
+    "rotation": "each rater's answers along documents",
     "within_rater": "within each rater's answers",
     "table": "all cells of the table, missing ones too",
 }

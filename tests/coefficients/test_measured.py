@@ -256,7 +256,7 @@ def test_designs_that_do_not_fit_are_refused(name):
 
 
 UNSIZED = (
-    *("by_unit", "by_depth", "jackknife", "bootstrap", "permutation_test", "consensus", "monitor"),
+    *("by_unit", "by_depth", "jackknife", "bootstrap", "consensus", "monitor"),
     *("crowdtruth", "next_ratings", "variance_components", "rater_map", "tally"),
 )
 
