@@ -358,7 +358,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 4_650,
     "files": 1_850,
-    "inference": 7_050,
+    "inference": 7_200,
     "large": 4_950,
     "panels": 5_200,
     "plots": 2_650,
