@@ -341,7 +341,8 @@ def _policies(one: Agreement) -> str:
     if how is not None and how.blank is not None:
         parts.append(_BLANKS[how.blank])
     markers = [] if how is None else [(how.na_values, "missing"), (how.empty, "no label")]
-    parts += [_markers(given, meaning) for given, meaning in markers if given]
+    used = [one for one in markers if one[0] is not None and len(one[0])]
+    parts += [_markers(given, meaning) for given, meaning in used if given is not None]
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one.tally))
         parts.extend([] if how is None else [_CASES[how.case]])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,24 +14,52 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import public
-from setagree.errors import OptionError, SetagreeWarning, check_choice, counted
-from setagree.study import attributes, layouts, parts, tables
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SetagreeWarning,
+    check_choice,
+    check_list,
+    counted,
+    did_you_mean,
+    listing,
+)
+from setagree.study import attributes, layouts
 from setagree.study.assembly import assemble, from_long
-from setagree.study.codes import Codes, Kind, ReadOnlyArrays, Value, as_objects, used_labels
+from setagree.study.codes import (
+    Codes,
+    Kind,
+    ReadOnlyArrays,
+    Value,
+    as_objects,
+    as_ordered,
+    in_use,
+    used_labels,
+)
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
-from setagree.study.frames import Frame
+from setagree.study.frames import Frame, listed_columns
+from setagree.study.identifiers import tidied
 from setagree.study.labels import Blank, Case, NaValues
+from setagree.study.numbers import inferred
 from setagree.study.preparation import in_order, prepare_rows, statuses, with_unobserved
 from setagree.study.reading import (
     ANSWER_KINDS,
+    QUEUED,
     AnswerKind,
     Duplicates,
     Reading,
 )
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans
-from setagree.wording.label_sets import Label, sorted_labels
+from setagree.wording.label_sets import Label, display_labels, sorted_labels
+from setagree.wording.tables import html_table
+
+_FIRST = 10
+"""Units, raters and answers of one that a notebook shows."""
+
+DENSE_LIMIT = 100_000_000
+"""Cells beyond which a dense table is refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,9 +254,10 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        rows = prepare_rows(data, reading)
-        if rows.counted is data:
+        names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
+        if reading.status is None and reading.queued is None and QUEUED not in names:
             return cls._coded(data, reading)
+        rows = prepare_rows(data, reading)
         plain, with_queued = replace(reading, status=None, queued=None), None
         if rows.with_queued is not None:
             with warnings.catch_warnings():
@@ -422,11 +452,214 @@ class Annotations(ReadOnlyArrays):
         return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
 
     from_spans = classmethod(from_spans)
-    to_long, to_wide, to_triples = tables.to_long, tables.to_wide, tables.to_triples
-    to_indicators, summary, _repr_html_ = tables.to_indicators, tables.summary, tables.as_html
     with_units, sampled = attributes.with_units, attributes.sampled
     units_frame = property(attributes.units_frame)
     with_raters, raters_frame = attributes.with_raters, property(attributes.raters_frame)
     statuses = property(statuses)
-    take, exclude_raters = parts.take, parts.exclude_raters
-    with_used_values, with_answers = parts.with_used_values, parts.with_answers
+
+    def to_long(self) -> pd.DataFrame:
+        """Return one row per annotation: unit, rater, and labels (frozensets) or value.
+
+        Examples
+        --------
+        >>> from setagree import Annotations
+        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "a, b")])
+        >>> Annotations.from_long(study.to_long())
+        <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+        """
+        answer = "labels" if self.kind == "labels" else "value"
+        return pd.DataFrame(
+            {
+                "unit": self.units[self.unit_codes],
+                "rater": self.raters[self.rater_codes],
+                answer: as_ordered(inferred(_answers(self)), self.order),
+            }
+        )
+
+    def to_triples(self) -> list[tuple[Any, Any, Value]]:
+        """Return one (rater, unit, answer) for each annotation, NLTK's order.
+
+        Examples
+        --------
+        >>> from setagree import Annotations
+        >>> Annotations.from_triples([("ann", 1, "a"), ("bob", 1, [])]).to_triples()
+        [('ann', 1, frozenset({'a'})), ('bob', 1, frozenset())]
+        """
+        raters = self.raters[self.rater_codes].tolist()
+        units = self.units[self.unit_codes].tolist()
+        return list(zip(raters, units, _answers(self).tolist(), strict=True))
+
+    def to_wide(self) -> pd.DataFrame:
+        """Return one row per unit and one column per rater, with None for missing ratings.
+
+        A table of more than 100 million cells is refused (`DataError`).
+        """
+        shape = (len(self.units), len(self.raters))
+        _check_large(*shape)
+        cells = np.full(shape, None, dtype=object)
+        cells[self.unit_codes, self.rater_codes] = _answers(self)
+        columns = (as_ordered(inferred(column), self.order) for column in cells.T)
+        frame = pd.DataFrame(dict(enumerate(columns)))
+        frame.index = pd.Index(self.units, name="unit")
+        frame.columns = pd.Index(self.raters, name="rater")
+        return frame
+
+    def to_indicators(self) -> pd.DataFrame:
+        """Return flags: one row per annotation (index: unit, rater), one column per label.
+
+        The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
+        True is the empty set, a missing annotation has no row.
+
+        Raises
+        ------
+        DataError
+            The values are scalars, or there would be more than 100 million cells.
+        """
+        if self.kind != "labels":
+            raise DataError("only label sets have indicators; these values are scalars.")
+        _check_large(len(self.value_codes), len(self.labels))
+        column = {label: position for position, label in enumerate(self.labels)}
+        flags = np.zeros((len(self.values), len(self.labels)), dtype=bool)
+        for code, label_set in enumerate(self.values):
+            flags[code, [column[label] for label in label_set]] = True
+        index = pd.MultiIndex.from_arrays(
+            [self.units[self.unit_codes], self.raters[self.rater_codes]], names=["unit", "rater"]
+        )
+        return pd.DataFrame(flags[self.value_codes], index=index, columns=list(self.labels))
+
+    def summary(self) -> pd.Series[Any]:
+        """Return what was counted: units, raters, ratings, values, missing and empty answers."""
+        n_units, n_ratings = len(self.units), len(self.value_codes)
+        ratings_of_unit = np.bincount(self.unit_codes, minlength=n_units)
+        counts: dict[str, Any] = {
+            "n_units": n_units,
+            "n_pairable_units": int((ratings_of_unit >= 2).sum()),
+            "n_raters": len(self.raters),
+            "n_ratings": n_ratings,
+            "n_missing": self.n_missing,
+            "n_values": len(self.values),
+            "ratings_per_unit": n_ratings / n_units,
+        }
+        if self.kind == "labels":
+            sizes = np.array([len(value) for value in self.values])[self.value_codes]
+            counts |= {
+                "n_labels": len(self.labels),
+                "labels_per_rating": float(sizes.mean()),
+                "share_empty": float((sizes == 0).mean()),
+            }
+        return pd.Series(counts, dtype=object)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the answers to the first units, one column per rater."""
+        part = self.take(self.unit_codes < _FIRST)
+        part = part.take(part.rater_codes < _FIRST)
+        wide = part.to_wide().map(
+            lambda one: display_labels(one) if isinstance(one, frozenset) else one
+        )
+        shown = f" Shown: {counted(len(part.units), 'unit')}, {counted(len(part.raters), 'rater')}."
+        said = (
+            f"{repr(self)[1:-1]}.{'' if len(part.value_codes) == len(self.value_codes) else shown}"
+        )
+        return f"<p>{html.escape(said)}</p>{html_table(wide.reset_index(allow_duplicates=True))}"
+
+    def take(self, rows: npt.NDArray[Any]) -> Annotations:
+        """Return some of the annotations: those at a mask, or at positions.
+
+        Units and raters without any are omitted, with their statuses. All K values stay listed,
+        so that codes mean the same in the part and in the whole.
+        """
+        units, unit_codes = in_use(self.units, self.unit_codes[rows])
+        raters, rater_codes = in_use(self.raters, self.rater_codes[rows])
+        if (left := self.unobserved) is not None:
+            here = left["unit"].isin({*units}) & left["rater"].isin({*raters})
+            left = left[here].reset_index(drop=True)
+        missing = self.missing_by_rater
+        if missing:
+            rated = {*raters.tolist()}
+            missing = {who: n for who, n in missing.items() if who in rated}
+        return replace(
+            self,
+            units=units,
+            raters=raters,
+            unit_codes=unit_codes,
+            rater_codes=rater_codes,
+            value_codes=self.value_codes[rows],
+            unanswered=as_objects([]),
+            missing_by_rater=missing,
+            unobserved=left,
+            repeats=None,
+            with_queued=None,
+        )
+
+    def with_used_values(self) -> Annotations:
+        """Return the study without the values that no annotation has."""
+        used, codes = in_use(np.arange(self.n_values), self.value_codes)
+        return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
+
+    def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
+        """Return the study with its distinct answers rewritten; those that become equal are one."""
+        codes: dict[Value, int] = {}
+        moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
+        order = tuple(dict.fromkeys(map(rewrite, self.order)))
+        return replace(self, values=tuple(codes), value_codes=moved[self.value_codes], order=order)
+
+    @public
+    def exclude_raters(self, raters: Sequence[object]) -> Annotations:
+        """Return the annotations of all raters but these, as if these had never answered.
+
+        Values that nobody else gave are omitted; units that nobody else has are unanswered. A
+        rater whose cells are all missing may be named.
+
+        Raises
+        ------
+        DataError
+            One of them is not in this study, or nobody is left.
+
+        Examples
+        --------
+        >>> from setagree import Annotations
+        >>> study = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b"), ("bob", 2, "b")])
+        >>> study.exclude_raters(["bob"])
+        <Annotations: 1 rating, 1 unit, 1 rater, 1 distinct label set>
+        """
+        check_list("raters", raters, "raters")
+        place = {rater: k for k, rater in enumerate(self.raters.tolist())}
+        names, silent = [*map(tidied, raters)], self.silent_raters
+        for rater in names:
+            if not isinstance(rater, Hashable) or not (rater in place or rater in silent):
+                hint = did_you_mean(rater, place) or f" The raters are {listing([*place])}."
+                raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
+        kept = ~np.isin(self.rater_codes, [place[rater] for rater in names if rater in place])
+        if not kept.any():
+            raise DataError("every rater is named, so that nobody is left.")
+        missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
+        n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
+        part = self.take(kept).with_used_values()
+        rated = np.isin(np.arange(self.n_units), self.unit_codes[kept])
+        unanswered = np.concatenate([self.units[~rated], self.unanswered])
+        part = replace(part, n_missing=n_missing, missing_by_rater=missing, unanswered=unanswered)
+        if (left := self.unobserved) is not None:
+            left = left[~left["rater"].isin(names)].reset_index(drop=True)
+            part = replace(part, unobserved=left)
+        more = None if self.with_queued is None else self.with_queued.exclude_raters(raters)
+        return replace(part, with_queued=more, repeats=_without(self.repeats, names))
+
+
+def _without(repeats: Annotations | None, names: Sequence[object]) -> Annotations | None:
+    """Return what was annotated again by others than those named, or None if nothing was."""
+    if repeats is None:
+        return None
+    others = np.array([rater not in names for _, rater in repeats.units])
+    rows = others[repeats.unit_codes]
+    return repeats.take(rows).with_used_values() if rows.any() else None
+
+
+def _answers(study: Annotations) -> npt.NDArray[np.object_]:
+    return as_objects(study.values)[study.value_codes]
+
+
+def _check_large(rows: int, columns: int) -> None:
+    if rows * columns > DENSE_LIMIT:
+        raise DataError(
+            f"a table of {rows:,} x {columns:,} cells is over {DENSE_LIMIT:,}; use to_long()."
+        )

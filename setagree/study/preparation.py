@@ -369,8 +369,7 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
     DataError
         A column is absent or holds something else, or no row counts.
     """
-    names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
-    if reading.queued is None and QUEUED in names:
+    if reading.queued is None:
         warn_unnamed_marks(data, reading)
     if reading.status is None and reading.queued is None:
         return PreparedRows(data)

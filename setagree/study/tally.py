@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -28,7 +29,11 @@ from setagree.study.identifiers import Keys, value_numbers
 from setagree.study.labels import Case
 from setagree.study.layouts import read_counts
 from setagree.study.reading import AnswerKind
-from setagree.study.tables import tally_as_html
+from setagree.wording.label_sets import display_labels
+from setagree.wording.tables import html_table
+
+_FIRST = 10
+"""Patterns, and answers of one, that a notebook shows."""
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -99,7 +104,23 @@ class Tally(ReadOnlyArrays):
             f"{self.n_values:,} values{who}>"
         )
 
-    _repr_html_ = tally_as_html
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the patterns that most units have, and their answers."""
+        most = np.argsort(-self.multiplicity, kind="stable")[:_FIRST]
+        shown = f" Shown: the {len(most):,} most frequent." if len(most) < self.n_patterns else ""
+        answers = []
+        for row in most:
+            entries = slice(self.indptr[row], self.indptr[row + 1])
+            given = [self.values[code] for code in self.indices[entries][:_FIRST]]
+            names = [
+                display_labels(one) if isinstance(one, frozenset) else str(one) for one in given
+            ]
+            times = self.counts[entries][:_FIRST]
+            more = ", ..." if self.indptr[row + 1] - self.indptr[row] > _FIRST else ""
+            pairs = zip(names, times, strict=True)
+            answers.append("; ".join(f"{n:g} x {name}" for name, n in pairs) + more)
+        frame = pd.DataFrame({"units": self.multiplicity[most].astype(int), "answers": answers})
+        return f"<p>{html.escape(repr(self)[1:-1])}.{shown}</p>{html_table(frame)}"
 
     @classmethod
     @public
