@@ -150,6 +150,7 @@ def test_every_null_runs(what: str) -> None:
     assert all(0 <= p <= 1 for p in found.values() if not np.isnan(p))
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 @pytest.mark.parametrize("what", LEVELS)
 def test_every_level_runs(what: str) -> None:
     """Each test of a default output gives p-values between 0 and 1, or none."""

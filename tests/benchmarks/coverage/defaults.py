@@ -18,8 +18,16 @@ import numpy as np
 import setagree as sa
 from setagree.scoring.intervals import NONE
 from setagree.scoring.table_notes import rough_reasons, warn_clusters
-from tests.benchmarks.coverage.designs import Clusters
-from tests.benchmarks.coverage.intervals import LEVEL, Ends, summed, verdict
+from tests.benchmarks.coverage.designs import Clusters, Strata
+from tests.benchmarks.coverage.intervals import (
+    LEVEL,
+    SHAPES,
+    Ends,
+    Intervals,
+    Numbers,
+    summed,
+    verdict,
+)
 from tests.benchmarks.coverage.record import Found
 from tests.benchmarks.coverage.worlds import (
     URNS,
@@ -151,6 +159,7 @@ WORLDS: dict[str, tuple[World, Answers]] = {
     "panels of raters": (FOUR, _panels),
 }
 CLUSTERED, SWITCH = "clusters of five", "switch"
+STRATA, SQUARED = "strata", "numbers: "
 
 
 def study_of(world: World, codes: Codes) -> sa.Annotations:
@@ -211,11 +220,13 @@ class Default:
         n = found.n - none
         return bounds(n - low - high, n)[1] < LEAST
 
-    def drawn(self, generator: Generator) -> tuple[sa.Agreement, float, Iterator[sa.Annotations]]:
-        """Return a study with every possible answer, the alpha of the world, and studies of it."""
+    def drawn(self, generator: Generator) -> Iterator[tuple[sa.Agreement, float]]:
+        """Yield the alpha of each study, and the truth."""
         world, answers = WORLDS[self.world]
-        drawn = (answers(self.n_units, generator) for _ in range(self.n_studies))
-        return world.template, truth_of(self.world), (study_of(world, codes) for codes in drawn)
+        truth = truth_of(self.world)
+        for _ in range(self.n_studies):
+            study = study_of(world, answers(self.n_units, generator))
+            yield scored(world.template, study), truth
 
     def intervals(self, row: sa.Agreement) -> dict[str, Ends]:
         """Return the default, the default unless it is called rough, and t; nan for none."""
@@ -229,10 +240,8 @@ class Default:
     def run(self, generator: Generator) -> Found:
         """Simulate the studies and count; t and others only where the default is shown."""
         seen: dict[str, list[Any]] = {"default": []}
-        estimates = []
-        template, truth, studies = self.drawn(generator)
-        for study in studies:
-            row = scored(template, study)
+        estimates, truth = [], np.nan
+        for row, truth in self.drawn(generator):
             if row.reason is None:
                 estimates.append(row.estimate)
                 for method, ends in self.intervals(row).items():
@@ -263,12 +272,12 @@ class DefaultOfClusters(Default):
         further = f"alpha={self.alpha:g} clusters={self.n_clusters} sizes={self.sizes}"
         return f"default {self.world} units={self.n_units} {further}{self.suffix}"
 
-    def drawn(self, generator: Generator) -> tuple[sa.Agreement, float, Iterator[sa.Annotations]]:
-        """Return the same of clusters."""
+    def drawn(self, generator: Generator) -> Iterator[tuple[sa.Agreement, float]]:
+        """Yield the same of clusters."""
         given = ("nominal", "equal", self.alpha, 3, self.n_units)
         like = Clusters(*given, n_clusters=self.n_clusters, sizes=self.sizes)
-        studies = like.studies(self.n_studies, generator)
-        return like.world.template, self.alpha, (study for study, _ in studies)
+        for study, truth in like.studies(self.n_studies, generator):
+            yield scored(like.world.template, study), truth
 
     def intervals(self, row: sa.Agreement) -> dict[str, Ends]:
         """Return the same, the score interval, and the default where it is that of the score."""
@@ -280,11 +289,31 @@ class DefaultOfClusters(Default):
         }
 
 
+@dataclass(frozen=True)
+class DefaultOfDesign(Default):
+    """Strata of alpha 0.9, or numbers of a shape at squared distances."""
+
+    @property
+    def design(self) -> Intervals:
+        """The design that studies are drawn from."""
+        if self.world == STRATA:
+            return Strata("nominal", "equal", 0.9, 3, self.n_units)
+        shape = self.world.removeprefix(SQUARED)
+        return Numbers("interval", shape, SHAPES[shape].alpha, 2, self.n_units)
+
+    def drawn(self, generator: Generator) -> Iterator[tuple[sa.Agreement, float]]:
+        """Yield the same of the design."""
+        for study, truth in self.design.studies(self.n_studies, generator):
+            yield self.design.scored(study), truth
+
+
 def default_cells() -> Iterator[Default]:
     """Yield all cells."""
     for world, n_units in product(WORLDS, UNITS):
         yield Default(world, n_units)
     for n_units in UNITS:
         yield DefaultOfClusters(CLUSTERED, n_units, n_clusters=n_units // A_CLUSTER)
-    for alpha, c, sizes in product((0.4, 0.9, 0.97), (6, 10, 20), ("like", "unequal")):
+    for world, n_units in product((STRATA, *(f"{SQUARED}{shape}" for shape in SHAPES)), UNITS):
+        yield DefaultOfDesign(world, n_units, 500)
+    for alpha, c, sizes in product((0.4, 0.9, 0.97), (6, 10, 20, 40), ("like", "unequal")):
         yield DefaultOfClusters(SWITCH, 10 * c, alpha=alpha, n_clusters=c, sizes=sizes)
