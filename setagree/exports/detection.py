@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
@@ -65,6 +66,9 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
         if is_dataset(path):
             return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])
         return Peek(path, is_folder=True, names=_names(path))
+    if path.suffix.lower() == ".qdpx" and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return Peek(path, names=tuple(archive.namelist()), is_binary=True)
     source = Source(path, sheet=sheet)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)

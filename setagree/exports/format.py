@@ -65,6 +65,8 @@ class Answers:
     predicted : Answers or None
         The answers of models that stand beside those of people; their labels are None unless they
         are asked for. The raters are the models.
+    models : set
+        The raters that are models, as the file states.
     """
 
     units: list[Hashable] = field(default_factory=list)
@@ -73,9 +75,11 @@ class Answers:
     places: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     predicted: Answers | None = None
+    models: set[Hashable] = field(default_factory=set)
 
     def extend(self, other: Answers, file: str, prefix: str) -> None:
         """Add the annotations of a file; `prefix` goes before their places."""
+        self.models.update(other.models)
         self.files.extend([file] * len(other.units))
         self.units.extend(other.units)
         self.raters.extend(other.raters)

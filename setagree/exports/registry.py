@@ -22,6 +22,13 @@ _CLASSES = (
 _DOCCANO = {"id", "label", "Comments"}
 _MTURK = {"HITId", "WorkerId"}
 _LONG: tuple[Role, ...] = ("unit", "rater", "labels")
+_LISTS = (
+    "(?i:annotators|raters|coders|annotator_ids|rater_ids|worker_ids)",
+    "(?i:annotations|labels|answers|ratings|annotator_labels|responses)",
+)
+"""Keys of parallel lists of raters and of answers."""
+_KEYS = "id|text|data|labels?|annotat.*|_.*|examples|projects|results|samples|eval|info|testCases"
+"""Keys of a record that no object keyed by units has."""
 _BOX = r"Answer\.[^\n]+\.on"
 
 
@@ -367,6 +374,96 @@ FORMATS: tuple[Format, ...] = (
         ),
         of_tool("hugging_face", "read_nested"),
         _CLASSES,
+    ),
+    _documented(
+        "lewidi",
+        "LeWiDi, JSON keyed by unit",
+        (Signature("records", none=_KEYS, also=of_tool("published", "is_lewidi")),),
+        of_tool("published", "read_lewidi"),
+        "A blank answer needs $blank.",
+    ),
+    _documented(
+        "parallel_lists",
+        "Parallel lists of annotators and answers, JSON lines or cells",
+        (
+            Signature("records", some=_LISTS, also=of_tool("published", "is_parallel")),
+            Signature("table", some=_LISTS, also=of_tool("published", "is_parallel_table")),
+        ),
+        of_tool("published", "read_parallel"),
+        "A blank answer needs $blank.",
+    ),
+    _documented(
+        "brighter_individuals",
+        "BRIGHTER, a row per text and emotion",
+        (
+            Signature(
+                "table",
+                some=["emotion|label|Emotion|Label"],
+                roles=["unit"],
+                no_roles=["rater"],
+                also=of_tool("published", "is_individuals"),
+            ),
+        ),
+        of_tool("published", "read_individuals"),
+        "A blank cell is no annotation.",
+    ),
+    Format(
+        "potato",
+        "Potato, user_state.json",
+        "source",
+        (
+            Signature("records", {"instance_id_to_label_to_value"}),
+            Signature("folder", some=[r"(.*/)?user_state\.json"]),
+        ),
+        of_tool("published", "read_potato"),
+        "With several questions: $question says which.",
+    ),
+    _documented(
+        "refi_qda",
+        "REFI-QDA project (ATLAS.ti, MAXQDA, NVivo, QualCoder)",
+        (Signature("folder", {"project.qde"}),),
+        of_tool("refi_qda", "read"),
+        "Who gave no code to a document is not in it: $roster, or $blank_missing.",
+        of_tool("refi_qda", "read_spans"),
+    ),
+    _documented(
+        "inspect",
+        "Inspect, log in JSON",
+        (Signature("records", {"eval", "samples"}),),
+        of_tool("judges", "read_inspect"),
+    ),
+    _documented(
+        "promptfoo",
+        "promptfoo, results in JSON",
+        (Signature("records", {"evalId", "results"}),),
+        of_tool("judges", "read_promptfoo"),
+    ),
+    _documented(
+        "deepeval",
+        "DeepEval, test run",
+        (Signature("records", {"testCases"}),),
+        of_tool("judges", "read_deepeval"),
+    ),
+    _documented(
+        "langfuse",
+        "Langfuse, scores",
+        (
+            Signature(
+                "records", {"traceId", "name", "source"}, also=of_tool("judges", "is_langfuse")
+            ),
+        ),
+        of_tool("judges", "read_langfuse"),
+        "With several scores: $question says which.",
+    ),
+    _documented(
+        "mlflow",
+        "MLflow, traces with assessments",
+        (
+            Signature("records", {"info"}, also=of_tool("judges", "is_mlflow")),
+            Signature("records", {"trace_id", "assessments"}),
+        ),
+        of_tool("judges", "read_mlflow"),
+        "With several assessments: $question says which.",
     ),
 )
 """Every format that comes with this package."""

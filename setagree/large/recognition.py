@@ -92,7 +92,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
         )
     _check_source(path, found, reading)
     answers = _answers(files, found, reading)
-    models = _with_predictions(answers, named, reading)
+    models = _with_predictions(answers, named, reading) | answers.models
     frame = _as_frame(answers, found, reading)
     # The answers are sets; how cells are read is the format's business.
     how = replace(reading, tool="auto", label_sep=None, blank=None, where=None)

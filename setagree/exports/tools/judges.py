@@ -1,0 +1,152 @@
+"""Logs of judges of language models: Inspect, promptfoo, DeepEval, Langfuse and MLflow.
+
+A sample is a unit; scorers, metrics and people are raters. What a log states of a rater marks it as
+a model. An answer is one label: the value of the score, or pass and fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.gathering import check_useless, choose_question
+from setagree.exports.nodes import Node, read_object, read_records, shown
+
+Score: TypeAlias = tuple[str, str, str, Node, bool]
+"""Question (blank if there is one), unit, rater, the value, and whether the rater is a model."""
+
+
+def read_inspect(path: Path, request: Request) -> Answers:
+    """Return the scores of the samples of an Inspect log in JSON."""
+    check_useless(request, path, "question", "roster")
+    return _answers(_of_inspect(read_object(path, request.encoding)), request, path)
+
+
+def _of_inspect(log: Node) -> Iterator[Score]:
+    for sample in log.at("samples").items():
+        epoch = sample.get("epoch")
+        unit = str(sample.at("id").name())
+        unit += "" if epoch is None or epoch.value == 1 else f" (epoch {epoch.value})"
+        scores = sample.get("scores")
+        for score in [] if scores is None else scores.values():
+            yield "", unit, str(score.key), score.at("value"), not _is_human(str(score.key))
+
+
+def read_promptfoo(path: Path, request: Request) -> Answers:
+    """Return pass or fail of each assertion of a promptfoo result."""
+    check_useless(request, path, "question", "roster")
+    return _answers(_of_promptfoo(read_object(path, request.encoding)), request, path)
+
+
+def _of_promptfoo(root: Node) -> Iterator[Score]:
+    for row in root.at("results").at("results").items():
+        unit = f"test {row.at('testIdx').name()}, prompt {row.at('promptIdx').name()}"
+        grading = row.get("gradingResult")
+        parts = None if grading is None else grading.get("componentResults")
+        for part in [] if parts is None else parts.items():
+            assertion = part.get("assertion")
+            kind = None if assertion is None else assertion.get("type")
+            metric = None if assertion is None else assertion.get("metric")
+            named = metric if metric is not None else kind
+            rater = "human" if named is None else str(named.name())
+            is_human = kind is None or _is_human(str(kind.value))
+            yield "", unit, rater, part.at("pass"), not is_human
+
+
+def read_deepeval(path: Path, request: Request) -> Answers:
+    """Return success or failure of each metric of a DeepEval test run."""
+    check_useless(request, path, "question", "roster")
+    return _answers(_of_deepeval(read_object(path, request.encoding)), request, path)
+
+
+def _of_deepeval(root: Node) -> Iterator[Score]:
+    for case in root.at("testCases").items():
+        unit = str(case.at("name").name())
+        metrics = case.get("metricsData")
+        for metric in [] if metrics is None else metrics.items():
+            model = metric.get("evaluationModel")
+            name = str(metric.at("name").name())
+            rater = name if model is None else f"{name} / {model.name()}"
+            yield "", unit, rater, metric.at("success"), not _is_human(name)
+
+
+def read_langfuse(path: Path, request: Request) -> Answers:
+    """Return exported scores of Langfuse: of annotators, evaluators and the API."""
+    records = read_records(path, request.encoding, name="scores")
+    return _answers(_of_langfuse(records), request, path)
+
+
+def _of_langfuse(records: Iterable[Node]) -> Iterator[Score]:
+    for score in records:
+        parts = [score.get("traceId"), score.get("observationId")]
+        unit = " / ".join(str(part.name()) for part in parts if part is not None)
+        source, author = score.at("source").text(), score.get("authorUserId")
+        rater = source if author is None else str(author.name())
+        text = score.get("stringValue")
+        value = score.at("value") if text is None else text
+        yield str(score.at("name").name()), unit, rater, value, source == "EVAL"
+
+
+def read_mlflow(path: Path, request: Request) -> Answers:
+    """Return the feedback in exported traces of MLflow."""
+    records = read_records(path, request.encoding, name="traces")
+    return _answers(_of_mlflow(records), request, path)
+
+
+def _of_mlflow(records: Iterable[Node]) -> Iterator[Score]:
+    for record in records:
+        trace = record.get("info") or record
+        unit = str(trace.at("trace_id").name())
+        assessments = trace.get("assessments")
+        for one in [] if assessments is None else assessments.items():
+            if (feedback := one.get("feedback")) is None:
+                continue  # an expectation is no answer of a rater
+            source = one.at("source")
+            name, kind = (source.get(key) for key in ("source_id", "source_type"))
+            rater = str((name or kind or source).name())
+            is_model = kind is not None and kind.value in {"LLM_JUDGE", "AI_JUDGE", "CODE"}
+            question = (one.get("assessment_name") or one.at("name")).name()
+            yield str(question), unit, rater, feedback.at("value"), is_model
+
+
+def is_langfuse(peek: Peek) -> bool:
+    """Return whether a record is a score of Langfuse."""
+    record = peek.record if isinstance(peek.record, dict) else {}
+    return record.get("source") in {"ANNOTATION", "API", "EVAL"}
+
+
+def is_mlflow(peek: Peek) -> bool:
+    """Return whether a record is a trace of MLflow with assessments."""
+    record = peek.record if isinstance(peek.record, dict) else {}
+    info = record.get("info", record)
+    return isinstance(info, dict) and {"trace_id", "assessments"} <= {*info}
+
+
+def _is_human(name: str) -> bool:
+    return "human" in name.casefold()
+
+
+def _answers(scores: Iterable[Score], request: Request, path: Path) -> Answers:
+    """Return the answers to one question, each a label."""
+    listed = list(scores)
+    question = choose_question(request.question, (score[0] for score in listed), shown(path))
+    answers = Answers()
+    for name, unit, rater, value, is_model in listed:
+        if name == question:
+            label = _label(value)
+            answers.add(unit, rater, None if label is None else frozenset([label]), value.place)
+            answers.models.update([rater] * is_model)
+    return answers
+
+
+def _label(value: Node) -> str | None:
+    """Return the value of a score as a label; null is no answer."""
+    if value.value is None:
+        return None
+    if isinstance(value.value, bool):
+        return "pass" if value.value else "fail"
+    if isinstance(value.value, float) and value.value.is_integer():
+        return str(int(value.value))
+    return str(value.label()) if not isinstance(value.value, float) else f"{value.value:g}"

@@ -1,0 +1,206 @@
+"""Layouts of published data sets with all annotations: LeWiDi, parallel lists, BRIGHTER, Potato."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from setagree.errors import DataError, option
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.gathering import blank_answer, check_useless, choose_question
+from setagree.exports.nodes import Node, read_object, read_records, shown
+from setagree.exports.sheets import Sheet
+from setagree.files.streams import Source, readable
+from setagree.study.columns import usual_roles
+from setagree.study.labels import LabelSyntax, printed_items, read_cell
+from setagree.wording.label_sets import Label, LabelSet
+
+_RATERS = {"annotators", "raters", "coders", "annotator_ids", "rater_ids", "worker_ids"}
+_ANSWERS = {"annotations", "labels", "answers", "ratings", "annotator_labels", "responses"}
+_MOST_ITEMS = 50
+
+# ---- LeWiDi 2023 and 2025: an object keyed by unit ----------------------------------------------
+
+
+def is_lewidi(peek: Peek) -> bool:
+    """Return whether an object holds, by unit, objects with annotators and annotations."""
+    units = list(peek.record.values())[:_MOST_ITEMS] if isinstance(peek.record, dict) else []
+    keys = {"annotations", "annotators"}
+    return bool(units) and all(isinstance(one, dict) and keys <= {*one} for one in units)
+
+
+def read_lewidi(path: Path, request: Request) -> Answers:
+    """Return the answers of each unit: text with commas, or an object keyed by annotator."""
+    check_useless(request, path, "question", "roster")
+    answers = Answers()
+    for unit in read_object(path, request.encoding).values():
+        given = unit.at("annotations")
+        if isinstance(given.value, dict):
+            pairs: list[tuple[Hashable, Node]] = [(one.key, one) for one in given.values()]
+        else:
+            pairs = _paired(unit.at("annotators"), given)
+        for who, one in pairs:
+            answers.add(unit.key, who, _labels(one, request), one.place)
+    return answers
+
+
+def _labels(node: Node, request: Request) -> LabelSet | None:
+    """Return the labels of an answer: a list, text, or one number."""
+    value = node.value
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return node.label_set()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return frozenset([f"{value:g}"])
+    label_sep = "," if request.label_sep is None else request.label_sep
+    labels = read_cell(node.text(), LabelSyntax(label_sep=label_sep, blank="missing"))
+    return blank_answer(request, node, "blank") if labels is None else labels
+
+
+def _paired(raters: Node, answers: Node) -> list[tuple[Hashable, Node]]:
+    """Return who gave what, of two lists in one order, which may be text with commas."""
+    who, given = list(_items(raters)), list(_items(answers))
+    if len(who) != len(given):
+        raise answers.fail(f"{len(given)} answers of {len(who)} annotators.")
+    return [(one.name(), answer) for one, answer in zip(who, given, strict=True)]
+
+
+def _items(node: Node) -> Iterator[Node]:
+    if not isinstance(node.value, str):
+        return node.items()
+    items = printed_items(node.value) if node.value.startswith("[") else node.value.split(",")
+    parts = [one.strip() if isinstance(one, str) else one for one in items or ()]
+    return (Node(one, node.file, k, node) for k, one in enumerate(parts))
+
+
+# ---- Parallel lists of annotators and answers, in JSON lines and in the cells of a table --------
+
+
+def _parallel_keys(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return the keys of unit, raters and answers, if the last two are lists of one length."""
+    lists = {name: _length(value) for name, value in record.items()}
+    raters = [name for name in record if name.casefold() in _RATERS and lists[name]]
+    answers = [name for name in record if name.casefold() in _ANSWERS and lists[name]]
+    unit = usual_roles(name for name in record if not lists[name]).get("unit")
+    if len(raters) != 1 or len(answers) != 1 or unit is None:
+        return None
+    rater, answer = raters[0], answers[0]
+    return (unit, rater, answer) if lists[rater] == lists[answer] else None
+
+
+def _length(value: object) -> int:
+    """Return the number of items of a list, or of a printed one; 0 for anything else."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        try:
+            value = printed_items(value.strip())
+        except ValueError:
+            return 0
+    is_plain = isinstance(value, list) and not any(isinstance(one, dict) for one in value)
+    return len(value) if is_plain and isinstance(value, list) else 0
+
+
+def is_parallel(peek: Peek) -> bool:
+    """Return whether a record has a list of annotators and one of their answers."""
+    return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
+
+
+def is_parallel_table(peek: Peek) -> bool:
+    """Return whether the cells of a table hold lists of annotators and of their answers."""
+    rows = peek.rows
+    return bool(rows) and _parallel_keys(dict(zip(peek.header, rows[0], strict=True))) is not None
+
+
+def read_parallel(path: Path, request: Request) -> Answers:
+    """Return the answers of records, or of rows of a table, with parallel lists."""
+    check_useless(request, path, "question", "roster")
+    source = Source(path)
+    with readable(source), source.open() as stream:
+        start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"{", b"[")):
+        records = read_records(path, request.encoding, name="rows")
+    else:
+        sheet = Sheet.open(path, request)
+        rows = sheet.frame.to_dict("records")
+        records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
+    keys = next(filter(None, (_parallel_keys(one.members()) for one in records)), None)
+    if keys is None:
+        raise DataError(f"{shown(path)}: no lists of annotators and of their answers.")
+    unit, raters, given = keys
+    answers = Answers()
+    for record in records:
+        for who, one in _paired(record.at(raters), record.at(given)):
+            answers.add(record.at(unit).name(), who, _labels(one, request), one.place)
+    return answers
+
+
+# ---- BRIGHTER: a row per text and emotion, a column per annotator -------------------------------
+
+
+def is_individuals(peek: Peek) -> bool:
+    """Return whether a table has a label per row and a column of degrees per annotator."""
+    return bool(peek.rows) and len(_annotator_columns(peek.header, peek.rows)) > 1
+
+
+def _annotator_columns(names: Any, rows: Any) -> list[str]:
+    """Return the columns of annotators: all cells are flags or small degrees, or blank."""
+    cells = {name: {row[k].strip() for row in rows} for k, name in enumerate(names)}
+    degrees = {"", "0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}
+    return [name for name, found in cells.items() if found <= degrees and found != {""}]
+
+
+def read_individuals(path: Path, request: Request) -> Answers:
+    """Return the labels with a degree above 0 of each annotator; all blank is no annotation."""
+    check_useless(request, path, "question", "roster")
+    sheet = Sheet.open(path, request)
+    cells = {name: sheet.cells(name).tolist() for name in sheet.columns}
+    raters = _annotator_columns(sheet.columns, list(zip(*cells.values(), strict=True)))
+    label = next(name for name in sheet.columns if name.casefold() in {"emotion", "label"})
+    unit = usual_roles([n for n in sheet.columns if n not in {*raters, label}]).get("unit")
+    if unit is None:
+        raise DataError(f"{shown(path)}: no column of the texts; {option('tool', 'table')}.")
+    given: dict[tuple[Hashable, str], set[Label]] = {}
+    places: dict[tuple[Hashable, str], str] = {}
+    for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
+        for rater in raters:
+            if degree := cells[rater][row]:
+                labels = given.setdefault((text, rater), set())
+                places.setdefault((text, rater), sheet.places[row])
+                labels.update([name] * (float(degree) > 0))
+    answers = Answers()
+    for (text, rater), found in given.items():
+        answers.add(text, rater, frozenset(found), places[text, rater])
+    return answers
+
+
+# ---- Potato: user_state.json of each user -------------------------------------------------------
+
+
+def read_potato(path: Path, request: Request) -> Answers:
+    """Return the labels of the instances of one user, or of a folder of users."""
+    files = sorted(path.rglob("user_state.json")) if path.is_dir() else [path]
+    states = [read_object(file, request.encoding) for file in files]
+    found: dict[str, list[tuple[Node, Hashable, LabelSet]]] = {}
+    for file, state in zip(files, states, strict=True):
+        user = state.get("user_id")
+        rater = file.parent.name if user is None else user.name()
+        for unit in state.at("instance_id_to_label_to_value").values():
+            for schema, labels in _schemas(unit):
+                found.setdefault(schema, []).append((unit, rater, labels))
+    question = choose_question(request.question, found, shown(path))
+    answers = Answers()
+    for unit, rater, labels in found.get(str(question), []):
+        answers.add(unit.key, rater, labels, unit.place)
+    return answers
+
+
+def _schemas(unit: Node) -> Iterator[tuple[str, LabelSet]]:
+    """Yield the question and the labels of each scheme: pairs of (schema, name) and value."""
+    chosen: dict[str, set[Label]] = {}
+    for pair in unit.items() if isinstance(unit.value, list) else ():
+        key, value = list(pair.items())
+        schema, name = (str(key.at(part).label()) for part in ("schema", "name"))
+        labels = chosen.setdefault(schema, set())
+        labels.update([name] * (value.value not in (None, False, "", "false")))
+    yield from ((schema, frozenset(labels)) for schema, labels in chosen.items())

@@ -1,0 +1,78 @@
+"""REFI-QDA projects: whole-document codes and coded passages."""
+
+import zipfile
+
+import pytest
+
+import setagree as sa
+
+NAMESPACE = 'xmlns="urn:QDA-XML:project:1.0"'
+
+
+def coding(user, code):
+    return f'<Coding guid="x" creatingUser="{user}"><CodeRef targetGUID="{code}"/></Coding>'
+
+
+def passage(start, end, *codings):
+    inside = "".join(codings)
+    return (
+        f'<PlainTextSelection guid="p" startPosition="{start}" endPosition="{end}">{inside}'
+        "</PlainTextSelection>"
+    )
+
+
+def project(tmp_path, documents, head=""):
+    """Write a project; each document has codings, or passages."""
+    sources = "".join(
+        f'<TextSource guid="{name}" name="{name}"><PlainTextContent>0123456789</PlainTextContent>'
+        f"{''.join(inside)}</TextSource>"
+        for name, inside in documents.items()
+    )
+    text = (
+        f'<?xml version="1.0"?>{head}<Project {NAMESPACE} name="p"><Users>'
+        '<User guid="U1" name="ann"/><User guid="U2" name="bob"/></Users><CodeBook><Codes>'
+        '<Code guid="C1" name="joy" isCodable="true"><Code guid="C2" name="fear"/></Code>'
+        f"</Codes></CodeBook><Sources>{sources}</Sources></Project>"
+    )
+    path = tmp_path / "study.qdpx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.qde", text)
+    return path
+
+
+WHOLE = {
+    "d1": [coding("U1", "C1"), coding("U1", "C2"), coding("U2", "C1")],
+    "d2": [coding("U2", "C2")],
+}
+
+
+def test_codes_of_whole_documents(tmp_path):
+    path = project(tmp_path, WHOLE)
+    with pytest.raises(sa.SetagreeError, match="A document to which a user gave no code is not in"):
+        sa.read(path)
+    study = sa.read(path, blank="missing")
+    assert study.reading.tool == "refi_qda"
+    assert {(r, u): set(a) for r, u, a in study.to_triples()} == {
+        ("ann", "d1"): {"joy", "fear"},
+        ("bob", "d1"): {"joy"},
+        ("bob", "d2"): {"fear"},
+    }
+
+
+def test_coded_passages(tmp_path):
+    inside = [passage(0, 4, coding("U1", "C1")), passage(2, 4, coding("U2", "C1"))]
+    path = project(tmp_path, {"d1": inside})
+    with pytest.raises(sa.SetagreeError, match="no codes of whole documents, and 2 of passages"):
+        sa.read(path, blank="missing")
+    study = sa.read(path, spans=True)
+    # Pieces 0-2, 2-4 and 4-10 of the ten characters.
+    assert sorted(study.units) == ["d1:0-2", "d1:2-4", "d1:4-10"]
+
+
+def test_hostile_projects(tmp_path):
+    path = project(tmp_path, WHOLE, '<!DOCTYPE a [<!ENTITY b "c">]>')
+    with pytest.raises(sa.SetagreeError, match="declares a document type"):
+        sa.read(path, blank="missing")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(sa.SetagreeError):
+        sa.read(path, tool="refi_qda", blank="missing")
