@@ -356,7 +356,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 4_700,
     "distances": 2_500,
-    "exports": 4_650,
+    "exports": 5_200,
     "files": 1_850,
     "inference": 7_200,
     "large": 4_950,
