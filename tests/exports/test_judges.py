@@ -5,7 +5,7 @@ import json
 import pytest
 
 import setagree as sa
-from setagree.study.rater_columns import marked_models
+from setagree.study.attributes import marked_models
 
 INSPECT = {
     "version": 2, "status": "success", "eval": {"model": "m"},
