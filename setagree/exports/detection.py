@@ -61,7 +61,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     """
     check_encoding(encoding)
     if os.path.isdir(path):  # noqa: PTH112 - Path's raises for a name that is too long
-        from setagree.files.saved_datasets import dataset_rows, is_dataset  # loaded for folders
+        from setagree.files.binary import dataset_rows, is_dataset  # loaded for folders
 
         if is_dataset(path):
             return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])

@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import MOST_BYTES, no_collection
 from setagree.errors import FileError, OptionError, option
-from setagree.files.binary import read_parquet, read_workbook
+from setagree.files.binary import is_dataset, read_dataset, read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
 from setagree.files.streams import (
@@ -134,8 +134,6 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
     # Only folders need their reader. Path's method raises for a name that is too long.
     if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
-        from setagree.files.saved_datasets import is_dataset, read_dataset
-
         if is_dataset(source.path):
             _check_options(source, "sheet", "header_row", "sql")
             return read_dataset(source)

@@ -35,9 +35,9 @@ from setagree.errors import (
     option,
     python_or_command,
 )
+from setagree.files.binary import is_dataset
 from setagree.files.delimited import delimited_pieces, header_names
 from setagree.files.records import line_pieces
-from setagree.files.saved_datasets import is_dataset
 from setagree.files.streams import (
     Paths,
     Source,

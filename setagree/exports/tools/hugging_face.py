@@ -12,7 +12,7 @@ from setagree.exports.gathering import check_useless, choose_question
 from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
 from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
 from setagree.exports.unclear import settle
-from setagree.files.saved_datasets import dataset_rows, is_dataset
+from setagree.files.binary import dataset_rows, is_dataset
 from setagree.files.streams import Source
 from setagree.study.assembly import warn_nulls_left
 from setagree.study.columns import Columns, guess_columns
