@@ -446,7 +446,8 @@ class Agreement(Result):
 
         It is at most 0.05 exactly if 0 is outside the 95% interval. NaN for percent agreement, of
         which chance gives more than 0, and if `interval_reason` has a reason. It is conservative
-        for few units or rare labels, where `permutation_test` has more power.
+        for few units or rare labels, where `permutation_test` has more power. Of Gwet's AC and
+        Brennan-Prediger 0 is not what answers by chance give, unless all are equally frequent.
         """
         return self.inference.p_value
 
