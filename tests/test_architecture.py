@@ -358,7 +358,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 5_200,
     "files": 1_850,
-    "inference": 7_200,
+    "inference": 7_250,
     "large": 4_950,
     "panels": 5_200,
     "plots": 2_650,

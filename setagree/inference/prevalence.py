@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -38,6 +38,7 @@ from setagree.study.sampling import OF_SIZES, sample_of, warn_ignored
 from setagree.study.tally import Tally
 from setagree.wording.number_format import count, level_text
 from setagree.wording.result_base import Result
+from setagree.wording.sentences import Name, Sentence, plain
 from setagree.wording.tables import Column
 
 Truth: TypeAlias = Literal["share", "majority", "any", "all"]
@@ -229,20 +230,25 @@ class PrevalenceTable(Result):
         """Reason for NaN, or for a missing correction, in each row, or None."""
         return self.frame["reason"].tolist()
 
+    def words(self, row: int) -> Sentence:
+        """Return the sentence on the label of a row, for a report."""
+        x, N = self.frame.iloc[row], self.checked.n_units
+        sure = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
+        sure = "no interval" if np.isnan(x["low"]) else sure
+        alone = f"the model alone says {count(round(x['model'] * N))}"
+        lead = f"About {count(round(x['count']))} of {counted(N, 'unit')} have "
+        last = f" ({sure}); {alone}; {counted(self.checked.n, 'checked unit')}."
+        return lead, Name.of(x["label"]), last
+
     @property
     def sentences(self) -> list[str]:
         """A sentence on each label."""
-        N, level = self.checked.n_units, level_text(self.level)
-        out = []
-        for row in self.frame.to_dict("records"):
-            ends = f"{count(row['count_low'])} to {count(row['count_high'])}"
-            sure = f"{level}: {ends}" if row["low"] == row["low"] else "no interval"
-            out.append(
-                f"About {count(round(row['count']))} of {counted(N, 'unit')} have {row['label']} "
-                f"({sure}); the model alone says {count(round(row['model'] * N))}; "
-                f"{counted(self.checked.n, 'checked unit')}."
-            )
-        return out
+        return [plain(self.words(row), quoted=False) for row in range(len(self.frame))]
+
+    @property
+    def largest(self) -> int:
+        """The row of the most frequent label."""
+        return int(self.frame["count"].to_numpy().argmax())
 
     @property
     def caution(self) -> str:
@@ -266,10 +272,9 @@ class PrevalenceTable(Result):
         return self.frame.round({"count": 0, "worth": 0})
 
     def _notes(self) -> list[str]:
-        largest = int(self.frame["count"].to_numpy().argmax()) if len(self.frame) else 0
         reasons = self.frame.dropna(subset="reason").groupby("reason", sort=False)["label"]
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
-        return [*self.sentences[largest : largest + 1], *notes]
+        return [*([self.sentences[self.largest]] if len(self.frame) else []), *notes]
 
     def __repr__(self) -> str:
         n, N = self.checked.n, counted(self.checked.n_units, "unit")
@@ -429,6 +434,8 @@ def prevalence(
     known, code, answers = with_one_model(require_raters(study, "prevalence"), model)
     warn_degrees(known.values, "prevalence")
     people = people_of(known, humans, [code])
+    if corpus is not None and (corpus.kind != known.kind or (corpus.pattern_ratings != 1).any()):
+        raise DataError(f"corpus= must have one answer per unit, of the kind {known.kind!r}.")
     values = known.values if corpus is None else (*known.values, *corpus.values)
     flags, listed = label_flags(values, known.kind, labels)
     checked = _checked(known, people, answers, truth, flags, corpus)
@@ -445,7 +452,7 @@ def with_one_model(study: Annotations, model: Any) -> tuple[Annotations, int, Co
     """Return a study with the model, its position, and its answer to each unit, or -1."""
     known, names = with_models(study, model, all_units=True)
     if len(names) != 1:
-        raise OptionError(f"{option('model')} is one model here; got {listing(names)}.")
+        raise OptionError(f"{option('model')} is one model here; got {listing(names) or 'none'}.")
     [code] = rater_codes(known, names, "model", "model")
     answers, rows = np.full(len(known.units), -1, dtype=np.intp), known.rater_codes == code
     answers[known.unit_codes[rows]] = known.value_codes[rows]
@@ -482,6 +489,8 @@ def label_flags(
     if labels is None:
         return flags, names
     check_list("labels", labels, "labels")
+    if any(label is None or not isinstance(label, Hashable) for label in labels):
+        raise OptionError(f"{option('labels', labels)} must be a list of labels.")
     wanted = [*dict.fromkeys(labels)]
     if absent := [label for label in wanted if label not in names]:
         hint = did_you_mean(absent[0], names)
@@ -576,6 +585,8 @@ def _strata(
     share, size = np.stack([N - given, given]) / N, np.stack([N - given, given])
     by_model = Strata(share, size, *map(np.stack, zip(*parts, strict=True)))
     humans = Strata(np.ones((1, L)), np.full((1, L), float(N)), *(x[None] for x in one))
+    if (by_model.n > by_model.size).any():
+        raise DataError("corpus= lacks answers of the model to checked units.")
     clustered = None if clusters is None else _clustered(h, marked, by_model, humans, clusters)
     total = np.asarray(h.sum(axis=0), dtype=np.float64).ravel()
     return Checked(n, N, total, by_model, humans, w is not None, clustered)

@@ -96,6 +96,8 @@ def soft_scores(
         raise DataError("no unit has an answer of the model and of a human.")
     degrees = _degrees(known.values, known.kind)
     n, n_labels = len(units), degrees.shape[1]
+    if not n_labels:
+        raise DataError("nobody gave a label, so that there is nothing to compare.")
     check_cost("The shares of labels", n_bytes=80 * n * n_labels, instead="Take a part of them.")
     q, values = degrees[answers[units]].toarray(), known.value_codes[rows]
     p = _shares(degrees, unit, values, n)
@@ -172,7 +174,7 @@ def _scores(p: Floats, q: Floats, kind: str) -> dict[str, tuple[float, Floats]]:
     used, varies = either.sum(axis=0) > 0, np.isfinite(r)
 
     def mean(each: Floats, kept: Any) -> Any:
-        return each[..., kept].mean(axis=-1) if kept.any() else each[..., 0] * np.nan
+        return each[..., kept].mean(axis=-1) if kept.any() else np.full(each.shape[:-1], np.nan)
 
     return {
         "jensen_shannon_divergence": (float(divergence.mean()), divergence - divergence.mean()),

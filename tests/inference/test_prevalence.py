@@ -43,6 +43,14 @@ def machine(answers):
 MODEL = machine(GOLDEN["model_n"] + GOLDEN["model_rest"])
 ONE = people(GOLDEN["humans"])
 WEIGHTS = dict(enumerate([1, 2, 1, 3, 1, 1, 2, 2, 1, 1, 1, 4]))
+
+
+def tally(*answers, kind="labels"):
+    """Return the answers of one rater each to one unit."""
+    rows = [(f"r{k}", 1, x) for k, x in enumerate(answers)]
+    return sa.Tally.from_annotations(sa.Annotations.from_triples(rows, kind=kind))
+
+
 RUNS = {
     "one human": (ONE, {}),
     "one human, beyond": (ONE, {"target": "beyond"}),
@@ -231,7 +239,12 @@ def test_categories_are_labels():
         ({"model": MODEL, "target": "all"}, OptionError, "target='all' is unknown"),
         ({"model": MODEL, "labels": "a"}, OptionError, "must be a list of labels"),
         ({"model": MODEL, "level": 95}, OptionError, "level=95"),
+        ({"model": MODEL, "labels": [["a"]]}, OptionError, "must be a list of labels"),
+        ({"model": []}, OptionError, "one model here; got none"),
         ({"model": MODEL, "corpus": MODEL}, OptionError, "corpus="),
+        ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks answers of the model"),
+        ({"model": MODEL, "corpus": tally("a", "a")}, DataError, "one answer per unit"),
+        ({"model": MODEL, "corpus": tally(1, kind="number")}, DataError, "of the kind 'labels'"),
     ],
 )
 def test_refusals(options, error, match):
@@ -255,6 +268,13 @@ def test_numbers_have_no_labels():
 def test_warnings_name_what_is_few():
     with pytest.warns(SetagreeWarning, match=r"12 checked units are few.*marks fewer than 5 .*'b'"):
         sa.prevalence(ONE, model=MODEL)
+
+
+def test_a_hostile_label_stays_in_its_line():
+    label = "<script>\n|x"
+    study = sa.Annotations.from_triples([("ann", unit, {label}) for unit in range(12)])
+    sentence = sa.prevalence(study, model=MODEL).sentences[0]
+    assert sentence.startswith("About 40 of 40 units have <script>\\n|x (95%: ")
 
 
 def test_what_is_printed():

@@ -103,3 +103,5 @@ def test_refusals():
         scores(P, 2 * Q)
     with pytest.raises(DataError, match="no unit has an answer of the model and of a human"):
         sa.soft_scores(sa.Annotations.from_triples([("h", 1, "a"), ("m", 2, "a")]), model="m")
+    with pytest.raises(DataError, match="nobody gave a label"):
+        sa.soft_scores(sa.Annotations.from_triples([("h", 1, set()), ("m", 1, set())]), model="m")

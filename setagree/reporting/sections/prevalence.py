@@ -40,7 +40,7 @@ def compute(f: Findings) -> PrevalenceTable | None:
 
 def summary(_: Findings, found: PrevalenceTable) -> Sentence:
     """Return the sentence on the most frequent label."""
-    return (found.sentences[int(found.frame["count"].to_numpy().argmax())],)
+    return found.words(found.largest) if len(found.frame) else ()
 
 
 def sections(f: Findings, found: PrevalenceTable) -> Iterator[Section]:
