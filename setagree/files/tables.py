@@ -132,11 +132,11 @@ def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 
 def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
-    # Only folders need their reader. Path's method raises for a name that is too long.
-    if source.spool is None and os.path.isdir(source.path):  # noqa: PTH112
-        if is_dataset(source.path):
-            _check_options(source, "sheet", "header_row", "sql")
-            return read_dataset(source)
+    # Path's method raises for a name that is too long.
+    is_folder = source.spool is None and os.path.isdir(source.path)  # noqa: PTH112
+    if is_folder and is_dataset(source.path):
+        _check_options(source, "sheet", "header_row", "sql")
+        return read_dataset(source)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
         if source.is_workbook():
