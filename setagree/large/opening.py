@@ -624,6 +624,8 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
 
         raise naming_files(naming_rows(error, path, frame, how), path, how) from None
     except DataError as error:
+        if how.spans:
+            raise DataError(f"{str(path)!r}: {error}") from None
         from setagree.large.files import naming_source  # loads the readers of files
 
         raise naming_source(error, path, list(frame), how) from None

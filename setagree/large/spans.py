@@ -64,6 +64,8 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
         raise OptionError(
             f"{option('spans', how.spans)} names a layer of an export; a table has none."
         )
+    if how.tokens == "tool":
+        raise OptionError(f"{option('tokens', 'tool')} is for exports; a table has no tokens.")
     named = {
         role: next((one for one in usual if one in frame), None) for role, usual in _USUAL.items()
     }
@@ -79,9 +81,11 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
     labels = how.labels if isinstance(how.labels, str) else None
     found = guess_columns(rest, unit=how.unit, rater=how.rater, labels=labels)
     roster = read_roster(Request(roster=how.roster, encoding=how.encoding))
-    pairs = zip(frame[found.unit], frame[found.rater], strict=True)
-    text = {str(one): one for pair in pairs for one in pair}
-    done = [(text.get(d, d), text.get(r, r)) for d, r in roster] if roster is not None else None
+    pairs = [*zip(frame[found.unit], frame[found.rater], strict=True)]
+    if roster is not None:  # whose names are text
+        name_of = {str(one): one for pair in pairs for one in pair}
+        pairs = [(name_of.get(d, d), name_of.get(r, r)) for d, r in roster]
+    is_stated = roster is not None or how.blank == "missing"
     size = "text" if named["text"] is not None else "length"
     study = Annotations.from_spans(
         frame,
@@ -90,7 +94,7 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
         start=str(named["start"]),
         end=str(named["end"]),
         label=str(found.labels),
-        done=done if done is not None else ("all" if how.blank == "empty" else None),
+        done=pairs if is_stated else "all" if how.blank == "empty" else None,
         tokens="words" if how.tokens else None,
         text=named["text"] if size == "text" else None,
         length=named["length"] if size == "length" else None,

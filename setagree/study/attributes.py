@@ -573,9 +573,11 @@ def _check_column(study: Annotations, column: str, role: str) -> None:
         )
     cells = known[column]
     try:
-        pd.unique(cells)
+        distinct = pd.unique(cells)
     except TypeError:
         raise DataError(f"{role}, column {column!r}: {no_name(cells)}") from None
+    if not any(map(is_missing, distinct)):
+        return
     without = [unit for unit, one in zip(study.units, cells, strict=True) if is_missing(one)]
     if without:
         raise DataError(

@@ -34,7 +34,6 @@ from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas, check_columns
 from setagree.study.identifiers import tidied
-from setagree.study.labels import is_missing
 from setagree.study.reading import Tokens
 from setagree.study.sampling import Chance
 from setagree.wording.label_sets import LabelSet
@@ -231,8 +230,10 @@ def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: Any) -> di
         raise OptionError(f"a column or a mapping from documents is needed, not {a_type(given)}.")
     found: dict[Any, Any] = {}
     check_columns(list(frame), [given])
-    for name, one in zip(documents.tolist(), pick_column(frame, given), strict=True):
-        if not is_missing(one) and found.setdefault(name, one) != one:
+    column = pick_column(frame, given)
+    said = column.notna().to_numpy()
+    for name, one in zip(documents[said].tolist(), column[said].tolist(), strict=True):
+        if found.setdefault(name, one) != one:
             raise DataError(f"column {given!r} has several values for document {shorten(name)}.")
     return found
 
@@ -277,7 +278,7 @@ def _add_rows(
 ) -> None:
     """Add the rows that have a span; raise DataError for rows with a part of one."""
     cells = [pick_column(frame, name) for name in names]
-    blank = np.array([[is_missing(x) or x == "" for x in column] for column in cells])
+    blank = np.array([column.isna() | (column.astype(object) == "") for column in cells])
     offsets = [pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) for column in cells[:2]]
     whole = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
     if odd := np.flatnonzero(~whole & ~blank.all(axis=0)).tolist():

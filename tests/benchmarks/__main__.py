@@ -27,6 +27,7 @@ from tests.benchmarks.peers import against_peers
 from tests.benchmarks.prevalence import prevalence
 from tests.benchmarks.race import race
 from tests.benchmarks.resampling import resampling
+from tests.benchmarks.spans import spans
 from tests.benchmarks.table import Row, markdown
 
 
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "resampling": resampling,
     "batches": batches,
     "prevalence": prevalence,
+    "spans": spans,
     "import": import_time,
     "race": race,
 }

@@ -228,7 +228,12 @@ def test_odd_spans_are_refused_with_their_place(tmp_path):
     edited(path, '"end": 19', '"end": 21')
     with pytest.raises(DataError, match=r"export.jsonl.*line 1, spans\[2\]: span 8-21 .* 0 to 20"):
         sa.read(path, spans=True)
-    edited(path, '"end": 21', '"end": 8')
+    path = table(tmp_path)
+    edited(path, "8.0,19.0", "8.0,21.0")
+    with pytest.raises(DataError, match=r"spans.csv': row 3: span 8-21 of document 'd1'"):
+        sa.read(path, spans=True)
+    path = prodigy(tmp_path)
+    edited(path, '"end": 19', '"end": 8')
     with pytest.raises(DataError, match=r"span 8-8 .* starts before it ends"):
         sa.read(path, spans=True)
 
@@ -267,6 +272,7 @@ def test_layers_are_chosen(tmp_path):
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
     ({"spans": "layer"}, OptionError, "names a layer of an export"),
+    ({"spans": True, "tokens": "tool"}, OptionError, "a table has no tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
     ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),
     ({"spans": 3}, OptionError, "spans=3"),
@@ -309,3 +315,21 @@ def test_the_command_reads_spans(tmp_path):
     )
     assert "9 units, 2 raters, 18 ratings" in done.stdout
     assert "Units count by length." in done.stdout
+
+
+def test_marks_of_recordings_are_in_seconds(tmp_path):
+    def result(start, end):
+        value = {"start": start, "end": end, "channel": 0, "labels": ["speech"]}
+        more = {"from_name": "l", "to_name": "audio", "type": "labels", "original_length": 9.5}
+        return {"value": value, **more}
+
+    def annotation(rater, *results):
+        return {"completed_by": {"id": 1, "email": rater}, "result": [*results]}
+
+    task = {"id": 1, "data": {"audio": "/data/a.wav"}}
+    task["annotations"] = [annotation("ana", result(0.5, 2.25)), annotation("ben")]
+    path = tmp_path / "audio.json"
+    path.write_text(json.dumps([task]), encoding="utf-8")
+    study = sa.read(path, spans=True)
+    assert study.units.tolist() == ["1:0.0-0.5", "1:0.5-2.25", "1:2.25-9.5"]
+    assert study.units_frame["length"].tolist() == [0.5, 1.75, 7.25]

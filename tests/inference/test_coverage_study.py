@@ -28,6 +28,7 @@ from tests.benchmarks.coverage.levels import LEVELS, Level, level_cells
 from tests.benchmarks.coverage.nulls import TESTS, Null, null_cells
 from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import AGAIN, read, run, write
+from tests.benchmarks.coverage.spans import span_cells
 from tests.benchmarks.coverage.tables import results_of, tables
 
 KNOWN = read()
@@ -104,7 +105,7 @@ class TestFile:
 class TestResults:
     def test_every_cell_was_run(self) -> None:
         intervals, tests = [*interval_cells(), *default_cells()], [*null_cells(), *level_cells()]
-        names = {cell.name for cell in [*intervals, *tests]}
+        names = {cell.name for cell in [*intervals, *tests, *span_cells()]}
         assert names == {name.removesuffix(AGAIN) for name in KNOWN}
 
     @pytest.mark.parametrize(
@@ -118,6 +119,10 @@ class TestResults:
     def test_the_guide_tells_them(self, page: str, names: set[str]) -> None:
         text = (GUIDE / page).read_text(encoding="utf-8")
         assert {name for name, table in tables(KNOWN).items() if table in text} == names
+
+    def test_intervals_of_spans_hold_over_documents(self) -> None:
+        for cell in span_cells():
+            assert not cell.misses(KNOWN.get(cell.name + AGAIN, KNOWN[cell.name])), cell.name
 
     def test_intervals_hold_what_is_promised(self) -> None:
         for cell, found in results_of(KNOWN):

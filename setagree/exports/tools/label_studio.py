@@ -126,7 +126,9 @@ def read_spans(path: Path, request: Request) -> Spans:
     """Return the labelled spans of each annotation; one without results found nothing."""
     spans, found = Spans(), []
     for task in read_records(path, request.encoding, name="tasks"):
-        document, data = task.at("id").name(), task.at("data")
+        document = task.at("id").name()
+        if (text := _text_of(task.at("data"))) is not None:
+            spans.texts[document] = text
         for each in task.at("annotations").items():
             if each.flag("was_cancelled"):
                 continue
@@ -141,39 +143,28 @@ def read_spans(path: Path, request: Request) -> Spans:
                 if kind != "labels":
                     spans.ignored[f"results of type {kind}"] += 1
                     continue
-                found.append((document, _completed_by(each), data, result))
+                found.append((document, _completed_by(each), result))
     layers = [result.at("from_name").text() for *_, result in found]
     layer = choose_question(request.question, layers, shown(path), name="spans")
-    for document, rater, data, result in found:
+    for document, rater, result in found:
         if result.at("from_name").value != layer:
             continue
         if (seconds := result.get("original_length")) is not None:  # of a recording
             spans.lengths[document] = seconds.number()
-        else:
-            spans.texts[document] = _text_of(data)
+            spans.texts.pop(document, None)
         value = result.at("value")
         start, end = (value.at(key).number() for key in ("start", "end"))
         quote = None if value.get("text") is None else value.at("text").text()
         quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
         for label in value.at("labels").items():
             spans.add(document, rater, (start, end, str(label.label())), result.place, quote)
-    return settle_spans(_with_all_texts(spans, path, request), request, shown(path))
+    return settle_spans(spans, request, shown(path))
 
 
-def _with_all_texts(spans: Spans, path: Path, request: Request) -> Spans:
-    """Return spans with the texts of the tasks in which nobody marked one."""
-    for task in read_records(path, request.encoding, name="tasks"):
-        if (name := task.at("id").name()) not in spans.lengths and not spans.lengths:
-            spans.texts.setdefault(name, _text_of(task.at("data")))
-    return spans
-
-
-def _text_of(data: Node) -> str:
+def _text_of(data: Node) -> str | None:
     """Return the text of a task: its only text, or that which is called text."""
     texts = {key: one for key, one in data.members().items() if isinstance(one, str)}
-    if len(texts) == 1:
-        return next(iter(texts.values()))
-    return data.at("text").text()
+    return next(iter(texts.values())) if len(texts) == 1 else texts.get("text")
 
 
 # ---- JSON-MIN ------------------------------------------------------------------------------------

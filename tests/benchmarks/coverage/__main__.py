@@ -17,6 +17,7 @@ from tests.benchmarks.coverage.nulls import Null, null_cells
 from tests.benchmarks.coverage.picture import draw
 from tests.benchmarks.coverage.record import RESULTS, read
 from tests.benchmarks.coverage.runner import parser_of, run_all
+from tests.benchmarks.coverage.spans import OfSpans, span_cells
 from tests.benchmarks.coverage.tables import printed, tables
 
 
@@ -39,12 +40,13 @@ def main(arguments: list[str] | None = None) -> None:
         run_all(options, every_cell())
 
 
-def every_cell() -> Iterator[Default | Intervals | Null]:
+def every_cell() -> Iterator[Default | Intervals | Null | OfSpans]:
     """Yield the cells in the order in which they are run."""
     yield from interval_cells()
     yield from null_cells()
     yield from default_cells()
     yield from level_cells()
+    yield from span_cells()
 
 
 if __name__ == "__main__":
