@@ -1,4 +1,4 @@
-"""Binary tables: Parquet, workbooks and saved data sets of Hugging Face."""
+"""Binary tables: Parquet, workbooks of Excel and OpenDocument, and saved data sets."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import os
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.etree import ElementTree as ET
 
 import pandas as pd
 
@@ -24,12 +27,14 @@ from setagree.errors import (
     option,
 )
 from setagree.files.delimited import check_title, with_header
-from setagree.files.streams import LargeError, Source, check_regular, is_bounded
+from setagree.files.streams import OPEN_DOCUMENT, LargeError, Source, check_regular, is_bounded
 from setagree.study.frames import as_pandas
 
 _MOST_UNPACKED = 2**32
 _MOST_XML = 2**31
 _FEW_BYTES = 2**20
+_MOST_ROWS = 2**20
+"""Rows that a sheet of a workbook can have."""
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -81,20 +86,20 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
     A `limit` is how many rows are wanted at most.
     """
-    try:
-        import openpyxl  # noqa: F401 - what follows needs it
-    except ImportError:
-        raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files") from None
     with source.raw() as file, zipfile.ZipFile(file) as archive:
+        is_open_document = OPEN_DOCUMENT in archive.namelist()
         if sum(info.file_size for info in archive.infolist()) > _MOST_XML:
             raise LargeError(
                 f"{source} unpacks to more than {_MOST_XML:,} bytes of XML, too many to read into "
                 "memory. Save the sheet as CSV, or parts of it as workbooks of their own."
             )
+    if not is_open_document and find_spec("openpyxl") is None:
+        raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files")
     with source.raw() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
         try:
-            numbered = list(_text_rows(source, file, limit))
+            read = _open_document_rows if is_open_document else _text_rows
+            numbered = list(read(source, file, limit))
         except SetagreeError:
             raise
         except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
@@ -138,6 +143,62 @@ def _text_rows(
             yield n, texts
 
 
+def _open_document_rows(
+    source: Source, file: BinaryIO, limit: int | None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a workbook of OpenDocument (.ods) that are not blank, with their numbers.
+
+    A row or cell that repeats stands once, with a count; the one that fills a sheet is blank.
+    """
+    file.seek(0)
+    with zipfile.ZipFile(file) as archive:
+        text = archive.read(OPEN_DOCUMENT)
+    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+        raise FileError(f"{source} declares a document type.")
+    sheets = {
+        str(_attribute(one, "name")): one
+        for one in ET.fromstring(text).iterfind(".//{*}spreadsheet/{*}table")  # noqa: S314 - above
+    }
+    rows_of = {name: list(_repeated_rows(sheet)) for name, sheet in sheets.items()}
+    filled = {name: rows for name, rows in rows_of.items() if rows}
+    name = _sheet_name(source, [*sheets], [*filled])
+    last = source.n_above + limit if limit is not None else inf
+    yield from ((n, cells) for n, cells in rows_of[name] if source.n_above < n <= last)
+
+
+def _repeated_rows(sheet: ET.Element) -> Iterator[tuple[int, list[str]]]:
+    number = 0
+    for row in sheet.iterfind(".//{*}table-row"):
+        times = int(_attribute(row, "number-rows-repeated") or 1)
+        cells: list[str] = []
+        for cell in row:
+            text = _cell_text(cell)
+            cells += [text] * min(int(_attribute(cell, "number-columns-repeated") or 1), 2**14)
+        if any(one.strip() for one in cells):
+            if number + times > _MOST_ROWS:
+                raise ValueError(f"more than {_MOST_ROWS:,} rows")
+            yield from ((number + k, cells) for k in range(1, times + 1))
+        number += times
+
+
+def _cell_text(cell: ET.Element) -> str:
+    """Return what a spreadsheet writes to CSV for a cell."""
+    kind = _attribute(cell, "value-type")
+    if kind in {"float", "percentage", "currency"}:
+        return _as_text(float(_attribute(cell, "value") or "nan"))
+    if kind == "boolean":
+        return (_attribute(cell, "boolean-value") or "").upper()
+    if kind == "date":
+        return _attribute(cell, "date-value") or ""
+    return "\n".join("".join(one.itertext()) for one in cell.iterfind("{*}p"))
+
+
+def _attribute(element: ET.Element, name: str) -> str | None:
+    """Return an attribute by its name without the namespace."""
+    found = (value for key, value in element.items() if key.rpartition("}")[2] == name)
+    return next(found, None)
+
+
 def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
     import openpyxl
 
@@ -148,22 +209,29 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 def _only_sheet(source: Source, book: Any) -> Any:
     """Return the sheet of a name or number (a text may spell one), or the only one with cells."""
     sheets: Sequence[Any] = book.worksheets
-    titles, name = [sheet.title for sheet in sheets], source.sheet
+    titles = [sheet.title for sheet in sheets]
+    asked = sheets if source.sheet is None else []
+    filled = [s for s in asked if any(c.value is not None for row in _cells(s) for c in row)]
+    return sheets[titles.index(_sheet_name(source, titles, [s.title for s in filled]))]
+
+
+def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:
+    """Return the sheet of a name or number (a text may spell one), or the only one with cells."""
+    name = source.sheet
     if name is not None:
         number = str(name).strip()
         if name in titles:
-            return sheets[titles.index(name)]
-        if number.isdecimal() and 1 <= int(number) <= len(sheets):
-            return sheets[int(number) - 1]
+            return str(name)
+        if number.isdecimal() and 1 <= int(number) <= len(titles):
+            return titles[int(number) - 1]
         known = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
         raise FileError(f"{source} has no sheet {name!r}; {known}.{did_you_mean(name, titles)}")
-    filled = [s for s in sheets if any(c.value is not None for row in _cells(s) for c in row)]
     if not filled:
         raise FileError(f"{source} has no cells.")
     if len(filled) > 1:
         raise FileError(
-            f"{source} has cells in {len(filled)} sheets ({listing([s.title for s in filled])}); "
-            f"say which with {option('sheet', filled[0].title)}."
+            f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
+            f"say which with {option('sheet', filled[0])}."
         )
     return filled[0]
 

@@ -48,6 +48,8 @@ SQLITE = b"SQLite format 3\0"
 """What a database begins with."""
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
+OPEN_DOCUMENT = "content.xml"
+"""The cells of a workbook of OpenDocument (.ods) in its archive."""
 _WORKBOOK = "xl/workbook.xml"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
@@ -192,13 +194,14 @@ class Source:
         return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
 
     def is_workbook(self) -> bool:
-        """Return whether the file is an Excel workbook, which is a zip archive of XML."""
+        """Return whether the file is a workbook of Excel or OpenDocument, an archive of XML."""
         with self.raw() as file:
             if file.read(len(_ZIP)) != _ZIP:
                 return False
             file.seek(0)
             with zipfile.ZipFile(file) as archive:
-                return _WORKBOOK in archive.namelist()
+                names = archive.namelist()
+                return _WORKBOOK in names or {OPEN_DOCUMENT, "mimetype"} <= {*names}
 
     def _only_member(self, file: BinaryIO) -> BinaryIO:
         archive = zipfile.ZipFile(file)
