@@ -357,7 +357,7 @@ BUDGET = {
     "diagnosis": 4_700,
     "distances": 2_500,
     "exports": 5_200,
-    "files": 1_850,
+    "files": 1_950,
     "inference": 7_250,
     "large": 4_950,
     "panels": 5_200,
