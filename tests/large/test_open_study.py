@@ -97,11 +97,10 @@ def test_every_function_that_takes_a_study_is_here():
         if inspect.isroutine(getattr(sa, name)) or isinstance(getattr(sa, name), sa.Coefficient)
         if next(iter(inspect.signature(getattr(sa, name)).parameters), None) in TAKES_A_STUDY
     }
-    # Several questions are no study; a tally is what a study may be; repeats stop all others and
-    # columns of raters are none of a usual name: both have their own tests.
-    assert takes - {"tally", "intra_rater_agreement", "facet_agreement", "by_question"} == {
-        *FUNCTIONS
-    }
+    # Several questions are no study; a tally is what a study may be; repeats stop all others;
+    # columns of raters are none of a usual name; no answer is empty: they have their own tests.
+    others = {"tally", "intra_rater_agreement", "facet_agreement", "by_question", "by_presence"}
+    assert takes - others == {*FUNCTIONS}
 
 
 @pytest.fixture(scope="module")
