@@ -70,20 +70,12 @@ class Strata(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """The checked units of a corpus, by label.
+    """The n checked units of a corpus of `n_units`, by label.
 
-    Attributes
-    ----------
-    n, n_units : int
-        Number of checked units, and of all units of the corpus.
-    total : ndarray of shape (n_labels,)
-        The sum of the truth over the checked units.
-    by_model, humans : Strata
-        The checked units in two strata (without and with the label by the model), and in one.
-    is_weighted : bool
-        Whether the units have sampling weights, so that there is no finite correction.
-    clustered : ndarray of shape (2, 2, n_labels), or None
-        Design effect and degrees of freedom of `by_model` and of `humans`, if there are clusters.
+    `total` is the sum of the truth, shape (n_labels,). `by_model` has the units in two strata,
+    without and with the label by the model, `humans` in one. With weights there is no finite
+    correction. `clustered` has the design effects and degrees of freedom of `by_model` and of
+    `humans`, shape (2, 2, n_labels), or is None.
     """
 
     n: int
@@ -286,15 +278,8 @@ class PrevalenceTable(Result):
 class PrevalencePlan(Result):
     """Number of checked units for a width of the intervals of prevalence.
 
-    Attributes
-    ----------
-    pilot : PrevalenceTable
-        The pilot, whose composition a larger sample is assumed to have.
-    level : float
-        The level of the intervals.
-    frame : DataFrame
-        One row per label and number of units: label, prevalence (of the pilot), n_units (checked),
-        half_width, n_additional_units.
+    The frame has one row per label and number of units: label, prevalence (of the pilot, whose
+    composition a larger sample is assumed to have), n_units, half_width, n_additional_units.
     """
 
     pilot: PrevalenceTable
@@ -358,45 +343,40 @@ def prevalence(
         W_1 = M / N,  W_0 = 1 - W_1,    n_k, p_k = number and mean truth of the checked units of k
         estimate = W_1 p_1 + W_0 p_0,   SE² = deff sum W_k² (1 - f_k) s²_k / n_k,   f_k = n_k / M_k
 
-    This is the power-tuned estimate of prediction-powered inference with lambda = p_1 - p_0 times
-    (1 - n / N), and the post-stratified one of survey sampling. The interval joins, by Zou and
-    Donner's rule, the union of Wilson's and Wald's interval of each p_k, with t of n - 2 degrees of
-    freedom and n_k divided by ``phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) + 1)``, by deff and
-    by 1 - f_k. In 4,000 simulated studies in each of 720 designs (prevalence 1% to 50%, 50 to 1,000
-    checked units, good, useless and adverse models), the 95% interval covered the true value in at
-    least 94.3%; it was up to 50% narrower than that of the humans alone, and 24% wider for a
-    useless model and a rare label. Other levels and joint statements on labels were not simulated.
+    This is prediction-powered inference with lambda = (p_1 - p_0) (1 - n / N), and post-stratified
+    survey sampling. The interval joins, by Zou and Donner's rule, the union of Wilson's and Wald's
+    interval of each p_k, with t of n - 2 degrees of freedom and n_k divided by deff, 1 - f_k and
+    ``phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) + 1)``. In 720 simulated designs (prevalence 1%
+    to 50%, 50 to 1,000 checked units, good to adverse models) the 95% interval covered the true
+    value in at least 94.3% of 4,000 studies; it was up to 50% narrower than that of the humans
+    alone, and up to 24% wider. Other levels and joint statements on labels were not simulated.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        The answers of people, perhaps with those of the model: label sets or categories. Clusters
-        and sampling weights (`Annotations.sampled`) are those of the checked units. Weights have no
-        finite correction.
+        The answers of people, perhaps with those of the model: label sets or categories, with the
+        clusters or sampling weights of the checked units. Weights have no finite correction.
     model : rater, DataFrame, path or Annotations
         A rater of the study, or a table of its answers, also to units that people never saw.
     humans : sequence of raters, optional
-        Default: all raters except the model and raters marked as models. They are taken as they
-        are: the interval is about units, not about other raters.
+        Default: all raters that are no models. The interval is about units with these raters.
     truth : {"share", "majority", "any", "all"}
-        Truth of a unit: the share of its human answers that have the label; whether more than half
-        (1/2 for a tie), any or all of them have it.
+        Truth of a unit: the share of its human answers with the label; whether more than half (1/2
+        for a tie), any or all have it.
     labels : sequence, optional
         The labels to report. Default: all that people or the model used.
     target : {"corpus", "beyond"}
         The N units themselves, or a population of which they are a sample.
     corpus : Tally, optional
-        All answers of the model if they need not fit in memory, as `tally` returns them; `model`
-        then has those to the checked units.
+        All answers of the model, from `tally`; `model` then has those to the checked units.
     level : float
         The level of the intervals.
 
     Returns
     -------
     PrevalenceTable
-        If the model marks none (or all) of the checked units, but not of the corpus, the humans
-        alone are the estimate, and `reason` states it. No interval for fewer than 3 checked units,
-        one cluster, or fewer than 2 degrees of freedom of clusters.
+        If the model marks none or all of the checked units, but not of the corpus, the humans alone
+        are the estimate. No interval for fewer than 3 checked units or 2 degrees of freedom.
 
     Raises
     ------
@@ -408,10 +388,8 @@ def prevalence(
     Warns
     -----
     SetagreeWarning
-        Fewer than 30 units are checked, the model marks fewer than 5 of them with a label, there
-        are more than 20 labels, or nobody gave one of `labels`.
-    DegreesWarning
-        Labels have degrees, which do not count here.
+        Fewer than 30 units are checked, the model marks fewer than 5 with a label, there are more
+        than 20 labels, nobody gave one of them, or degrees do not count.
 
     References
     ----------

@@ -40,10 +40,9 @@ def soft_scores(
         soft_macro_f1 = mean over labels of 2 sum_i min(p, q) / sum_i (p + q)
         entropy_correlation = mean over labels of Pearson's r of H(p) and H(q) over units
 
-    Categories are one distribution per unit: H is its entropy. Labels that nobody gave, and labels
-    whose entropies do not vary, are left out of the last two. The ceiling is the score of one half
-    of the people of each unit against the other half; halves are noisier than all people, so that
-    a model may exceed it.
+    Of categories, H is the entropy of their distribution. Labels that nobody gave, or whose
+    entropies do not vary, are left out of the last two. The ceiling is the score of one half of the
+    people of each unit against the other; halves are noisy, so that a model may exceed it.
 
     Parameters
     ----------
@@ -52,13 +51,11 @@ def soft_scores(
     model : rater, DataFrame, path or Annotations
         As in `prevalence`; degrees (`degree=`) from 0 to 1.
     humans : sequence of raters, optional
-        Default: all raters except the model and raters marked as models.
+        Default: all raters that are no models.
     level : float
         The level of the t intervals over units, from linearised values.
-    n_splits : int
-        Number of random halves for the ceiling.
-    rng : int or numpy Generator, optional
-        The seed of the halves.
+    n_splits, rng : int, and int or numpy Generator, optional
+        Number of random halves for the ceiling, and their seed.
 
     Returns
     -------
@@ -70,8 +67,6 @@ def soft_scores(
     ------
     DataError
         No unit has answers of both, a degree is above 1, or values are numbers.
-    CostError
-        There are too many units times labels.
 
     References
     ----------
@@ -111,8 +106,8 @@ def soft_scores(
     for name, (estimate, psi) in found.items():
         # SE² = sum psi² / [n (n - 1)] of the linearised values
         error = float(np.sqrt(psi @ psi / n / (n - 1))) if n > 1 else np.nan
-        low, high = t_interval(estimate, error, n - 1.0, level)
-        table.append((name, estimate, error, low, high, ceiling[name], n))
+        ends = t_interval(estimate, error, n - 1.0, level)
+        table.append((name, estimate, error, *ends, ceiling[name], n))
     names = ("score", "estimate", "standard_error", "low", "high", "ceiling", "n_units")
     return pd.DataFrame(table, columns=[*names])
 
