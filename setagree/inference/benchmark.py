@@ -272,8 +272,8 @@ class AtLeast(Result):
     def verdict(self) -> str:
         """Sentence with the decision and its basis."""
         name, goal = _name(self.agreement), f"{self.threshold:g}"
-        if self.reason is not None:
-            return f"No verdict. {self.reason}."
+        if (why := self.reason) is not None:
+            return f"No verdict: {why[0].lower()}{why[1:]}."
         sure = f"with {level_text(self.level)} confidence ({raters_in_words([self.agreement])})"
         if self.passes:
             return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."

@@ -51,7 +51,7 @@ def test_no_verdict_on_too_rare_answers(n_odd, has_verdict):
     alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows))
     found, judged = sa.at_least(alpha, 0.39), sa.benchmark(alpha)
     assert np.isfinite(found.low) == has_verdict
-    assert found.verdict.startswith("No verdict: Too few rarer answers") != has_verdict
+    assert found.verdict.startswith("No verdict: too few rarer answers") != has_verdict
     assert found.passes is False
     assert judged.verdict.startswith("none: Too few rarer answers") != has_verdict
     assert judged.levels["membership"].notna().all() == has_verdict

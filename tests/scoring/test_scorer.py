@@ -373,7 +373,7 @@ class TestRareAnswers:
             assert row.interval_method is None
         assert str(table).count("Too few rarer answers") == 1
         assert not sa.at_least(table[0], 0.1).passes
-        assert "Too few rarer answers" in sa.at_least(table[0], 0.1).verdict
+        assert "No verdict: too few rarer answers" in sa.at_least(table[0], 0.1).verdict
 
     @pytest.mark.parametrize(("n", "has_interval"), [(4, True), (3, False)])
     def test_the_limit(self, n, has_interval):
