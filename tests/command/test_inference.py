@@ -892,7 +892,7 @@ class TestEveryCommand:
 
     def test_same_reading_as_score(self, words):
         words = [*words, "--codebook", "a,b,c,d"]
-        assert "is not in the codebook" in refusal(*words)
+        assert "labels are not in the codebook" in refusal(*words)
 
 
 def test_t_of_a_comparison():
