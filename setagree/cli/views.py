@@ -185,7 +185,7 @@ def _studied(
     """Return the study, which of its agreements is explained, and how that is done."""
     seed, given = seed_or_drawn(asked.seed), _one_of_each(asked, reading)
     n_resamples = resamples_or(asked.resamples, 999)
-    study, models = read_with_models(files, reading, asked.model, facets=facets)
+    study, models = read_with_models(files, reading, asked.model, facets=facets, all_units=True)
     how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
     return study, given, {**how, "groups": _groups(files, reading, asked.by, given, how)}
 

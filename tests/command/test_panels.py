@@ -75,6 +75,12 @@ class TestPrevalence:
         assert [int(row["planned_n_units"]) for row in out] == plan["n_units"].tolist()
         assert "more units" in ok("prevalence", *words)
 
+    def test_diagnose_and_report_have_it(self):
+        words = ("ann.csv", "--model", "near.csv", "--resamples", "19", "--seed", "1")
+        assert "Prevalence: About 20 of 40 units have a" in ok("diagnose", *words)
+        ok("report", *words, "-o", "report.md")
+        assert "## How many units have each label?" in Path("report.md").read_text("utf-8")
+
     def test_the_model_is_a_rater(self):
         out = ok("prevalence", "models.csv", "--model", "near", "--humans", "ann", "--truth", "any")
         assert "About 20 of 40 units have a (95%: 20 to 20)" in out

@@ -45,7 +45,8 @@ def summary(_: Findings, found: PrevalenceTable) -> Sentence:
 
 def sections(f: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
-    frame = found.frame.sort_values("count", ascending=False, kind="stable")
+    frame = found.frame.round({"count": 0, "worth": 0})
+    frame = frame.sort_values("count", ascending=False, kind="stable")
     caption = "People alone, the model alone, and both together, the most frequent label first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
     picture = Picture(partial(draw, found, limit=MOST_DRAWN), rows_height(len(table.rows)))
