@@ -391,3 +391,26 @@ def test_a_runtime_that_cannot_be_had(context, tmp_path):
         assert f"{address}none/" in told.inner_text()
         assert "--runtime" in told.inner_text()
         assert page.locator("progress").is_hidden()
+
+
+def test_long_names_stay_on_a_phone(context, tmp_path):
+    write_page(tmp_path, runtime="http://127.0.0.1:9/")
+    with served(tmp_path) as (address, _):
+        page, _, _ = opened(context, address)
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.locator("#again").wait_for()
+        assert page.locator("#example").is_disabled()
+        assert "problem" in page.locator("#state").get_attribute("class")
+        page.evaluate(
+            """() => {
+              const long = "w".repeat(90);
+              recognised({ columns: [long, "rater"], rows: [[long, "<b>x"]], counts: [long], notes: [long] });
+              for (const one of document.querySelectorAll("[hidden]")) one.hidden = false;
+              ticks($("raters"), [long]);
+              for (const id of ["coefficient", "from"]) fill($(id), [["0", long]], "0");
+              answered({ error: long, notes: [long] });
+            }"""
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.locator("#preview b").count() == 0
+        assert "problem" in page.locator("#moved").get_attribute("class")

@@ -86,7 +86,10 @@ function heard({ data: { id, answer, failed, stage, part } }) {
 /* Load the runtime; say whether it is there. */
 async function start() {
   if (location.protocol === "file:") return false; // what the page says first then stays
-  for (const id of ["file", "paste", "example"]) $(id).disabled = false; // what is given waits
+  const giving = (isOff) => { for (const id of ["file", "paste", "example"]) $(id).disabled = isOff; };
+  giving(false); // what is given waits
+  $("again").hidden = true;
+  $("state").classList.remove("problem");
   const began = performance.now();
   const { runtime, wheel, numbers, drawing } = document.body.dataset;
   const whole = (address) => new URL(address, location.href).href;
@@ -100,6 +103,9 @@ async function start() {
     });
   } catch (error) {
     show(error.message);
+    $("state").classList.add("problem");
+    giving(true); // nothing could be read
+    $("again").hidden = false;
     return false;
   }
   show(`Ready, after ${((performance.now() - began) / 1000).toFixed(1)} seconds.`);
@@ -217,6 +223,7 @@ function answered({ error, rows = [], headline = {}, before, notes }) {
   if (headline.interval) $("what").append(make("br"), `${headline.interval_name} `, make("b", headline.interval), `, ${headline.about}`);
   const sentences = [error, headline.reason && `Undefined, because ${headline.reason}.`, before, ...notes];
   $("moved").textContent = sentences.filter(Boolean).join(" ");
+  $("moved").classList.toggle("problem", Boolean(error));
   const cell = ({ name, value, text }) => make("td", "", { class: "n" }, make("data", text, { value, "data-name": name }));
   const lines = rows.map(({ coefficient, distance, cells }) =>
     make("tr", "", {}, make("th", coefficient, { scope: "row" }),
@@ -278,4 +285,5 @@ for (const name of ["dragover", "dragleave", "drop"])
     $("drop").classList.toggle("over", name === "dragover");
     if (name === "drop") taken(event.dataTransfer.files[0]);
   });
-const started = start();
+$("again").addEventListener("click", () => { started = start(); });
+let started = start();
