@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import shutil
@@ -170,3 +171,28 @@ def test_the_workflow_for_continuous_integration_runs(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, timeout=120)
         assert done.returncode == 0
     assert 'tests="1" failures="0"' in (tmp_path / "agreement.xml").read_text("utf-8")
+
+
+def test_r_reads_the_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        pytest.skip("R is not installed")
+    text = (ROOT / "examples/guide/from-r.md").read_text(encoding="utf-8")
+    (block,) = [match[2] for match in BLOCK.finditer(text) if match[1] == "r"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [rscript, "-e", block], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+    if "there is no package called" in done.stderr:
+        pytest.skip("jsonlite is not installed")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_text_for_language_models_names_what_exists() -> None:
+    text = (ROOT / "examples/guide/llms.txt").read_text(encoding="utf-8")
+    calls = re.findall(r"^- `sa\.(\w+)\(", text, re.MULTILINE)
+    assert len(calls) == 12
+    assert set(re.findall(r"sa\.(\w+)", text)) <= set(sa.__all__)
+    pages = re.findall(r"\]\(([\w-]+)\.html\)", text)
+    assert all((ROOT / f"examples/guide/{page}.md").exists() for page in pages)

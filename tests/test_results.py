@@ -5,6 +5,7 @@ import inspect
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -333,3 +334,30 @@ def test_frames_show_their_main_columns(made):
     # What is computed from it is a frame of pandas like any other.
     assert type(frame.head()) is pd.DataFrame
     assert copy.deepcopy(frame).equals(frame)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: TABLE,
+        lambda: sa.agreement(sa.Annotations.from_triples([("a", 1, "x"), ("b", 1, "x")])),
+        lambda: sa.agreement(sa.Tally.from_annotations(STUDY), interval="t"),
+        lambda: sa.agreement(
+            STUDY.sampled(cluster={unit: k // 5 for k, unit in enumerate(STUDY.units)})
+        ),
+    ],
+    ids=["plain", "undefined", "tally", "clusters"],
+)
+@pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
+def test_scores_fit_their_schema(made):
+    path = Path(__file__).parents[1] / "examples/guide/score.schema.json"
+    item = json.loads(path.read_text("utf-8"))["items"]
+    kinds = {"number": (int, float), "integer": int, "string": str, "null": type(None)}
+    for row in json.loads(made().to_json()):
+        assert set(item["required"]) <= set(row)
+        for name, cell in row.items():
+            wanted = item["properties"].get(name, {})
+            names = wanted.get("type", [])
+            types = [kinds[one] for one in ([names] if isinstance(names, str) else names)]
+            assert not types or isinstance(cell, tuple(types)), (name, cell)
+            assert cell in wanted.get("enum", [cell])

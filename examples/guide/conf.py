@@ -50,6 +50,7 @@ numpydoc_use_plots = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"setagree {version}"
 html_static_path = ["site.css"]
+html_extra_path = ["llms.txt", "score.schema.json"]
 html_css_files = ["site.css"]
 templates_path = ["templates"]
 html_sidebars = {"**": ["contents.html"], "index": ["contents.html"]}

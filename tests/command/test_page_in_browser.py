@@ -404,7 +404,8 @@ def test_long_names_stay_on_a_phone(context, tmp_path):
         page.evaluate(
             """() => {
               const long = "w".repeat(90);
-              recognised({ columns: [long, "rater"], rows: [[long, "<b>x"]], counts: [long], notes: [long] });
+              const found = { columns: [long, "rater"], rows: [[long, "<b>x"]], counts: [long] };
+              recognised({ ...found, notes: [long] });
               for (const one of document.querySelectorAll("[hidden]")) one.hidden = false;
               ticks($("raters"), [long]);
               for (const id of ["coefficient", "from"]) fill($(id), [["0", long]], "0");
