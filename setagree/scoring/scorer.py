@@ -64,7 +64,9 @@ _REASONS: dict[Undefined, str] = {
 
 def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
     """Return the names of the default distances of a study, the main one first."""
-    return ("ruzicka",) if have_degrees(study.values) else DEFAULT_DISTANCES[study.kind]
+    if have_degrees(study.values):
+        return ("ruzicka",)
+    return ("ordinal",) if study.order else DEFAULT_DISTANCES[study.kind]
 
 
 class Scorer:

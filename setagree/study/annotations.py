@@ -528,17 +528,27 @@ class Annotations(ReadOnlyArrays):
         return pd.DataFrame(flags[self.value_codes], index=index, columns=list(self.labels))
 
     def summary(self) -> pd.Series[Any]:
-        """Return what was counted: units, raters, ratings, values, missing and empty answers."""
+        """Return what was counted: units, raters, ratings, values, missing and empty answers.
+
+        ``share_unanimous`` is the share of the units with at least two ratings in which all answers
+        are the same, NaN if there are none.
+        """
         n_units, n_ratings = len(self.units), len(self.value_codes)
         ratings_of_unit = np.bincount(self.unit_codes, minlength=n_units)
+        one_answer = np.full(n_units, -1)
+        one_answer[self.unit_codes] = self.value_codes
+        others = self.value_codes != one_answer[self.unit_codes]
+        differ = np.bincount(self.unit_codes[others], minlength=n_units) > 0
+        paired = ratings_of_unit >= 2
         counts: dict[str, Any] = {
             "n_units": n_units,
-            "n_pairable_units": int((ratings_of_unit >= 2).sum()),
+            "n_pairable_units": int(paired.sum()),
             "n_raters": len(self.raters),
             "n_ratings": n_ratings,
             "n_missing": self.n_missing,
             "n_values": len(self.values),
             "ratings_per_unit": n_ratings / n_units,
+            "share_unanimous": float((~differ[paired]).mean()) if paired.any() else float("nan"),
         }
         if self.kind == "labels":
             sizes = np.array([len(value) for value in self.values])[self.value_codes]

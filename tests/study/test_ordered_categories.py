@@ -222,3 +222,11 @@ def test_what_has_no_order_is_refused():
         sa.krippendorff_alpha(ROWS, distance="ratio")
     with pytest.raises(DistanceError, match=r"label sets\. If each answer is one value, use"):
         sa.krippendorff_alpha(sa.read(ROWS, labels="value"), distance="ordinal")
+
+
+def test_the_default_distance_is_ordinal():
+    """That of the places of the categories: text and numbers in the same order agree alike."""
+    (found,) = sa.agreement(ROWS, coefficient="krippendorff_alpha")
+    assert found.distance == "ordinal"
+    expected = sa.krippendorff_alpha(RECODED, value="value", distance="ordinal").estimate
+    assert found.estimate == pytest.approx(expected, abs=1e-14)
