@@ -211,7 +211,8 @@ _NOTES = {
 
 _OF_READ = (
     "unit rater labels value wide where filename_column sheet header_row sql tool question blank "
-    "roster label_sep case codebook na_values duplicates encoding status degree"
+    "roster label_sep case codebook empty na_values duplicates order_by encoding status degree "
+    "model raters_in_rows unit_columns rater_columns predictions delimiter"
 )
 """Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
 

@@ -124,6 +124,10 @@ class TestNames:
                 "compare() has no where=; read the data first: sa.read(data, where=...).",
             ),
             (
+                lambda: sa.by_label(STUDY, empty=["none"]),
+                "by_label() has no empty=; say reading=sa.Reading(empty=...).",
+            ),
+            (
                 lambda: sa.agreement("book.xlsx", sheet="one"),
                 "agreement() has no sheet=; say reading=sa.Reading(sheet=...).",
             ),
