@@ -148,10 +148,6 @@ def on_this_computer(path: str | os.PathLike[str]) -> str:
 
 
 _ALSO = {
-    "unit": "item units items task document doc subject example item_col unit_col unit_column",
-    "rater": "annotator annotators raters coder coders judge worker rater_col annotator_col user",
-    "labels": "label label_col labels_col answer answers annotation annotations tags categories",
-    "value": "values score scores rating ratings value_col",
     "distance": "distances metric metrics distance_metric dissimilarity weights weighting",
     "coefficient": "coefficients coef statistic measure",
     "level": "confidence confidence_level conf conf_level ci ci_level alpha",
@@ -200,6 +196,11 @@ _ALSO = {
     "agreement": "alpha kappa result estimate data study df frame",
     "pilot": "study agreement data df frame alpha",
     "result": "study agreement data df frame table",
+    # The columns of a table come last: raters= of a function that has pool= is pool=.
+    "unit": "item units items task document doc subject example item_col unit_col unit_column",
+    "rater": "annotator annotators raters coder coders judge worker rater_col annotator_col user",
+    "labels": "label label_col labels_col answer answers annotation annotations tags categories",
+    "value": "values score scores rating ratings value_col",
 }
 """What an option is called elsewhere, by what it is called here."""
 

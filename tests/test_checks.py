@@ -89,6 +89,11 @@ class TestNames:
             (lambda: sa.bootstrap(ALPHA, resample="units"), "resample= is called over="),
             (lambda: sa.k_rater_reliability(STUDY, k=1, n=9), "n= is called n_splits="),
             (lambda: sa.PlanGoals(halfwidth=0.1), "halfwidth= is called half_width="),
+            (lambda: sa.plan(ALPHA, raters=[3]), "raters= is called n_raters="),
+            (lambda: sa.next_ratings(STUDY, raters=["ann"], budget=1), "raters= is called pool="),
+            (lambda: sa.monitor(STUDY, at="week", threshold=0.6), "at= is called batch="),
+            (lambda: sa.over_time(STUDY, at="day", window=1), "at= is called time="),
+            (lambda: sa.read("a.csv", missing=["NA"]), "missing= is called na_values="),
             (
                 lambda: sa.PlanCosts(per_unit=1),
                 "PlanCosts() needs per_rating=, the cost of a rating, such as 2",

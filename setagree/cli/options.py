@@ -22,13 +22,13 @@ AGREED = "How answers become one"
 _SAME = (
     "acceptable_rate adjudicate_below against alternative assume_unique assurance at_least batch "
     "blank budget by case cluster codebook coefficient consumer_risk degree delimiter design "
-    "distance duplicates empty encoding epsilon facets filename_column format goal half_width "
-    "header_row humans interval interval_method kind label_sep label_weights labels level looks "
-    "lot margin max_units memory_limit method min_units model na_values order_by over "
-    "partitioned_by_unit pool population_size power predictions producer_risk q question questions "
-    "queued rater raters raters_in_rows rejectable_rate roster sampling_weight scheme sheet spans "
-    "sql status strata target temp_directory threshold ties time tokens tool truth unit units "
-    "units_per_cluster value where wide window"
+    "distance duplicates empty encoding epsilon exclude_raters facets filename_column format goal "
+    "half_width header_row humans interval interval_method kind label_sep label_weights labels "
+    "level looks lot margin max_units memory_limit method min_units model na_values order_by over "
+    "partitioned_by_unit pool population_size power predictions producer_risk q question "
+    "questions queued rater raters raters_in_rows rejectable_rate roster sampling_weight scheme "
+    "sheet spans sql status strata target temp_directory threshold ties time tokens tool truth "
+    "unit units units_per_cluster value where wide window"
 )
 CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "n_resamples": "--resamples",

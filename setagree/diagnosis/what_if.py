@@ -172,8 +172,8 @@ def what_if(
     check_cost(
         f"what_if with {counted(n_changes, 'change')}",
         n_steps=n_changes * each,
-        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge=, "
-        "exclude_labels=, exclude_raters=); by_rater gives the coefficient without every rater.",
+        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge, "
+        "exclude_labels, exclude_raters); by_rater gives the coefficient without every rater.",
     )
     everywhere = np.arange(study.n_units)
     for action, target, rewrite in changed:
