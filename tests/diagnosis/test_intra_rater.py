@@ -78,6 +78,7 @@ def test_repeats_of_one_unit_are_a_cluster():
     assert high - low > 1.5 * (alone[1] - alone[0])
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 def test_repeats_keep_the_clusters_of_the_study():
     rows = [
         (rater, k, "ab"[(k + (k // 6 % 2 and again)) % 2])

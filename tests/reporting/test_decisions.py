@@ -80,6 +80,7 @@ def test_the_findings_hold_what_each_model_costs():
     assert plain(main_findings(one)[0].sentence, quoted=False) == answers(one)[0][1]
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 def test_repeats_are_answered_where_there_are_some(study):
     table = study.to_long()
     twice = sa.Annotations.from_long(pd.concat([table, table.head(60)]), duplicates="repeats")
