@@ -188,7 +188,7 @@ def next_ratings(
     people have checked must have been drawn at random; they count in n_s. In simulated studies of
     120 to 150 units, half of them a pilot, the intervals covered the true value in at least 96.8%.
     They were 13% to 15% narrower than those of a simple random sample if the errors of the model
-    were concentrated in some answers, otherwise 1% narrower to 11% wider.
+    were concentrated in some answers, otherwise 1% narrower to 10% wider.
 
     Parameters
     ----------
