@@ -384,7 +384,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     _documented(
         "parallel_lists",
-        "Parallel lists of annotators and answers, JSON lines or cells",
+        "Lists of annotators and answers, JSON lines or cells",
         (
             Signature("records", some=_LISTS, also=of_tool("published", "is_parallel")),
             Signature("table", some=_LISTS, also=of_tool("published", "is_parallel_table")),
