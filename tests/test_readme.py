@@ -127,6 +127,7 @@ def test_command_lines_run(command: str, monkeypatch: pytest.MonkeyPatch) -> Non
         "convert": "unit,rater",
         "cite": "@software{setagree,",
         "panel": "in the place of a human",
+        "check": "Low end 0.3622.",
     }
     assert shown[command.split()[1]] in done.stdout
 
