@@ -160,7 +160,7 @@ def _judged_cells(
             f"{option('where', where.text)}: column {column!r} holds {dtype}; only text, numbers, "
             "flags and dates are compared."
         )
-    if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
+    if dtype.is_float() or (dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}):
         return None
     cell = f"{CELL}_{k}"
     distinct = frame.select(_cell(column, dtype, cell)).filter(~nw.col(cell).is_null())

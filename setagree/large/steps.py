@@ -86,7 +86,7 @@ def pick_rows(
     import narwhals as nw
 
     known = frame.collect_schema()
-    long = kind == "value" and _is_long(known[columns["answer"]])
+    long = kind == "value" and is_long(known[columns["answer"]])
     order = order or tuple(getattr(known[columns["answer"]], "categories", ()))  # of an Enum
     for role, column in columns.items():
         if role != "answer" or not long:
@@ -119,12 +119,13 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     import narwhals as nw
 
     def plain(dtype: Any) -> bool:
-        return (dtype.is_integer() and not _is_long(dtype)) or any(
+        return (dtype.is_integer() and not is_long(dtype)) or any(
             dtype == one for one in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
         )
 
     others = (nw.Float32, nw.Float64, nw.Decimal, nw.Date, nw.Time, nw.Datetime, nw.Binary)
-    if any(dtype == one for one in others) and (role != "answer" or "'ns'" not in str(dtype)):
+    is_rounded = isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns"
+    if any(dtype == one for one in others) and (role != "answer" or not is_rounded):
         return
     lists = role == "answer" and isinstance(dtype, nw.List | nw.Array)
     if plain(dtype) or (lists and plain(dtype.inner)):
@@ -343,15 +344,18 @@ def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
     """Return categories and whole numbers of 128 bits as text, and no number as missing."""
     import narwhals as nw
 
-    if dtype == nw.Categorical or dtype == nw.Enum or _is_long(dtype):
+    if dtype == nw.Categorical or dtype == nw.Enum or is_long(dtype):
         return column.cast(nw.String)
     if dtype.is_float():
         return nw.when(~column.is_nan()).then(column)
     return column
 
 
-def _is_long(dtype: Any) -> bool:
-    return dtype.is_integer() and "128" in str(dtype)
+def is_long(dtype: Any) -> bool:
+    """Return whether a type is one of whole numbers of 128 bits."""
+    import narwhals as nw
+
+    return dtype in {nw.Int128, nw.UInt128}
 
 
 def _by(change: Any, frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]:
