@@ -41,6 +41,9 @@ MADE = {
     "Comparison": sa.compare(TABLE),
     "AltTest": sa.alt_test(STUDY, model="r5")["r5"],
     "AltTestTable": sa.alt_test(STUDY, model=["r4", "r5"]),
+    "QuestionTable": sa.by_question(
+        STUDY.to_long().assign(other=lambda frame: frame["labels"]), ["labels", "other"]
+    ),
     "Consensus": sa.consensus(STUDY),
     "CompletionBounds": sa.completion_bounds(STUDY),
     "PanelScores": sa.score_against_panel(STUDY),

@@ -56,6 +56,7 @@ def questions(study, kind):
         yield "callable", lambda: sa.krippendorff_alpha(study, distance=lambda a, b: float(a != b))
         yield "mv_alpha", lambda: sa.mv_alpha(study)
         yield "by_label", lambda: sa.by_label(study)
+        yield "by_presence", lambda: sa.by_presence(study)
         yield "confusions", lambda: sa.confusions(study)
         tree = {label: f"branch {k % 3}" for k, label in enumerate(study.labels)}
         yield "by_depth", lambda: sa.by_depth(study, parents=tree)
