@@ -208,8 +208,12 @@ def test_no_function_shadows_a_module():
 PYTHON_ALONE = (
     *("as in model='gpt'", "as in window='7D'", " (level=0.95 is alpha=0.05)"),
     *("(study), over='raters') gives", "bootstrap(...).interval(method=)"),
-    *("setagree.read(table, duplicates=...)", "Reading(unit='doc')"),
-    *("from_long(value=...)", "setagree.read(files, filename_column='rater')", "window=...)"),
+    *(
+        "Reading(unit='doc')",
+        "from_long(value=...)",
+        "setagree.read(files, filename_column='rater')",
+        "window=...)",
+    ),
     *("consensus(method='dawid_skene')", "setagree.read(file, tool='plain_row_per_label')"),
 )
 
