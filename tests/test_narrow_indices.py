@@ -16,7 +16,8 @@ NOT_ASKED = {
     *("LabelSet", "OverlapDistance", "Reading", "SetagreeError", "SetagreeWarning", "Tally"),
     *("UndefinedAgreementWarning", "Weights", "distances", "plots", "formats", "coefficient"),
     *("PlanCosts", "PlanGoals", "acceptance_plan", "acceptance_test"),
-    *("by_question", "distance_matrix", "format_labels", "parse_labels", "panel_scorer", "simulate"),
+    *("by_question", "distance_matrix", "format_labels", "parse_labels", "panel_scorer"),
+    "simulate",
 }
 
 

@@ -279,7 +279,6 @@ ON_TABLES = {
     "by_group": lambda data, **how: sa.by_group(data, "batch", **FEW, **as_reading(how)),
     "by_question": lambda data, **how: sa.by_question(data, ["labels"], **as_reading(how)),
     "over_time": lambda data, **how: sa.over_time(data, "batch", window=1, **as_reading(how)),
-    "by_question": lambda data, **how: sa.by_question(data, ["labels"], **as_reading(how)),
 }
 OF_TABLES = """
 agreement                 c c c c c c r c c c r r r r r
@@ -288,7 +287,6 @@ tally                     r r r r c r r c c c r r r r r
 by_group                  c c c r c c c c c c c r r c r
 by_question               c c c r c c c c c c c r r c r
 over_time                 c c c r c c c c c c c r r c r
-by_question               c c c r c c c c c c c r r c r
 """
 """Rows: functions that read tables; columns: options given with the table."""
 

@@ -123,7 +123,6 @@ def test_command_lines_run(command: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert done.exit_code == 0, done.stderr
     shown = {
         "score": "krippendorff_alpha",
-        "check": "holds:",
         "formats": "label_studio_json",
         "convert": "unit,rater",
         "cite": "@software{setagree,",
