@@ -18,6 +18,7 @@ from setagree.cli.large import check_where_large, scored
 from setagree.cli.options import RESULTS, ApartReading, Asked, Delivery, Large, Text, member
 from setagree.cli.output import Deliverer, about, sentences
 from setagree.cli.reading import Rows
+from setagree.scoring.table_notes import left_out
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
 from setagree.wording.number_format import four
 
@@ -66,6 +67,8 @@ def check(
         with about(group) as note:
             table = scored(files, reading, large=large, note=note, rows=rows, **wanted)
             tests = [sa.at_least(row, at_least, level=level) for row in table]
+            for sentence in left_out(table[0]):
+                note(sentence)
         for test in tests:
             what = f"{test.agreement.coefficient} [{test.agreement.distance}]"
             name = f"{named if group is None else group}: {what} at least {at_least:g}"

@@ -78,9 +78,13 @@ def _by_question(
     """Return the agreement on each of several questions."""
     if reading.exclude_raters is not None:
         raise OptionError("--exclude-raters is for one question; drop it with --questions.")
-    given: dict[str, Any] = {
-        name: chosen[0] for name, chosen in wished(asked, reading).items() if chosen
-    }
+    wanted = wished(asked, reading)
+    if several := [name for name, chosen in wanted.items() if len(chosen) > 1]:
+        raise OptionError(
+            f"--questions takes one {several[0]}; run the command once for each of them, or call "
+            "by_question in Python, which takes a distance per question."
+        )
+    given: dict[str, Any] = {name: chosen[0] for name, chosen in wanted.items()}
     named = names([reading.questions or ""])
     return by_question(
         files,

@@ -182,6 +182,7 @@ class Annotations(ReadOnlyArrays):
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
         na_values: NaValues | None = None,
+        empty: NaValues | None = None,
         duplicates: Duplicates = "error",
         order_by: str | None = None,
         unit_columns: list[str] | None = None,
@@ -199,10 +200,10 @@ class Annotations(ReadOnlyArrays):
             narwhals knows: pandas, Polars (lazy ones too), Arrow, DuckDB, ...
         unit, rater : str
             The columns that identify the unit and the rater.
-        labels, value, kind, label_sep, blank, case, codebook, na_values, duplicates, order_by
+        labels, value, kind, label_sep, blank, case, codebook, na_values, empty
             The answers; see `Reading`. Default: label sets in the column with a usual name.
-        unit_columns, rater_columns, status, queued, degree
-            Further columns; see `Reading`.
+        duplicates, order_by, unit_columns, rater_columns, status, queued, degree
+            Repeated ratings and further columns; see `Reading`.
 
         Returns
         -------
@@ -236,6 +237,7 @@ class Annotations(ReadOnlyArrays):
             case=case,
             codebook=codebook,
             na_values=na_values,
+            empty=empty,
             duplicates=duplicates,
             order_by=order_by,
             unit_columns=unit_columns,
@@ -301,6 +303,7 @@ class Annotations(ReadOnlyArrays):
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
         na_values: NaValues | None = None,
+        empty: NaValues | None = None,
         duplicates: Duplicates = "error",
     ) -> Annotations:
         """Return the annotations of a table with one row per unit and one column per rater.
@@ -315,7 +318,7 @@ class Annotations(ReadOnlyArrays):
             its rows.
         raters : sequence of str, optional
             The columns of the raters. Default: all columns but `unit`.
-        kind, label_sep, blank, case, codebook, na_values, duplicates
+        kind, label_sep, blank, case, codebook, na_values, empty, duplicates
             The answers; see `Reading`. Default: label sets, separated by commas.
 
         Raises
@@ -331,10 +334,8 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        cells = Reading(
-            label_sep=label_sep, blank=blank, case=case, codebook=codebook, na_values=na_values
-        )
-        reading = replace(cells, kind=kind, duplicates=duplicates)
+        cells = Reading(label_sep=label_sep, blank=blank, case=case, codebook=codebook)
+        reading = replace(cells, kind=kind, na_values=na_values, empty=empty, duplicates=duplicates)
         return assemble(cls, long, reading)
 
     @classmethod

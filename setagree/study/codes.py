@@ -225,7 +225,8 @@ def _unknown_labels(
     first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
     pair = next(((one, hints[one][0]) for one in named if hints[one]), ("joyful", "joy"))
     way = python_or_command(
-        f"{{{pair[0]!r}: {pair[1]!r}, ...}}", f"--codebook {pair[1]},{pair[0]}={pair[1]}"
+        f"{{{pair[1]!r}: {pair[1]!r}, {pair[0]!r}: {pair[1]!r}, ...}}",
+        f"--codebook {pair[1]},{pair[0]}={pair[1]}",
     )
     return LabelError(
         f"{counted(len(named), 'label')} are not in the codebook: {', '.join(shown)}"

@@ -49,6 +49,20 @@ def test_no_verdict_is_two(study):
     assert "There is no file" in refusal("check", "none.csv", "--at-least", 0.5)
 
 
+def test_a_model_among_the_raters_is_named(study):
+    table = pd.read_csv("study.csv").replace({"rater": {"r4": "gpt-4o"}})
+    table.to_csv("models.csv", index=False)
+    result = invoke("check", "models.csv", "--at-least", 0.2)
+    assert "A model, by its name, is among the raters: 'gpt-4o'" in result.stderr
+    apart = invoke("check", "models.csv", "--at-least", 0.2, "--model", "gpt-4o")
+    assert "Set apart, as models: 'gpt-4o'" in apart.stderr
+
+
+def test_questions_take_one_distance(study):
+    asked = ["score", "study.csv", "--questions", "labels,batch", "-d", "masi,nominal"]
+    assert "--questions takes one distance;" in refusal(*asked)
+
+
 def test_each_group_is_checked(study):
     code, text = checked("check", "study.csv", "--at-least", 0.2, "--by", "batch")
     assert [line.split(": ")[:2] for line in text.splitlines()] == [

@@ -48,7 +48,7 @@ def test_a_codebook_lists_all_unknown_labels_with_counts():
     assert str(caught.value) == (
         "3 labels are not in the codebook: 'joyful' (2 answers, near 'joy'), 'angr' (1 answer, "
         "near 'anger'), 'xyz' (1 answer). First: Unit 1, rater 'ann'. Add them to the codebook, "
-        "correct the answers, or map them to labels, as in {'joyful': 'joy', ...}."
+        "correct the answers, or map them to labels, as in {'joy': 'joy', 'joyful': 'joy', ...}."
     )
 
 

@@ -332,9 +332,9 @@ def map_method(f: Findings, placed: RaterMap) -> Method | None:
         return None
     (p,) = f.corrected["map"]
     sentence = (
-        "Raters were mapped by classical scaling (Torgerson, 1952) of their disagreement over what "
-        "expected by chance, and clustered by average linkage, cut at the highest mean silhouette "
-        "(Rousseeuw, 1987) is largest; "
+        "Raters were mapped by classical scaling (Torgerson, 1952) of the ratio of their "
+        "disagreement to that expected by chance, and clustered by average linkage, cut where the "
+        "mean silhouette (Rousseeuw, 1987) is largest; "
         f"the silhouette of {number(placed.silhouette)} was compared with "
         f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(p)}, "
         f"{f.holm_clause})."
