@@ -360,7 +360,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 4_700,
     "distances": 2_500,
-    "exports": 5_200,
+    "exports": 5_250,
     "files": 1_950,
     "inference": 7_250,
     "large": 4_950,

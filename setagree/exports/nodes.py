@@ -103,6 +103,14 @@ class Node:
         """Return the labels of the list that this value must be."""
         return frozenset([item.label() for item in self.items()])
 
+    def number_set(self) -> frozenset[Label] | None:
+        """Return this number with all its digits as a label, 2.0 as 2; NaN is no answer (None)."""
+        number = self.number()
+        if number != number:
+            return None
+        is_whole = isinstance(number, float) and number.is_integer()
+        return frozenset([str(int(number) if is_whole else number)])
+
     def flag(self, key: str) -> bool:
         """Return whether the value under a key is true; absent or null is not."""
         inside = self.get(key)

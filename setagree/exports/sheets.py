@@ -163,6 +163,11 @@ class Sheet:
         """Return the error of a cell, with its place."""
         return FileError(f"{self.name}, {self.places[row]}, column {column!r}: {sentence}")
 
+    def partly_blank(self, row: int, column: str, whole: str) -> FileError:
+        """Return the error of the blank cell of a label, where others of the `whole` are not."""
+        hint = f"the cell is blank, and other labels of that {whole} are not."
+        return self.error(row, column, hint)
+
     def found(
         self,
         units: list[Hashable],
@@ -293,8 +298,7 @@ def flag_sets(
     partly = np.argwhere(blank & ~nothing[:, None])
     if partly.size:
         row, k = partly[0]
-        hint = "the cell is blank, and other labels of that row are not."
-        raise sheet.error(int(row), list(columns)[k], hint)
+        raise sheet.partly_blank(int(row), list(columns)[k], "row")
     answer = from_cube(on[None], list(columns.values()), None, None, nothing[None]).answer
     return answer.tolist(), nothing
 

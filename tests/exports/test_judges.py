@@ -75,6 +75,60 @@ def test_scores_are_answers_of_raters(tool, save):
     assert marked_models(study) == models
 
 
+def of_inspect(*values):
+    """Return an Inspect log of one sample, whose scorers s0, s1, ... gave these values."""
+    scores = {f"s{k}": {"value": value} for k, value in enumerate(values)}
+    return json.dumps(INSPECT | {"samples": [{"id": 1, "epoch": 1, "scores": scores}]})
+
+
+def of_langfuse(*values):
+    """Return Langfuse scores of one trace, of type BOOLEAN, with these fields."""
+    score = {"traceId": "t", "name": "safe", "source": "ANNOTATION", "dataType": "BOOLEAN"}
+    rows = [score | {"authorUserId": f"s{k}"} | fields for k, fields in enumerate(values)]
+    return "\n".join(map(json.dumps, rows))
+
+
+def labels(study):
+    return [next(iter(found)) for _, _, found in sorted(study.to_triples(), key=lambda one: one[0])]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((1000000.5, 1000001.5), ["1000000.5", "1000001.5"]),
+        ((0.1234561, 0.1234562), ["0.1234561", "0.1234562"]),
+        ((1000000, 1000000.0, 2.0), ["1000000", "1000000", "2"]),
+        ((0.5, float("nan"), None, 0.5), ["0.5", "0.5"]),
+        ((True, False), ["pass", "fail"]),
+        ((True, "yes", False, "no"), ["yes", "yes", "no", "no"]),
+        ((True, "Yes", None), ["Yes", "Yes"]),
+        ((False, "True", " True"), ["False", "True", "True"]),
+    ],
+)
+def test_values_are_labels_without_rounding_and_in_one_spelling(values, expected, save):
+    assert labels(sa.read(save(of_inspect(*values), "log.json"))) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "beside"),
+    [(("C", True, "I"), "'C', 'I'"), (("yes", True, "No"), "'No', 'yes'"), ((1, True), "'1'")],
+)
+def test_true_and_false_beside_other_texts_are_refused(values, beside, save):
+    sentence = rf"scores\.s1\.value: true or false, beside {beside}; write the answers to one"
+    with pytest.raises(sa.SetagreeError, match=sentence):
+        sa.read(save(of_inspect(*values), "log.json"))
+
+
+def test_booleans_of_langfuse_have_one_spelling(save):
+    said = [{"value": 1, "stringValue": "True"}, {"value": 1}, {"value": True}]
+    said += [{"value": 0, "stringValue": "false"}, {"value": 0.0}, {"value": False}]
+    study = sa.read(save(of_langfuse(*said), "scores.jsonl"))
+    assert labels(study) == ["True"] * 3 + ["False"] * 3
+    said = [{"dataType": "CATEGORICAL", "stringValue": "yes"}, {"value": 1}, {"value": 0}]
+    study = sa.read(save(of_langfuse(*said), "scores.jsonl"))
+    assert labels(study) == ["yes", "yes", "no"]
+
+
 def test_several_questions(save):
     rows = [*LANGFUSE, LANGFUSE[0] | {"name": "toxic"}]
     file = save("\n".join(map(json.dumps, rows)), "scores.jsonl")

@@ -80,6 +80,16 @@ def test_label_sets_in_lists_and_in_text(save):
     assert found(sa.read(file, blank="empty"))["9", "A2"] == set()
 
 
+def test_numbers_are_labels_with_all_their_digits(save):
+    given = [1000000, 1000001, 0.1234561, 0.1234562, 2.0, "skip", float("nan"), None]
+    rows = [{"id": "t1", "annotators": [*"abcdefgh"], "labels": given}]
+    lewidi = {"t1": {"annotators": "a,b", "annotations": dict(zip("abcdefgh", given, strict=True))}}
+    texts = ["1000000", "1000001", "0.1234561", "0.1234562", "2", "skip"]
+    expected = {("t1", rater): {text} for rater, text in zip("abcdef", texts, strict=True)}
+    for text, name in ((as_json(rows), "rows.jsonl"), (json.dumps(lewidi), "units.json")):
+        assert found(sa.read(save(text, name))) == expected
+
+
 def test_lists_of_other_lengths_are_refused(save):
     text = LEWIDI_2023.replace('"1,0,1"', '"1,0"')
     with pytest.raises(sa.SetagreeError, match=r"t1\.annotations: 2 answers of 3 annotators"):
@@ -100,6 +110,15 @@ def test_a_row_per_text_and_emotion(save):
         ("t2", "annotator_2"): {"joy", "fear"},
         ("t2", "annotator_3"): set(),
     }
+
+
+def test_a_text_blank_for_some_emotions_is_refused(save):
+    text = "id,emotion,annotator_1,annotator_2\nt1,joy,1,0\nt1,fear,0,\nt2,joy,,1\nt2,fear,,0\n"
+    refused = "line 3, column 'annotator_2': the cell is blank, and other labels of that text are"
+    with pytest.raises(sa.SetagreeError, match=refused):
+        sa.read(save(text, "individuals.csv"))
+    study = sa.read(save(text.replace("0,\n", "0,1\n"), "individuals.csv"))
+    assert ("t2", "annotator_1") not in found(study)
 
 
 def test_potato_users(tmp_path):

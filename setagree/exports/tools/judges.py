@@ -1,7 +1,8 @@
 """Logs of judges of language models: Inspect, promptfoo, DeepEval, Langfuse and MLflow.
 
 A sample is a unit; scorers, metrics and people are raters. What a log states of a rater marks it as
-a model. An answer is one label: the value of the score, or pass and fail.
+a model. An answer is one label: the value of the score; true and false are pass and fail, or what
+the texts beside them are.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
+from setagree.errors import listing
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import check_useless, choose_question
 from setagree.exports.nodes import Node, read_object, read_records, shown
+from setagree.exports.sheets import FALSE, TRUE
+from setagree.wording.label_sets import Label
 
 Score: TypeAlias = tuple[str, str, str, Node, bool]
 """Question (blank if there is one), unit, rater, the value, and whether the rater is a model."""
+
+_WORDS = [
+    (style(no), style(yes))
+    for no, yes in (("fail", "pass"), ("no", "yes"), ("false", "true"))
+    for style in (str.lower, str.capitalize, str.upper)
+]
+"""Texts that stand for false and true."""
 
 
 def read_inspect(path: Path, request: Request) -> Answers:
@@ -75,7 +86,7 @@ def _of_deepeval(root: Node) -> Iterator[Score]:
 def read_langfuse(path: Path, request: Request) -> Answers:
     """Return exported scores of Langfuse: of annotators, evaluators and the API."""
     records = read_records(path, request.encoding, name="scores")
-    return _answers(_of_langfuse(records), request, path)
+    return _answers(_of_langfuse(records), request, path, ("False", "True"))
 
 
 def _of_langfuse(records: Iterable[Node]) -> Iterator[Score]:
@@ -86,6 +97,9 @@ def _of_langfuse(records: Iterable[Node]) -> Iterator[Score]:
         rater = source if author is None else str(author.name())
         text = score.get("stringValue")
         value = score.at("value") if text is None else text
+        kind, word = score.get("dataType"), str(value.value).casefold()
+        if kind is not None and kind.value == "BOOLEAN" and word in TRUE | FALSE:
+            value = Node(word in TRUE, value.file, value.key, score)
         yield str(score.at("name").name()), unit, rater, value, source == "EVAL"
 
 
@@ -128,25 +142,41 @@ def _is_human(name: str) -> bool:
     return "human" in name.casefold()
 
 
-def _answers(scores: Iterable[Score], request: Request, path: Path) -> Answers:
-    """Return the answers to one question, each a label."""
+def _answers(
+    scores: Iterable[Score], request: Request, path: Path, own: tuple[str, str] = ("fail", "pass")
+) -> Answers:
+    """Return the answers to one question, each a label; `own` are the tool's for false and true."""
     listed = list(scores)
     question = choose_question(request.question, (score[0] for score in listed), shown(path))
+    chosen = [score for score in listed if score[0] == question]
+    words = _words([value for _, _, _, value, _ in chosen], own)
     answers = Answers()
-    for name, unit, rater, value, is_model in listed:
-        if name == question:
-            label = _label(value)
-            answers.add(unit, rater, None if label is None else frozenset([label]), value.place)
-            answers.models.update([rater] * is_model)
+    for _, unit, rater, value, is_model in chosen:
+        answers.add(unit, rater, _labels(value, words), value.place)
+        answers.models.update([rater] * is_model)
     return answers
 
 
-def _label(value: Node) -> str | None:
-    """Return the value of a score as a label; null is no answer."""
+def _words(values: list[Node], own: tuple[str, str]) -> tuple[str, str]:
+    """Return the labels of false and true: the texts beside them, or the tool's own."""
+    flags = [value for value in values if isinstance(value.value, bool)]
+    others = [value for value in values if not isinstance(value.value, bool)]
+    texts = frozenset().union(*(_labels(value, own) or () for value in others))
+    fitting = [words for words in (own, *_WORDS) if texts <= {*words}]
+    if flags and not fitting:
+        raise flags[0].fail(
+            f"true or false, beside {listing(sorted(texts, key=str))}; write the answers to one "
+            "question in one spelling."
+        )
+    return fitting[0] if fitting else own
+
+
+def _labels(value: Node, words: tuple[str, str]) -> frozenset[Label] | None:
+    """Return the value of a score as a label; null and NaN are no answer."""
     if value.value is None:
         return None
     if isinstance(value.value, bool):
-        return "pass" if value.value else "fail"
-    if isinstance(value.value, float) and value.value.is_integer():
-        return str(int(value.value))
-    return str(value.label()) if not isinstance(value.value, float) else f"{value.value:g}"
+        return frozenset([words[value.value]])
+    if isinstance(value.value, int | float):
+        return value.number_set()
+    return frozenset([str(value.label()).strip()])

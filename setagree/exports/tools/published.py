@@ -53,7 +53,7 @@ def _labels(node: Node, request: Request) -> LabelSet | None:
     if isinstance(value, list):
         return node.label_set()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return frozenset([f"{value:g}"])
+        return node.number_set()
     label_sep = "," if request.label_sep is None else request.label_sep
     labels = read_cell(node.text(), LabelSyntax(label_sep=label_sep, blank="missing"))
     return blank_answer(request, node, "blank") if labels is None else labels
@@ -162,12 +162,17 @@ def read_individuals(path: Path, request: Request) -> Answers:
         raise DataError(f"{shown(path)}: no column of the texts; {option('tool', 'table')}.")
     given: dict[tuple[Hashable, str], set[Label]] = {}
     places: dict[tuple[Hashable, str], str] = {}
+    blank: dict[tuple[Hashable, str], int] = {}
     for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
         for rater in raters:
             if degree := cells[rater][row]:
                 labels = given.setdefault((text, rater), set())
                 places.setdefault((text, rater), sheet.places[row])
                 labels.update([name] * (float(degree) > 0))
+            else:
+                blank.setdefault((text, rater), row)
+    if partly := [pair for pair in blank if pair in given]:
+        raise sheet.partly_blank(blank[partly[0]], partly[0][1], "text")
     answers = Answers()
     for (text, rater), found in given.items():
         answers.add(text, rater, frozenset(found), places[text, rater])
