@@ -63,8 +63,10 @@ from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
-RaterAnswers: TypeAlias = "Sequence[Any] | npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame"
-"""The answers of one rater, one per unit; or a row of flags per unit."""
+RaterAnswers: TypeAlias = (
+    "Sequence[Any] | Mapping[Any, Any] | npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame"
+)
+"""The answers of one rater, one per unit or a dict of unit to answer; or flags per unit."""
 
 Answers: TypeAlias = "Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any]"
 Data: TypeAlias = "Study | Frame | Paths | Answers | Source"
@@ -163,7 +165,8 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
 def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:
     """Return data and how they are read: as they were passed, and as the function needs it."""
     how = as_reading(reading)
-    if isinstance(source, Mapping | list | tuple) and is_record_table(source):
+    several = isinstance(source, SeveralRaters)
+    if isinstance(source, Mapping | list | tuple) and not several and is_record_table(source):
         source = pd.DataFrame(source)
     if not isinstance(source, Source):
         return source, how
@@ -247,7 +250,7 @@ def read(
     raters_in_rows : bool, optional
         Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
         and `unit` is the pattern of the columns. Default: false for tables, true for one array or
-        list of lists.
+        list of lists. Of a dict, whether its keys are raters; false for a dict of dicts.
     raters : list of str, optional
         Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     model : str or list of str, optional
@@ -512,7 +515,9 @@ def _of_answers(source: Any, how: Reading) -> Annotations:
     of_cells = {option(name) for name in _OF_CELLS.split()}
     if odd := [name for name in how.passed if name not in of_cells]:
         raise OptionError(f"{odd[0]} is for tables, not for answers as Python objects; omit it.")
-    in_rows = not how.wide if how.raters_in_rows is None else how.raters_in_rows
+    in_rows = how.raters_in_rows
+    if in_rows is None and how.wide and not isinstance(source, Mapping):
+        in_rows = False
     data = source if isinstance(source, SeveralRaters) else (source,)
     long = long_answers(data, raters_in_rows=in_rows)
     if how.kind is None and are_numbers(long.answer):

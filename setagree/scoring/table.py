@@ -92,7 +92,7 @@ def agreement(
     raters_in_rows : bool, optional
         Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
         and `unit` is the pattern of the columns. Default: false for tables, true for one array or
-        list of lists.
+        list of lists. Of a dict, whether its keys are raters; false for a dict of dicts.
     model : str or list of str, optional
         Raters that are models. They are set apart: the study has the answers of the others, and
         tables name the models (`exclude_raters` leaves raters out without that). Models that an

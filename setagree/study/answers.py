@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,12 +18,13 @@ from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 
 _ROWS = (list, tuple, range, np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
+_INDEXED = (pd.Series, pd.DataFrame)
 
 _FORMS = (
     "pass one sequence of answers per rater (None where there is none), as in "
     "krippendorff_alpha(a, b); one array or list of lists, raters x units; a dict of rater to "
-    "answers, or of unit to a dict; (rater, unit, answer) triples; or flags of shape (raters, "
-    "units, labels)"
+    "answers, or of unit to a dict; one dict of unit to answer per rater; (rater, unit, answer) "
+    "triples; or flags of shape (raters, units, labels)"
 )
 
 
@@ -43,22 +45,24 @@ def is_record_table(data: Any) -> bool:
     return is_list and all(isinstance(row, Mapping) for row in data)
 
 
-def long_answers(data: Sequence[Any], *, raters_in_rows: bool = True) -> LongColumns:
+def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> LongColumns:
     """Return the long columns of answers that are Python objects.
 
     Parameters
     ----------
     data : sequence
         One object (a dict, triples, an array or list of lists), or the answers of several raters,
-        one sequence each, whose collections are label sets and whose arrays of flags have a row
-        per unit.
-    raters_in_rows : bool
-        Whether the rows of one array or list of lists are raters, or units.
+        one sequence or one dict of unit to answer each. Collections in them are label sets, and
+        arrays of flags have a row per unit.
+    raters_in_rows : bool, optional
+        Whether the rows of one array or list of lists, or the keys of one dict, are raters, or
+        units. Default: raters, but units for a dict of dicts.
 
     Raises
     ------
     DataError
-        The objects have none of these forms; the message gives their shapes.
+        The objects have none of these forms (the message gives their shapes), or the columns or
+        flags of the raters have different indexes or labels.
 
     Examples
     --------
@@ -66,26 +70,25 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool = True) -> LongCol
     ['rater 1', 'rater 1', 'rater 2', 'rater 2']
     """
     if len(data) > 1:
-        return _by_rater(_rater_names(data), data, data)
+        are_dicts = all(isinstance(answers, Mapping) for answers in data)
+        return _by_key(data) if are_dicts else _by_rater(_rater_names(data), data, data)
     one = data[0]
     if isinstance(one, Mapping):
-        if one and all(isinstance(answers, Mapping) for answers in one.values()):
-            triples = ((who, unit, x) for unit, of in one.items() for who, x in of.items())
-            return layouts.from_triples(triples)
-        return _by_rater([*one], [*one.values()], data)
+        return _of_dict(one, raters_in_rows=raters_in_rows)
+    in_rows = raters_in_rows is not False
     if isinstance(one, np.ndarray) and one.ndim == 3:
         return layouts.from_cube(one, None, None, None, None)
     if isinstance(one, list | tuple) and one and all(map(_is_triple, one)):
         return layouts.from_triples(one)
     if isinstance(one, np.ndarray) and one.ndim == 2:
-        rows = list(one if raters_in_rows else one.T)
+        rows = list(one if in_rows else one.T)
     elif isinstance(one, list | tuple) and one and all(isinstance(row, _ROWS) for row in one):
         rows = list(one)
-        if not raters_in_rows and len({len(row) for row in rows}) == 1:
+        if not in_rows and len({len(row) for row in rows}) == 1:
             rows = [list(column) for column in zip(*rows, strict=True)]
     else:
         raise _no_answers(data)
-    return _by_rater(_rater_names(rows), rows, data, if_swapped=_transpose())
+    return _by_rater(_rater_names(rows), rows, data, if_swapped=_transpose(raters_in_rows=in_rows))
 
 
 def are_numbers(answers: Column) -> bool:
@@ -104,6 +107,39 @@ def are_numbers(answers: Column) -> bool:
     return bool(present) and all(isinstance(x, int | float | np.number) for x in present)
 
 
+def _of_dict(by_key: Mapping[Any, Any], *, raters_in_rows: bool | None) -> LongColumns:
+    """Return the columns of a dict of dicts, or of sequences; its keys are raters or units."""
+    rows = [*by_key.values()]
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        forms = "{unit: {rater: answer}}", "{rater: {unit: answer}}"
+        are_raters = raters_in_rows is True
+        triples = ((key, name, x) for key, row in by_key.items() for name, x in row.items())
+        long = layouts.from_triples(triples)
+    else:
+        forms = "{unit: [answers]}", "{rater: [answers]}"
+        are_raters = raters_in_rows is not False
+        long = _by_rater([*by_key], rows, [by_key])
+        if not (are_raters or any(isinstance(row, _INDEXED) for row in rows)):
+            long = long._replace(unit=long.unit.map(lambda k: f"rater {k + 1}"))
+    if not are_raters:
+        long = long._replace(unit=long.rater, rater=long.unit)
+    way = option("raters_in_rows", value=not are_raters)
+    return long._replace(
+        if_swapped=f"the dict is read as {forms[are_raters]}. If it is {forms[not are_raters]}, "
+        f"use {way}."
+    )
+
+
+def _by_key(data: Sequence[Mapping[Any, Any]]) -> LongColumns:
+    """Return the columns of one dict of unit to answer per rater, aligned by their keys."""
+    if any(map(is_record_table, data)):
+        raise DataError("the dicts are rows of a table, or tables: pass one list of its rows.")
+    if not all(data) or any(isinstance(x, Mapping) for of in data for x in of.values()):
+        raise _no_answers(data)
+    pairs = zip(_rater_names(data), data, strict=True)
+    return layouts.from_triples((who, unit, x) for who, of in pairs for unit, x in of.items())
+
+
 def _by_rater(
     names: Sequence[object], rows: Sequence[Any], data: Sequence[Any], *, if_swapped: str = ""
 ) -> LongColumns:
@@ -113,7 +149,8 @@ def _by_rater(
     lengths = {*map(len, found)}
     if len(found) < max(2, len(columns)) or len(lengths) != 1 or 0 in lengths:
         raise _no_answers(data)
-    units = _units([row for row in rows if isinstance(row, pd.Series)], next(iter(lengths)))
+    _check_flags([row for row in rows if _are_flags(row)])
+    units = _units([row for row in rows if isinstance(row, _INDEXED)], next(iter(lengths)))
     return LongColumns(
         pd.Series(np.tile(units, len(found)), dtype=object).infer_objects(),
         layouts.repeated(names, len(units)),
@@ -124,7 +161,7 @@ def _by_rater(
 
 def _answers(row: Any) -> Column | None:
     """Return the answers of one rater as a column, or None if they are not a sequence of them."""
-    if isinstance(row, pd.DataFrame) or (isinstance(row, np.ndarray) and row.ndim == 2):
+    if _are_flags(row):
         return layouts.flag_sets(row)
     if not isinstance(row, _ROWS) and callable(getattr(row, "to_list", None)):  # of Polars
         row = row.to_list()
@@ -140,6 +177,22 @@ def _answers(row: Any) -> Column | None:
     return pd.Series(row).reset_index(drop=True)
 
 
+def _are_flags(row: Any) -> bool:
+    """Return whether the answers of one rater are flags of shape (units, labels)."""
+    return isinstance(row, pd.DataFrame) or (isinstance(row, np.ndarray) and row.ndim == 2)
+
+
+def _check_flags(flags: Sequence[pd.DataFrame | npt.NDArray[Any]]) -> None:
+    """Raise an error for labels that only some of the raters' flags have a column for."""
+    axes = [[*(x.columns if isinstance(x, pd.DataFrame) else range(x.shape[1]))] for x in flags]
+    n_columns = Counter(label for axis in axes for label in axis)
+    if some := [label for label, n in n_columns.items() if n < len(axes)]:
+        raise DataError(
+            f"only some of the raters have a column of flags for {listing(some)}: add it for the "
+            "others, with 0 where the label does not apply, or remove it."
+        )
+
+
 def _rater_names(rows: Iterable[Any]) -> list[object]:
     """Return the names of the raters: those of pandas columns, otherwise numbers."""
     named = [getattr(row, "name", None) for row in rows]
@@ -148,12 +201,14 @@ def _rater_names(rows: Iterable[Any]) -> list[object]:
     return [f"rater {k + 1}" for k in range(len(named))]
 
 
-def _units(series: Sequence[pd.Series[Any]], n_units: int) -> npt.NDArray[np.object_]:
-    """Return the names of the units: the index of pandas columns, which must be common to all."""
-    if not series:
+def _units(
+    indexed: Sequence[pd.Series[Any] | pd.DataFrame], n_units: int
+) -> npt.NDArray[np.object_]:
+    """Return the names of the units: the index of pandas objects, which must be common to all."""
+    if not indexed:
         return as_objects(range(n_units))
-    first = series[0].index
-    if others := [one.index for one in series if not one.index.equals(first)]:
+    first = indexed[0].index
+    if others := [one.index for one in indexed if not one.index.equals(first)]:
         raise DataError(
             "the columns of the raters have different indexes, which begin with "
             f"{listing(first[:3].tolist())} and {listing(others[0][:3].tolist())}: align them, "
@@ -168,8 +223,13 @@ def _is_triple(row: Any) -> bool:
     return is_tuple and not any(isinstance(name, (set, frozenset, *_ROWS)) for name in row[:2])
 
 
-def _transpose() -> str:
+def _transpose(*, raters_in_rows: bool) -> str:
     """Return the remedy for an array in which raters and units are exchanged."""
+    if not raters_in_rows:
+        return (
+            "rows are read as units and columns as raters. If each row is a rater, use "
+            f"{option('raters_in_rows', value=True)}."
+        )
     return (
         "rows are read as raters and columns as units. If each row is a unit, use "
         f"{option('raters_in_rows', value=False)}; if it is a (rater, unit, answer) triple, make "

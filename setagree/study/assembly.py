@@ -63,7 +63,7 @@ _MANY_NAMES = 100_000
 
 
 class LongColumns(NamedTuple):
-    """One annotation per row; `if_swapped` says how to exchange rows and columns of an array."""
+    """One annotation per row; `if_swapped` says how to exchange raters and units of an object."""
 
     unit: Column
     rater: Column
@@ -140,14 +140,14 @@ def assemble(
 def warn_exchanged(n_units: int, *, n_raters: int, n_ratings: int, if_swapped: str = "") -> None:
     """Warn if there are far more raters than units, or if every rater gave one rating.
 
-    `if_swapped` is the remedy for an array, whose rows and columns are only numbered.
+    `if_swapped` is the remedy for an array or a dict, which does not name its raters and units.
     """
     one_each = n_raters == n_ratings
     is_odd = n_raters > n_units and (one_each or n_raters >= 4 * n_units)
     is_odd = is_odd and n_raters >= _MANY_RATERS
     way = "are the unit and the rater column exchanged?"
     if if_swapped:
-        is_odd, way = n_raters >= max(2 * n_units, 5), if_swapped
+        is_odd, way = is_odd or n_raters >= max(2 * n_units, 5), if_swapped
     if is_odd:
         count = f"{counted(n_raters, 'rater')} and only {counted(n_units, 'unit')}"
         warn(f"{count}: {way}", SwappedColumnsWarning)

@@ -115,7 +115,7 @@ class Reading:
     raters_in_rows : bool, optional
         Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
         and `unit` is the pattern of the columns. Default: false for tables, true for one array or
-        list of lists.
+        list of lists. Of a dict, whether its keys are raters; false for a dict of dicts.
     raters : list of str, optional
         Of a wide table: the columns of the raters. Default: all columns except that of the unit.
     where : str, optional

@@ -14,6 +14,11 @@ TRIPLES = [(who, k, x) for who, given in (("ann", A), ("bob", B)) for k, x in en
 SETS = [["x"], ["x", "y"], []], [["x"], ["y"], []]
 SCORES = [[1, 2, 3, None], [1, 2, 2, 4], [None, 2, 3, 4]]
 FLAGS = np.array([[[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]])
+FRAME = pd.DataFrame([[1, 0], [0, 1], [1, 1], [1, 0]], columns=["a", "b"], index=[1, 2, 3, 4])
+
+# Two raters, who differ on one of five units, use each of two answers five times:
+# alpha = 1 - (1/5) / (2 * 5 * 5 / (10 * 9)) = 0.64.
+ANN, BOB = (dict(zip("stuvw", answers, strict=True)) for answers in ("xyxyx", "xyyyx"))
 
 
 def long(study):
@@ -31,6 +36,7 @@ OF_TEXT = [
     (pd.Categorical(A), pd.Index(B)),
     ({"ann": A, "bob": B},),
     ({k: {"ann": a, "bob": b} for k, (a, b) in enumerate(zip(A, B, strict=True))},),
+    (dict(enumerate(A)), dict(reversed([*enumerate(B)]))),
     (TRIPLES,),
     ([A, B],),
     (np.array([A, B]),),
@@ -112,6 +118,15 @@ REFUSED = [
     ((np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])), "neither 0 nor 1"),
     ((np.array(["x", np.nan]), ["x", "y"]), "'nan', which NumPy makes of NaN"),
     ((pd.Series(A), pd.Series(B, index=[1, 2, 3, 4])), "have different indexes"),
+    ((FRAME, FRAME.iloc[::-1]), "columns of the raters have different indexes"),
+    (({"ann": FRAME, "bob": FRAME.iloc[::-1]},), "columns of the raters have different indexes"),
+    ((FRAME, FRAME.assign(c=0)), "only some of the raters have a column of flags for 'c'"),
+    (({"ann": FRAME, "bob": FRAME[["a"]]},), "a column of flags for 'b': add it"),
+    ((FLAGS[0], FLAGS[1][:, :1]), "a column of flags for 1: add it"),
+    (({"u": {"ann": "x"}}, {"u": {"bob": "x"}}), "shape {1 key: {1 key: "),
+    (({"u": "x"}, {}), "and {0 keys: }"),
+    (({"u": "x"}, ["x"]), r"and \(1,\)"),
+    (({"unit": 1, "rater": 1, "labels": "x"},) * 2, "rows of a table, or tables: pass one list"),
 ]
 
 
@@ -131,3 +146,71 @@ def test_many_short_rows_may_be_units_or_triples():
     rows = [["ann", "u1", "x"], ["bob", "u1", "x"], ["ann", "u2", "y"]] * 2
     with pytest.warns(SwappedColumnsWarning, match=re.escape("raters_in_rows=False; if it is")):
         sa.krippendorff_alpha(rows)
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ((ANN, BOB), {}),
+        ((ANN, dict(sorted(BOB.items(), reverse=True))), {"kind": "category"}),
+        (({"ann": ANN, "bob": BOB},), {"raters_in_rows": True}),
+        (({u: {"ann": ANN[u], "bob": BOB[u]} for u in ANN},), {}),
+        (({u: [ANN[u], BOB[u]] for u in ANN},), {"raters_in_rows": False}),
+        (({"ann": pd.Series(ANN), "bob": pd.Series(BOB)},), {"wide": True}),
+    ],
+)
+def test_dicts_give_alpha_of_five_units(data, options):
+    alpha = sa.krippendorff_alpha(*data, **options)
+    assert alpha.estimate == pytest.approx(0.64, abs=1e-15)
+    assert sorted(alpha.study.units) == [*"stuvw"]
+    assert alpha.study.n_raters == 2
+
+
+def test_a_missing_key_is_a_missing_answer():
+    alpha = sa.krippendorff_alpha({**ANN, "z": "x"}, {"q": "y", **BOB})
+    assert alpha.estimate == pytest.approx(0.64, abs=1e-15)
+
+
+def test_flags_with_an_index_name_the_units():
+    # Columns in another order are the same labels.
+    study = sa.krippendorff_alpha(FRAME, FRAME[["b", "a"]]).study
+    assert {(u, "".join(sorted(x))) for _, u, x in long(study)} == {
+        *((1, "a"), (2, "b"), (3, "ab"), (4, "a"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "remedy"),
+    [
+        (
+            {"ann": ANN, "bob": BOB},
+            {},
+            "{unit: {rater: answer}}. If it is {rater: {unit: answer}}, use raters_in_rows=True",
+        ),
+        (
+            {u: {"ann": ANN[u], "bob": BOB[u]} for u in ANN},
+            {"raters_in_rows": True},
+            "{rater: {unit: answer}}. If it is {unit: {rater: answer}}, use raters_in_rows=False",
+        ),
+        (
+            {u: [ANN[u], BOB[u]] for u in ANN},
+            {},
+            "{rater: [answers]}. If it is {unit: [answers]}, use raters_in_rows=False",
+        ),
+        (
+            {"ann": [*ANN.values()], "bob": [*BOB.values()]},
+            {"raters_in_rows": False},
+            "{unit: [answers]}. If it is {rater: [answers]}, use raters_in_rows=True",
+        ),
+    ],
+)
+def test_far_more_raters_than_units_in_a_dict_may_be_exchanged(data, options, remedy):
+    sentence = f"5 raters and only 2 units: the dict is read as {remedy}"
+    with pytest.warns(SwappedColumnsWarning, match=re.escape(sentence)):
+        sa.krippendorff_alpha(data, **options)
+
+
+def test_far_more_columns_than_rows_may_be_exchanged():
+    rows = [[*ANN.values()], [*BOB.values()]]
+    with pytest.warns(SwappedColumnsWarning, match=r"rows are read as units.*raters_in_rows=True"):
+        sa.krippendorff_alpha(rows, raters_in_rows=False)
