@@ -18,13 +18,15 @@ from setagree.cli.large import check_where_large, scored
 from setagree.cli.options import RESULTS, ApartReading, Asked, Delivery, Large, Text, member
 from setagree.cli.output import Deliverer, about, sentences
 from setagree.cli.reading import Rows
+from setagree.inference.panel_members import check_threshold
 from setagree.scoring.table_notes import left_out
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
 from setagree.wording.number_format import four
 
 CHECK_HELP = """[bold]setagree check study.csv --at-least 0.667[/bold]
 
-[not dim]Exit code 0 if alpha is at least that, 1 if not, 2 if there is no verdict. Also:[/]
+[not dim]Exit code 0 if alpha is at least that with 95% confidence, 1 if that is not shown,
+2 if there is no verdict. Also:[/]
 
 setagree check study.csv --at-least 0.8 -c fleiss_kappa -d jaccard --by batch
 setagree check study.csv --at-least 0.667 -o agreement.xml --format junit
@@ -58,6 +60,7 @@ def check(
     """Test an agreement against a required value."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading, forms=DECISION_FORMS)
     check_where_large(large, {"--by": by is not None})
+    check_threshold(at_least, "at_least")
     whole: list[tuple[str | None, Rows | None]] = [(None, None)]
     parts = whole if by is None else rounds(files, reading, by, least=1)
     wanted: dict[str, Any] = {"asked": asked, "coefficient": "krippendorff_alpha"}
@@ -75,7 +78,11 @@ def check(
             if test.reason is not None:
                 decisions.append(Decision(name, None, test.verdict))
                 continue
-            basis = f"Low end {four(test.low)}. {test.verdict}"
+            basis = test.verdict
+            if not test.passes and test.high >= at_least:
+                estimate = four(test.agreement.estimate)
+                basis = f"The estimate of {estimate} does not show it with {level:.0%} confidence."
+            basis = f"Low end {four(test.low)}. {basis}"
             decisions.append(Decision(name, test.passes, basis))
         found = pd.concat([test.to_frame() for test in tests], ignore_index=True)
         frames.append(found if by is None else found.assign(group=group))

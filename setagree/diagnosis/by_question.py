@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -161,8 +161,8 @@ def by_question(
     check_level(level)
     source, how = with_reading(data)
     studies = question_studies(source, questions, how)
-    if weights is not None and (odd := [name for name in weights if name not in studies]):
-        raise OptionError(f"weights= names {listing(odd)}, which is no question.")
+    if weights is not None:
+        _check_weights(weights, studies)
     by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
     agreements = {
         name: score_whole(study, coefficient, by_name.get(name), level)
@@ -171,6 +171,19 @@ def by_question(
     rows = [_row(name, one, level) for name, one in agreements.items()]
     mean, last = _mean(agreements, rows, weights or dict.fromkeys(agreements, 1.0), level)
     return QuestionTable(agreements, mean, pd.DataFrame([*rows, last]), level)
+
+
+def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> None:
+    """Raise an error unless every question has a weight of 0 or more, and one of more than 0."""
+    if odd := [name for name in weights if name not in {*questions}]:
+        raise OptionError(f"weights= names {listing(odd)}, which is no question.")
+    if absent := [name for name in questions if name not in weights]:
+        raise OptionError(f"weights= has no weight for {listing(absent)}; 0 leaves a question out.")
+    fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values())
+    if not fits or not any(weights.values()):
+        raise OptionError(
+            f"{option('weights', weights)} must be numbers of 0 or more, one of them more than 0."
+        )
 
 
 def question_studies(

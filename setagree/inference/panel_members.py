@@ -161,12 +161,10 @@ def check_least(name: str, value: int, least: int) -> None:
         raise OptionError(f"{option(name, value)} must be a whole number of {least} or more.")
 
 
-def check_threshold(threshold: float) -> None:
+def check_threshold(threshold: float, name: str = "threshold") -> None:
     """Raise OptionError unless a required value of a coefficient is a number below 1."""
     if not is_number(threshold) or not threshold < 1:
-        raise OptionError(
-            f"{option('threshold', threshold)} must be a number below 1, such as 0.667."
-        )
+        raise OptionError(f"{option(name, threshold)} must be a number below 1, such as 0.667.")
 
 
 class Replicated(Resampled):

@@ -114,8 +114,20 @@ def _read_codebook(
     """
     check_list("codebook", codebook, "labels")
     pairs = {one: one for one in codebook}
-    if isinstance(codebook, Mapping) and all(isinstance(x, str) for x in codebook.values()):
+    texts = [*codebook.values()] if isinstance(codebook, Mapping) else []
+    are_text = [isinstance(x, str) for x in texts]
+    if isinstance(codebook, Mapping) and all(are_text):
         pairs = {**codebook}
+    if any(are_text) and not all(are_text):
+        odd = texts[are_text.index(False)]
+        raise OptionError(f"codebook: a label is text, which {shorten(odd)} is not.")
+    if blank := [
+        one for one, label in pairs.items() if isinstance(label, str) and not label.strip()
+    ]:
+        raise OptionError(
+            f"codebook: {shorten(blank[0])} stands for blank text; {option('empty')} names answers "
+            "without labels."
+        )
     try:
         read = [tuple(_clean_label(x, case) for x in pair) for pair in pairs.items()]
     except LabelError as error:

@@ -123,3 +123,17 @@ def test_command(tmp_path):
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == ["emotion", "stance", "mean"]
     assert rows[1]["estimate"] == pytest.approx(parts()[1].estimate)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ({"emotion": 3, "stance": -1}, "must be numbers of 0 or more"),
+        ({"emotion": 0, "stance": 0}, "must be numbers of 0 or more"),
+        ({"emotion": 1, "stance": np.nan}, "must be numbers of 0 or more"),
+        ({"emotion": 3}, "no weight for 'stance'"),
+    ],
+)
+def test_weights_that_are_refused(weights, sentence):
+    with pytest.raises(sa.SetagreeError, match=sentence):
+        by_question(TABLE, QUESTIONS, weights=weights)

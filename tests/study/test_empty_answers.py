@@ -65,3 +65,15 @@ def test_a_codebook_lists_all_unknown_labels_with_counts():
 def test_refusals(options, sentence):
     with pytest.raises((LabelError, OptionError), match=sentence):
         read(**options)
+
+
+@pytest.mark.parametrize(
+    ("codebook", "sentence"),
+    [
+        ({"joy": "joy", "none": None}, "a label is text, which None is not"),
+        ({"joy": "joy", "none": " "}, "'none' stands for blank text"),
+    ],
+)
+def test_codebooks_that_map_to_no_label(codebook, sentence):
+    with pytest.raises(OptionError, match=sentence):
+        read(codebook=codebook)
