@@ -182,7 +182,8 @@ def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> No
     fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values())
     if not fits or not any(weights.values()):
         raise OptionError(
-            f"{option('weights', weights)} must be numbers of 0 or more, one of them more than 0."
+            "weights= must be numbers of 0 or more, one of them more than 0, not "
+            f"{listing(weights.values())}."
         )
 
 

@@ -44,6 +44,8 @@ from setagree.wording.tables import Column
 Truth: TypeAlias = Literal["share", "majority", "any", "all"]
 Target: TypeAlias = Literal["corpus", "beyond"]
 
+_ODD_ERRORS, _ODD_UNITS = 4.5, 5
+"""Standard errors, and units, by which a random sample hardly differs from the corpus."""
 _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
 """Below the first two, and above the third, numbers of units and of labels a warning is given."""
 
@@ -252,13 +254,27 @@ class PrevalenceTable(Result):
         rare = frame.loc[(frame["n_marked"] < _FEW_MARKED) & (frame["model"] > 0), "label"].tolist()
         if rare:
             n = counted(_FEW_MARKED, "checked unit")
-            parts.append(f"The model marks fewer than {n} with {listing(rare)}; check more of it.")
+            parts.append(f"The model marks fewer than {n} with {listing(rare)}.")
+        if odd := self._unlike_the_rest():
+            parts.append(
+                f"The model marks {listing(odd)} in a share of the checked units that a random "
+                "sample of the corpus hardly has; the intervals require a random sample."
+            )
         if len(frame) > _MANY_LABELS:
             parts.append(
                 f"Each of the {len(frame):,} intervals holds by itself; no correction is made for "
                 "the choice of a label."
             )
         return " ".join(parts)
+
+    def _unlike_the_rest(self) -> list[Any]:
+        """Return the labels whose share by the model differs too much among the checked units."""
+        c, share = self.checked, self.frame["model"]
+        if c.is_weighted or c.clustered is not None:
+            return []
+        gap = (self.frame["n_marked"] - c.n * share).abs()
+        error = np.sqrt(c.n * share * (1 - share) * (1 - c.n / c.n_units))
+        return self.frame.loc[gap > np.maximum(_ODD_ERRORS * error, _ODD_UNITS), "label"].tolist()
 
     def _to_print(self) -> pd.DataFrame:
         return self.frame.round({"count": 0, "worth": 0})
