@@ -183,7 +183,7 @@ def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> No
     if not fits or not any(weights.values()):
         raise OptionError(
             "weights= must be numbers of 0 or more, one of them more than 0, not "
-            f"{listing(weights.values())}."
+            f"{listing([*weights.values()])}."
         )
 
 

@@ -274,7 +274,8 @@ class PrevalenceTable(Result):
             return []
         gap = (self.frame["n_marked"] - c.n * share).abs()
         error = np.sqrt(c.n * share * (1 - share) * (1 - c.n / c.n_units))
-        return self.frame.loc[gap > np.maximum(_ODD_ERRORS * error, _ODD_UNITS), "label"].tolist()
+        is_odd = gap > np.maximum(_ODD_ERRORS * error, _ODD_UNITS)
+        return [*self.frame.loc[is_odd, "label"]]
 
     def _to_print(self) -> pd.DataFrame:
         return self.frame.round({"count": 0, "worth": 0})

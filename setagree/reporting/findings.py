@@ -20,7 +20,7 @@ from setagree.errors import (
 )
 from setagree.inference.benchmark import benchmark
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import require_raters
+from setagree.inference.panel_members import rater_codes, require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
@@ -98,6 +98,7 @@ def gather(
         everyone, model = with_models(
             everyone, wanted.model, rater_columns=wanted.facets, all_units=True
         )
+        rater_codes(everyone, model, "model", "model")  # which raises for none, and for repeats
     marked = marked_models(everyone)
     if len(marked) < everyone.n_raters:
         model = [*dict.fromkeys([*model, *marked])]

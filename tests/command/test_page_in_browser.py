@@ -336,6 +336,7 @@ def filled(context, tmp_path):
         page, *_ = opened(context, address)
         page.locator("#state").filter(has_text="could not be had").wait_for()
         page.evaluate("answers => { ask = async (_, { what }) => answers[what]; }", answers)
+        page.evaluate("for (const id of ['file', 'paste', 'example']) $(id).disabled = false")
         page.evaluate("file.path = '/data/study.csv'; read().then(merge)")
         page.locator("#merged button").wait_for()
         yield page

@@ -111,7 +111,7 @@ def test_independent_studies_are_compared_by_their_intervals():
 
 
 def test_groups_of_documents():
-    study = many()
+    study = many(30)
     genre = study.units_frame["document"].map(lambda name: "odd" if int(name[1:]) % 2 else "even")
     frame = sa.by_group(study, genre).set_index("group")
     for name in ("odd", "even"):

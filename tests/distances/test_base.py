@@ -53,6 +53,7 @@ class TestOverlap:
 
     def test_carries_name_bound_and_docstring(self):
         def gap(a, b, i):
+            """Return the gap of the sizes."""
             return np.abs(a - b)
 
         distance = sa.OverlapDistance(gap, name="gap", bounded=False)
