@@ -431,7 +431,8 @@ def detect_wide_layout(
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
     told = usual_roles(str(name) for name in frame)
-    if named or reading.kind is not None or {"rater", "labels", "value"} & {*told}:
+    is_told = bool(named) or reading.kind is not None or {"rater", "labels", "value"} & {*told}
+    if is_told or not all(isinstance(name, str) for name in frame):
         return None
     unit = reading.unit or guess_wide_unit(frame)
     raters = [str(name) for name in frame if name != unit]

@@ -118,6 +118,7 @@ REFUSED = [
     ((np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])), "neither 0 nor 1"),
     ((np.array(["x", np.nan]), ["x", "y"]), "'nan', which NumPy makes of NaN"),
     ((pd.Series(A), pd.Series(B, index=[1, 2, 3, 4])), "have different indexes"),
+    (([ANN, {0: "x", 1: "y"}],), "use wide=True"),
     ((FRAME, FRAME.iloc[::-1]), "columns of the raters have different indexes"),
     (({"ann": FRAME, "bob": FRAME.iloc[::-1]},), "columns of the raters have different indexes"),
     ((FRAME, FRAME.assign(c=0)), "only some of the raters have a column of flags for 'c'"),
