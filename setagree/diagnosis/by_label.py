@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, shares
+from setagree.diagnosis.common import Row, score_whole, shares
 from setagree.distances import get_distance
 from setagree.errors import DataError
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
@@ -211,6 +211,7 @@ def by_label(
     warn_degrees(tally.values, "by_label")
     membership = membership_of(tally)
     if known is not None and known.sampling is not None:
+        score_whole(known, "krippendorff_alpha", "nominal", level)  # warns of few clusters
         parts: Iterator[Data] = _binary_studies(known, membership)
     else:
         parts = _binary_tallies(tally, label_counts(tally, membership))

@@ -24,6 +24,7 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
+from setagree.scoring.table_notes import warn_clusters
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Given, Tally
 
@@ -53,7 +54,9 @@ def score_whole(
     scorer = Scorer(study)
     asked = None if distance is None else [get_distance(distance)]
     found = get_coefficient(coefficient)
-    return scorer.score(found, scorer.distances(found, asked)[0])
+    whole = scorer.score(found, scorer.distances(found, asked)[0])
+    warn_clusters([whole])
+    return whole
 
 
 def steps_to_score(study: Annotations) -> float:

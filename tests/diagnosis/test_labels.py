@@ -15,7 +15,7 @@ from scipy import stats
 import setagree as sa
 from setagree import checks as limits
 from setagree.diagnosis import confusions as confusions_module
-from setagree.errors import CostError, DataError, OptionError
+from setagree.errors import CostError, DataError, FewClustersWarning, OptionError
 
 
 def answers_by_unit(study):
@@ -582,3 +582,11 @@ class TestPresence:
             sa.by_presence(
                 sa.Annotations.from_wide(pd.DataFrame({"x": [1, 2], "y": [1, 1]}), kind="value")
             )
+
+
+@pytest.mark.parametrize("function", [sa.by_label, sa.by_pair, sa.by_rater, sa.what_if])
+def test_few_clusters_are_named_with_every_interval(function):
+    study = sa.simulate(60, 4, skill=0.7, rng=1)
+    drawn = study.sampled(cluster={unit: k // 10 for k, unit in enumerate(study.units)})
+    with pytest.warns(FewClustersWarning, match="there are 6 clusters"):
+        function(drawn)
