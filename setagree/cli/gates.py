@@ -21,7 +21,7 @@ from setagree.cli.reading import Rows
 from setagree.inference.panel_members import check_threshold
 from setagree.scoring.table_notes import left_out
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
-from setagree.wording.number_format import four
+from setagree.wording.number_format import four, level_text
 
 CHECK_HELP = """[bold]setagree check study.csv --at-least 0.667[/bold]
 
@@ -81,7 +81,8 @@ def check(
             basis = test.verdict
             if not test.passes and test.high >= at_least:
                 estimate = four(test.agreement.estimate)
-                basis = f"The estimate of {estimate} does not show it with {level:.0%} confidence."
+                sure = level_text(level)
+                basis = f"The estimate of {estimate} does not show it with {sure} confidence."
             basis = f"Low end {four(test.low)}. {basis}"
             decisions.append(Decision(name, test.passes, basis))
         found = pd.concat([test.to_frame() for test in tests], ignore_index=True)
