@@ -1,8 +1,7 @@
 """Write the parameters that several functions share into their docstrings.
 
-``python -m tests.docstrings`` copies the text of each option of `Reading` into the functions that
-have the option, and that of the parameters of `krippendorff_alpha` into the other coefficients. A
-test fails where a copy differs.
+``python -m tests.docstrings`` copies the parameters of `krippendorff_alpha` into the other
+coefficients. A test fails where a copy differs.
 """
 
 import ast
@@ -10,40 +9,18 @@ import inspect
 import re
 import textwrap
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1] / "setagree"
 
 
-class Copies(NamedTuple):
-    """Functions that share parameters with an object, and parameters with texts of their own."""
-
-    source: tuple[str, str]
-    path: str
-    own: dict[str, set[str]]
-
-
-READING = ("study/reading.py", "Reading")
-ALPHA = ("scoring/coefficients.py", "krippendorff_alpha")
-
+COEFFICIENTS = ROOT / "scoring" / "coefficients.py"
+SOURCE = "krippendorff_alpha"
 COPIES = [
-    Copies(READING, "large/opening.py", {"read": {"blank"}}),
-    Copies(READING, "scoring/table.py", {"agreement": {"cluster", "sampling_weight", "strata"}}),
-    Copies(
-        ALPHA,
-        "scoring/coefficients.py",
-        {
-            "fleiss_kappa": set(),
-            "conger_kappa": set(),
-            "cohen_kappa": set(),
-            "scott_pi": set(),
-            "gwet_ac": set(),
-            "brennan_prediger": set(),
-            "percent_agreement": set(),
-            "mv_alpha": {"distance"},
-        },
-    ),
+    *("fleiss_kappa", "conger_kappa", "cohen_kappa", "scott_pi"),
+    *("gwet_ac", "brennan_prediger", "percent_agreement", "mv_alpha"),
 ]
+OWN = {"mv_alpha": {"distance"}}
+"""Parameters of a copy with texts of their own."""
 
 
 def split_sections(doc: str) -> list[str]:
@@ -69,10 +46,9 @@ def parameter_texts(section: str) -> dict[str, str]:
     return {name: names + text for names, text in entries for name in names.split(", ")}
 
 
-def definition(text: str, name: str) -> ast.FunctionDef | ast.ClassDef:
-    """Return the first class or function of a name in the text of a module."""
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+def definition(text: str, name: str) -> ast.FunctionDef:
+    """Return the first function of a name in the text of a module."""
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
     return next(node for node in nodes if node.name == name)
 
 
@@ -87,7 +63,6 @@ def wrapped(entry: str, width: int) -> str:
 def rewritten(text: str, name: str, shared: dict[str, str], own: set[str]) -> str:
     """Return the text of a module after the shared parameters of a function were written."""
     node = definition(text, name)
-    assert isinstance(node, ast.FunctionDef)
     arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
     names = [argument.arg for argument in arguments if argument.arg != "cls"]
     summary, parameters, *sections = split_sections(ast.get_docstring(node) or "")
@@ -104,22 +79,14 @@ def rewritten(text: str, name: str, shared: dict[str, str], own: set[str]) -> st
     return "\n".join(lines) + "\n"
 
 
-def stale() -> dict[Path, str]:
-    """Return the modules whose shared docstrings differ, with the text they should have."""
-    found = {}
-    for (path, name), target, functions in COPIES:
-        text = (ROOT / path).read_text(encoding="utf-8")
-        doc = ast.get_docstring(definition(text, name)) or ""
-        shared = parameter_texts(split_sections(doc)[1])
-        target_path = ROOT / target
-        before = after = target_path.read_text(encoding="utf-8")
-        for function, own in functions.items():
-            after = rewritten(after, function, shared, own)
-        if after != before:
-            found[target_path] = after
-    return found
+def updated(text: str) -> str:
+    """Return the text of the module of coefficients with the shared parameters in each copy."""
+    doc = ast.get_docstring(definition(text, SOURCE)) or ""
+    shared = parameter_texts(split_sections(doc)[1])
+    for name in COPIES:
+        text = rewritten(text, name, shared, OWN.get(name, set()))
+    return text
 
 
 if __name__ == "__main__":
-    for path, text in stale().items():
-        path.write_text(text, encoding="utf-8")
+    COEFFICIENTS.write_text(updated(COEFFICIENTS.read_text("utf-8")), encoding="utf-8")

@@ -363,11 +363,11 @@ BUDGET = {
     "exports": 5_250,
     "files": 1_950,
     "inference": 7_250,
-    "large": 4_950,
+    "large": 4_850,
     "panels": 5_200,
     "plots": 2_650,
     "reporting": 4_400,
-    "scoring": 2_800,
+    "scoring": 2_750,
     "study": 9_200,
     "wording": 1_400,
 }

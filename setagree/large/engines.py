@@ -8,12 +8,13 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from setagree.errors import DataError, missing_package, option
 from setagree.study.identifiers import tidied
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Home: TypeAlias = Literal["pyarrow", "polars"]
+Result = TypeVar("Result")
 
 _RAISED = re.compile(r"^[\w.]+(?:Error|Exception): .*$", re.MULTILINE)
 _NOT_ASCII = r"[^\x00-\x7F]"
@@ -34,7 +36,7 @@ _FULL = [os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
-class Engine(Protocol):
+class Engine:
     """What a lazy table is computed by.
 
     Attributes
@@ -52,46 +54,51 @@ class Engine(Protocol):
     """
 
     name: str
-    home: Home
-    options: dict[str, Any]
-    is_remote: bool
-    tidies: bool
-
-    def upload(self, native: Any, small: Any) -> Any:
-        """Return a small eager table as a lazy one that joins with `native`."""
-
-    def composed(self, native: Any, column: str) -> Any:
-        """Return the table with the accents of a text column composed (Unicode NFC)."""
-
-    def odd(self, native: Any, column: str) -> Any:
-        """Return the table with ``odd_...``: whether text may have space around it or accents."""
-
-    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:
-        """Give a table with a column ``unit`` in pieces of whole units that fit in memory."""
-
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Return tables as one, each computed once and alone where the engine can keep it."""
-
-    def bit_count(self, native: Any, column: str) -> Any:
-        """Return the table with a column of whole numbers as how many of their bits are set."""
-
-    def as_json(self, native: Any, column: str) -> Any:
-        """Return the table with a column of lists written as JSON text."""
-
-    def from_json(self, text: str) -> object:
-        """Return the list that was written so."""
+    home: Home = "pyarrow"
+    options: Mapping[str, Any] = MappingProxyType({})
+    is_remote = tidies = False
 
     def run(self, work: Callable[[], Result]) -> Result:
         """Compute a query."""
+        return work()
+
+    def upload(self, native: Any, small: Any) -> Any:
+        """Return a small eager table as a lazy one that joins with `native`."""
+        raise NotImplementedError
+
+    def composed(self, native: Any, column: str) -> Any:
+        """Return the table with the accents of a text column composed (Unicode NFC)."""
+        raise NotImplementedError
+
+    def odd(self, native: Any, column: str) -> Any:
+        """Return the table with ``odd_...``: whether text may have space around it or accents."""
+        raise NotImplementedError
+
+    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
+        """Give a table with a column ``unit`` in pieces of whole units that fit in memory."""
+        return nullcontext([native])
+
+    def kept(self, natives: Sequence[Any]) -> Any:
+        """Return tables as one, each computed once and alone where the engine can keep it."""
+        return natives[0]
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the table with a column of whole numbers as how many of their bits are set."""
+        raise NotImplementedError
+
+    def as_json(self, native: Any, column: str) -> Any:
+        """Return the table with a column of lists written as JSON text."""
+        raise NotImplementedError
+
+    def from_json(self, text: str) -> object:
+        """Return the list, or what else JSON lines hold, that was written so."""
+        return json.loads(text, parse_float=number_of_json)
 
 
-class DuckDB:
+class DuckDB(Engine):
     """Relations of DuckDB; of a connection that can be told to stop, where it is given."""
 
     name = "DuckDB"
-    home: Home = "pyarrow"
-    options: dict[str, Any] = {}  # noqa: RUF012 - never written to
-    is_remote = tidies = False
 
     def __init__(self, connection: Any = None, folder: str | None = None) -> None:
         self.connection = connection
@@ -179,22 +186,13 @@ class DuckDB:
         """Return the relation with lists as text."""
         return replaced(native, column, "to_json", "VARCHAR")
 
-    def from_json(self, text: str) -> object:
-        """Return the list, or what else JSON lines hold."""
-        return json.loads(text, parse_float=number_of_json)
 
-
-class Polars:
+class Polars(Engine):
     """Lazy frames of Polars, computed in batches where Polars can."""
 
     name = "Polars"
     home: Home = "polars"
-    options: dict[str, Any] = {"engine": "streaming"}  # noqa: RUF012 - never written to
-    is_remote = tidies = False
-
-    def run(self, work: Callable[[], Result]) -> Result:
-        """Compute a query."""
-        return work()
+    options = MappingProxyType({"engine": "streaming"})
 
     def upload(self, native: Any, small: Any) -> Any:  # noqa: ARG002 - frames join with any
         """Return a small frame as a lazy one."""
@@ -212,14 +210,6 @@ class Polars:
 
         odd = pl.col(column).str.contains(_MAY_NEED_TIDYING)
         return native.with_columns(odd.alias(f"odd_{column}"))
-
-    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
-        """Give the frame in one piece."""
-        return nullcontext([native])
-
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Return the only frame."""
-        return natives[0]
 
     def bit_count(self, native: Any, column: str) -> Any:
         """Return the frame with bits counted."""
@@ -239,17 +229,11 @@ class Polars:
         return json.loads(text)["answer"]
 
 
-class Spark:
+class Spark(Engine):
     """Data frames of Spark."""
 
     name = "Spark"
-    home: Home = "pyarrow"
-    options: dict[str, Any] = {}  # noqa: RUF012 - never written to
-    is_remote, tidies = True, False
-
-    def run(self, work: Callable[[], Result]) -> Result:
-        """Compute a query."""
-        return work()
+    is_remote = True
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a data frame that every worker gets a copy of."""
@@ -284,14 +268,6 @@ class Spark:
         odd = functions.col(column).rlike(_MAY_NEED_TIDYING)
         return native.withColumn(f"odd_{column}", odd)
 
-    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
-        """Give the data frame in one piece."""
-        return nullcontext([native])
-
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Return the only data frame."""
-        return natives[0]
-
     def bit_count(self, native: Any, column: str) -> Any:
         """Return the data frame with bits counted."""
         from pyspark.sql import functions
@@ -304,22 +280,12 @@ class Spark:
 
         return native.withColumn(column, functions.to_json(functions.col(column)))
 
-    def from_json(self, text: str) -> object:
-        """Return the list."""
-        return json.loads(text)
 
-
-class Ibis:
+class Ibis(Engine):
     """Tables of Ibis, which compiles one expression for many databases."""
 
     name = "Ibis"
-    home: Home = "pyarrow"
-    options: dict[str, Any] = {}  # noqa: RUF012 - never written to
     is_remote = tidies = True
-
-    def run(self, work: Callable[[], Result]) -> Result:
-        """Compute a query."""
-        return work()
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as part of the query; the join column keeps its type."""
@@ -353,14 +319,6 @@ class Ibis:
     def odd(self, native: Any, column: str) -> Any:
         """Return the table with the result of a regular expression."""
         return native.mutate(**{f"odd_{column}": native[column].re_search(_MAY_NEED_TIDYING)})
-
-    def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
-        """Give the table in one piece."""
-        return nullcontext([native])
-
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Return the only table."""
-        return natives[0]
 
     def bit_count(self, native: Any, column: str) -> Any:
         """Return the table with bits counted, one after the other."""
@@ -457,8 +415,6 @@ def stopped(name: str, error: Exception) -> DataError:
         room += f"{option('temp_directory')}."
     return DataError(f"{name} stopped, and there is no result: {said}{room}")
 
-
-Result = TypeVar("Result")
 
 _PATIENCE = 0.2
 

@@ -231,132 +231,18 @@ def read(
         file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
         that are read together have one format. A table may be a frame, too, and answers may be
         Python objects, as `agreement` takes them.
-    unit, rater : str, optional
-        The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and their synonyms).
-    labels : str or list of str, optional
-        The column of label sets. If each label has a column of flags, the list of these columns;
-        such a table is read in memory. Default: the column with a usual name.
-    value : str, optional
-        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
-        categories. Numbers that are equal are one value, whatever their type or spelling; codes
-        such as 007 and 7 are read as labels.
-    kind : {"labels", "number", "category", "value"}, optional
-        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
-        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
-        `value` names the column, otherwise label sets.
-    wide : bool
-        Whether each rater has a column of answers; `unit` may be named.
-    raters_in_rows : bool, optional
-        Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
-        and `unit` is the pattern of the columns. Default: false for tables, true for one array or
-        list of lists. Of a dict, whether its keys are raters; false for a dict of dicts.
-    raters : list of str, optional
-        Of a wide table: the columns of the raters. Default: all columns except that of the unit.
-    model : str or list of str, optional
-        Raters that are models. They are set apart: the study has the answers of the others, and
-        tables name the models (`exclude_raters` leaves raters out without that). Models that an
-        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
-    where : str, optional
-        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
-        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
-        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
-        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
-        some, are compared as numbers, others as text; a null and a blank cell never match. A time
-        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC if the column has zones. A warning counts the rows that are
-        dropped.
-    filename_column : str, optional
-        Of several files: the name of a new column with the file of each row.
-    sheet : str or int, optional
-        Of a workbook: the sheet, by its name or its number from 1.
-    header_row : int, optional
-        Of a CSV file or a workbook: the line, or the row of the sheet, with the names of the
-        columns, counted from 1; lines above it are not read. Default: the first that is not blank;
-        an error if it looks like a title above the names.
-    sql : str, optional
-        Of an SQLite database: the query whose rows are the table, as in ``"SELECT doc AS unit,
-        rater, labels FROM ratings"``. The database is only read. Default: all rows of its only
-        table.
-    unit_columns : list of str, optional
-        Further columns of a table with one value per unit: the study keeps them (`units_frame`), so
-        that clusters, batches or times are named, not passed again.
-    rater_columns : list of str, optional
-        Further columns of a table with one value per rater: for models, such as the prompt and the
-        run. The study keeps them (`raters_frame`).
-    status : str, optional
-        Of a long table: the column with the status of each annotation: "observed" (or blank), or
-        the reason why it is missing: "abstained", "not applicable", "failed to parse", "refused".
-        Such a row is a missing annotation, whatever its answer; the study's `statuses` counts them
-        by rater.
-    queued : str, optional
-        Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were
-        requested because of the answers before them, as `next_ratings` does. Coefficients omit
-        them; `consensus` and the next queue use them.
-    degree : str, optional
-        Of a long table with one row for each unit, rater and label: the column with the degree of
-        the label, a number from 0 to 1e100, such as a confidence or the votes of several runs. The
-        rows of a unit and a rater are one answer; 0 means that its label is not given. Such an
-        answer is a frozenset of the labels whose ``degrees`` maps each to its degree: the distances
-        "ruzicka" and "manhattan" compare degrees, and others compare the labels alone.
-    cluster : str, optional
-        The column of units that names their document, patient or conversation: units of one cluster
-        are alike, and every interval respects it. See `Annotations.sampled`.
-    sampling_weight : str, optional
-        The column with the number of population units that each unit represents; not frequencies.
-    strata : str, optional
-        The column with the stratum of each unit: a part of the population that was sampled
-        separately.
-    spans : bool or str, optional
-        Whether the file or the table has labelled spans of documents, which are read as
-        `Annotations.from_spans` reads them; of a tool with several layers (from_name of Label
-        Studio, Layer.feature of INCEpTION) the one to read. A table has one row per span, with
-        columns for the document (`unit`), the rater, the label (`labels`), ``start`` and ``end``,
-        and the ``text`` or the ``length`` of the document. `roster` lists who annotated which
-        document, and ``blank="empty"`` states that a rater without spans found nothing.
-    tokens : {"words", "tool"}, optional
-        Counts words, or the tokens of the export, instead of the characters of spans.
-    tool : str
-        A name that `formats` lists, or "table" for a file that is not an export. Default: detected
-        from the beginning of the file; an error if several formats fit.
-    question : str, optional
-        The question to read, if the export has answers to several.
-    blank : {"missing", "empty", "error"}, optional
-        What a blank answer means. Default: what the format says; where it cannot tell "no label
-        applies" from "no answer", that is an error. An empty list is always the empty set, null in
-        the place of a list no annotation.
-    roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: the units that each rater answered, if the export does not
-        include this.
-    predictions : bool or list of str
-        Whether the answers of models that an export has in addition to those of people (Label
-        Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
-        the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
-        they are omitted, and a warning counts them.
-    label_sep : str, optional
-        The separator of the labels in a cell. Default: a comma; in an export that of its format.
-    case : {"keep", "lower"}
-        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, or mapping, optional
-        The labels that may occur: an error lists all others with their counts. A mapping has the
-        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-    empty : collection of text, optional
-        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
-        of `na_values`.
-    na_values : collection of text or numbers, optional
-        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
-        such an answer, too.
-    duplicates : {"error", "first", "last", "union", "repeats"}
-        The treatment of several annotations of a unit by one rater; `n_repeated` counts those that
-        were dropped or united, and a warning is given if they are most of the table. ``"repeats"``
-        takes the first answer, as ``"first"`` does, and keeps the later ones separately, for
-        `intra_rater_agreement`.
-    order_by : str, optional
-        The column with the times of the answers, for the order of several answers of a rater to one
-        unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
-    encoding : str
-        The text encoding of a file.
+    unit, rater, labels, value : str, optional
+        The columns of a table; `labels` may be a list of columns of flags. Default: those with a
+        usual name, such as ``doc``, ``annotator`` and ``tags``.
+    kind, wide, raters_in_rows, raters, where, filename_column
+        The type of the answers, the layout of the table, and the rows that count.
+    model, unit_columns, rater_columns, status, queued, degree, cluster, sampling_weight, strata
+        Raters that are models, and further columns of a table.
+    sheet, header_row, sql, encoding, spans, tokens, tool, question, roster, predictions
+        What is read of a workbook, a database, a file of text, a file of spans and an export.
+    label_sep, blank, case, codebook, empty, na_values, duplicates, order_by
+        How cells and repeated ratings are read. What `blank` means in an export is by default what
+        its format says; where it cannot tell "no label applies" from "no answer", that is an error.
 
     Returns
     -------
@@ -371,6 +257,10 @@ def read(
         cannot tell what is asked, and the sentence names the option or the export that can.
     OptionError
         The file could have several formats, or holds several questions.
+
+    See Also
+    --------
+    Reading : The meaning and the default of each option.
 
     Examples
     --------

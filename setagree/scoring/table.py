@@ -73,30 +73,12 @@ def agreement(
         library that narwhals supports, a study, or the path or glob of files with such tables. A
         path to a recognised export of a tool is read as by `read`. Large tables are reduced
         without loading them, see Notes. A table whose columns are all raters is recognised.
-    unit, rater : str, optional
-        The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and their synonyms).
-    labels : str or list of str, optional
-        The column of label sets. If each label has a column of flags, the list of these columns;
-        such a table is read in memory. Default: the column with a usual name.
-    value : str, optional
-        Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
-        categories. Numbers that are equal are one value, whatever their type or spelling; codes
-        such as 007 and 7 are read as labels.
-    kind : {"labels", "number", "category", "value"}, optional
-        The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
-        7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
-        `value` names the column, otherwise label sets.
-    wide : bool
-        Whether each rater has a column of answers; `unit` may be named.
-    raters_in_rows : bool, optional
-        Whether each row is a rater and each other column a unit; of a table, `rater` may be named,
-        and `unit` is the pattern of the columns. Default: false for tables, true for one array or
-        list of lists. Of a dict, whether its keys are raters; false for a dict of dicts.
-    model : str or list of str, optional
-        Raters that are models. They are set apart: the study has the answers of the others, and
-        tables name the models (`exclude_raters` leaves raters out without that). Models that an
-        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
+    unit, rater, labels, value : str, optional
+        The columns of a table; `labels` may be a list of columns of flags. Default: those with a
+        usual name, such as ``doc``, ``annotator`` and ``tags``. See `Reading`.
+    kind, wide, raters_in_rows, model, where
+        The type of the answers, the layout of the table, raters that are models, and the rows that
+        count; see `Reading`.
     coefficient : name, Coefficient, or several of them
         Names of the functions `krippendorff_alpha`, `fleiss_kappa`, `conger_kappa`, `cohen_kappa`,
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
@@ -109,49 +91,11 @@ def agreement(
         The method of the intervals and p-values: that of the score, or estimate ± t SE with the
         p-value of the t test, as irrCAC has them. Default: score, and t for strata, populations of
         known size and most clusters; see `Agreement.interval`.
-    label_sep : str, optional
-        The separator of the labels in a cell. Default: a comma; in an export that of its format.
-    blank : {"missing", "empty", "error"}, optional
-        The meaning of blank text. Default: missing, with one warning that counts. In the column of
-        text of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes
-        nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
-        warning gives both counts.
-    case : {"keep", "lower"}
-        ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
-    codebook : collection of labels, or mapping, optional
-        The labels that may occur: an error lists all others with their counts. A mapping has the
-        label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
-    empty : collection of text, optional
-        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
-        of `na_values`.
-    na_values : collection of text or numbers, optional
-        Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
-        around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
-        such an answer, too.
-    duplicates : {"error", "first", "last", "union", "repeats"}
-        The treatment of several annotations of a unit by one rater; `n_repeated` counts those that
-        were dropped or united, and a warning is given if they are most of the table. ``"repeats"``
-        takes the first answer, as ``"first"`` does, and keeps the later ones separately, for
-        `intra_rater_agreement`.
+    label_sep, blank, case, codebook, empty, na_values, duplicates, encoding, predictions
+        How cells, repeated ratings, files and exports are read; see `Reading`.
     categories : iterable of values, optional
         The values that could have been given, for `gwet_ac` and `brennan_prediger`. Default: the
         distinct observed ones.
-    encoding : str
-        The text encoding of a file.
-    predictions : bool or list of str
-        Whether the answers of models that an export has in addition to those of people (Label
-        Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
-        the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
-        they are omitted, and a warning counts them.
-    where : str, optional
-        The rows of a table that count: ``COLUMN OP VALUE``, where OP is one of ==, !=, <, <=, >,
-        >=, in and not in, as in ``"repeat == 0"`` and ``"split in [train, 'not used']"``.
-        Conditions are joined by ``and``, ``or``, ``not`` and parentheses. A column name with spaces
-        or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
-        some, are compared as numbers, others as text; a null and a blank cell never match. A time
-        with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a value
-        without one is taken as UTC if the column has zones. A warning counts the rows that are
-        dropped.
     cluster, sampling_weight, strata : str, mapping or Series, optional
         The sampling design: a column of the table with one value per unit (or one that the study
         keeps), or a mapping from unit. Units of one cluster (document, patient) are alike; a
