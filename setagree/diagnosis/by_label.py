@@ -13,11 +13,13 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, score_whole, shares
+from setagree.diagnosis.common import Row, score_whole, shares, uncertainty
 from setagree.distances import get_distance
 from setagree.errors import DataError
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.scoring.coefficients import gwet_ac, krippendorff_alpha
+from setagree.scoring.coefficients import CoefficientLike, get_coefficient, gwet_ac
+from setagree.scoring.definition import Coefficient
+from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, used_labels
@@ -30,7 +32,7 @@ from setagree.wording.tables import Column
 COLUMNS = (
     Column("label", "name"),
     Column("share_of_disagreement", "share", is_part=True),
-    Column("alpha"),
+    Column("estimate"),
     Column(("low", "high"), "interval"),
     Column("n_ratings", "count", "ratings with it"),
     Column("prevalence", "share"),
@@ -137,15 +139,16 @@ def label_counts(tally: Tally, membership: Membership) -> Any:
 def by_label(
     study: Data,
     *more: RaterAnswers,
+    coefficient: CoefficientLike = "krippendorff_alpha",
     level: float = 0.95,
     **options: Unpack[ReadingOptions],
 ) -> pd.DataFrame:
     """Return the agreement of raters on each label as a binary question.
 
     Each label is a study of its own: did the rater give it to the unit? Its observed and expected
-    disagreement are ``Do_l`` and ``De_l``, and alpha with the Hamming distance on the sets is made
-    of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``: ``share_of_disagreement`` is
-    ``Do_l / sum_l Do_l``.
+    disagreement under alpha are ``Do_l`` and ``De_l``, and alpha with the Hamming distance on the
+    sets is made of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``:
+    ``share_of_disagreement`` is ``Do_l / sum_l Do_l``.
 
     Intervals are score intervals, because t intervals of a rare label's alpha or AC1 cover the true
     value far too seldom. Alpha has no interval if fewer than 3 units have the label, or if fewer
@@ -163,6 +166,9 @@ def by_label(
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
         Label sets; or categories, of which each is a label of its own.
+    coefficient : str or Coefficient
+        The coefficient of each binary study, with the distance nominal. The other columns do not
+        depend on it, except the disagreements and their shares.
     level : float
         The level of the intervals.
 
@@ -170,18 +176,18 @@ def by_label(
     -------
     DataFrame
         One row per label, the largest share of the disagreement first: label, n_ratings (with the
-        label), n_units (with at least one such rating), prevalence (share of all ratings), alpha
-        (Krippendorff's, binary) with standard_error, low, high (score); ac1 (Gwet's) with
+        label), n_units (with at least one such rating), prevalence (share of all ratings),
+        estimate (of the binary study) with standard_error, low, high (score); ac1 (Gwet's) with
         ac1_standard_error, ac1_low, ac1_high (score); positive_agreement and negative_agreement
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the probability that another rater agrees); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (for an alpha or interval of
-        NaN: if the rarer of yes and no weighs less than four units, there is none).
+        expected_disagreement, share_of_disagreement; reason (for an estimate or interval of
+        NaN: if the rarer of yes and no weighs less than four units, there is none); coefficient.
 
     Raises
     ------
     DataError
-        The values are numbers.
+        The values are numbers, or the coefficient requires raters that the data do not have.
 
     Warns
     -----
@@ -200,23 +206,26 @@ def by_label(
     ...     ("ann", 1, "a"), ("ben", 1, "a, b"), ("ann", 2, ""), ("ben", 2, "a"),
     ...     ("ann", 3, "b"), ("ben", 3, "b"),
     ... ], blank="empty")
-    >>> by_label(study)[["label", "n_ratings", "alpha", "share_of_disagreement"]].round(3)
-      label  n_ratings  alpha  share_of_disagreement
-    0     a          3  0.444                    0.5
-    1     b          3  0.444                    0.5
+    >>> by_label(study)[["label", "n_ratings", "estimate", "share_of_disagreement"]].round(3)
+      label  n_ratings  estimate  share_of_disagreement
+    0     a          3     0.444                    0.5
+    1     b          3     0.444                    0.5
     """
     check_level(level)
-    whole = Scorer(study)
+    chosen = get_coefficient(coefficient)
+    whole = Scorer(study, keep_raters=chosen.needs_raters)
     tally, known = whole.tally, whole.annotations
     warn_degrees(tally.values, "by_label")
     membership = membership_of(tally)
-    if known is not None and known.sampling is not None:
-        score_whole(known, "krippendorff_alpha", "nominal", level)  # warns of few clusters
-        parts: Iterator[Data] = _binary_studies(known, membership)
+    is_sampled = known is not None and known.sampling is not None
+    if is_sampled:
+        score_whole(study, "krippendorff_alpha", "nominal", level)  # warns of few clusters
+    if known is not None and (is_sampled or chosen.needs_raters or chosen.for_more):
+        parts = _binary_studies(known, membership)
     else:
         parts = _binary_tallies(tally, label_counts(tally, membership))
     rows = [
-        {"label": label, **binary_row(binary, level)}
+        {"label": label, **_binary_row(binary, chosen, level)}
         for label, binary in zip(membership.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -231,7 +240,7 @@ _COLUMNS = (
     "n_ratings",
     "n_units",
     "prevalence",
-    "alpha",
+    "estimate",
     "standard_error",
     "low",
     "high",
@@ -245,38 +254,46 @@ _COLUMNS = (
     "expected_disagreement",
     "share_of_disagreement",
     "reason",
+    "coefficient",
 )
 
 
-def binary_row(binary: Data, level: float) -> Row:
+def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
-    alpha, ac1 = (scorer.score(one, nominal) for one in (krippendorff_alpha, gwet_ac))
-    tally = scorer.tally
-    answers = np.zeros((2, tally.n_patterns))
-    answers[tally.indices, tally.rows] = tally.counts
-    yes, no = answers
-    low, high = alpha.interval(level)
+    found, ac1 = (scorer.score(one, nominal) for one in (coefficient, gwet_ac))
+    tally, m = scorer.tally, ac1.case.mass
+    yes = _given(tally)
     ac1_low, ac1_high = ac1.interval(level)
-    m, pairs = alpha.case.mass, alpha.case.pairable_mass
-    r = tally.pattern_ratings
     return {
         "n_ratings": round(float(tally.multiplicity @ yes)),
         "n_units": round(float(tally.multiplicity[yes > 0].sum())),
-        "prevalence": float(m @ yes) / float(m @ r),
-        "alpha": alpha.estimate,
-        "standard_error": alpha.standard_error,
-        "low": low,
-        "high": high,
+        "prevalence": float(m @ yes) / float(m @ tally.pattern_ratings),
+        **uncertainty(found, level),
         "ac1": ac1.estimate,
         "ac1_standard_error": ac1.standard_error,
         "ac1_low": ac1_low,
         "ac1_high": ac1_high,
-        "positive_agreement": _specific(yes, r, pairs),
-        "negative_agreement": _specific(no, r, pairs),
-        "observed_disagreement": alpha.observed_disagreement,
-        "expected_disagreement": alpha.expected_disagreement,
-        "reason": alpha.interval_reason,
+        **specific_agreements(ac1),
+        "observed_disagreement": found.observed_disagreement,
+        "expected_disagreement": found.expected_disagreement,
+        "reason": found.interval_reason,
+        "coefficient": found.coefficient,
+    }
+
+
+def _given(tally: Tally) -> Floats:
+    """Return the number of yes in each pattern of a study of yes and no."""
+    yes = tally.indices == 0
+    return np.bincount(tally.rows[yes], tally.counts[yes], tally.n_patterns).astype(np.float64)
+
+
+def specific_agreements(binary: Agreement) -> Row:
+    """Return the probabilities that another rater of the unit also says yes, or also no."""
+    r, m, yes = binary.tally.pattern_ratings, binary.case.pairable_mass, _given(binary.tally)
+    return {
+        "positive_agreement": _specific(yes, r, m),
+        "negative_agreement": _specific(r - yes, r, m),
     }
 
 
@@ -286,7 +303,7 @@ def _specific(n: Floats, r: Floats, m: Floats) -> float:
     return float(m @ (n * (n - 1))) / possible if possible > 0 else float("nan")
 
 
-def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
+def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Data]:
     """Yield for each label the study of yes and no: patterns (ratings with it, ratings).
 
     Units without the label differ only in their number of ratings.
@@ -314,7 +331,7 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Tally]:
         yield Tally("category", values, ends, codes, both[rows, columns], m_of[used])
 
 
-def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Annotations]:
+def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Data]:
     """Yield the binary study of each label, with all units of the study."""
     for label in range(membership.n_labels):
         every = np.arange(study.n_values)

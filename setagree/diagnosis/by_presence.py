@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.diagnosis.by_label import binary_row
-from setagree.diagnosis.common import score_whole, uncertainty
+from setagree.diagnosis.by_label import specific_agreements
+from setagree.diagnosis.common import Row, score_whole, uncertainty
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError
 from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.results import Agreement
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column
 
@@ -92,20 +93,17 @@ def by_presence(
     has_labels = np.array([len(value) > 0 for value in known.values])
     given = has_labels[known.value_codes]
     if given.all() or not given.any():
-        which = "no answer" if given.all() else "every answer"
-        raise DataError(f"{which} is the empty set, so that agreement has no two parts.")
+        answers = "no answer" if given.all() else "every answer"
+        raise DataError(f"{answers} is the empty set, so that agreement has no two parts.")
     codes = (~given).astype(np.int32)
     binary = replace(known, kind="category", values=(True, False), value_codes=codes, order=())
     some = known.take(given).with_used_values()
-    row = binary_row(binary, level)
-    specific = {name: row[name] for name in ("positive_agreement", "negative_agreement")}
-    parts = [
-        ("none against some", score_whole(binary, coefficient, "nominal", level), specific),
-        (
-            "which, given some",
-            score_whole(some, coefficient, distance, level),
-            dict.fromkeys(specific, np.nan),
-        ),
+    whether = score_whole(binary, coefficient, "nominal", level)
+    which = score_whole(some, coefficient, distance, level)
+    specific = specific_agreements(whether)
+    parts: list[tuple[str, Agreement, Row]] = [
+        ("none against some", whether, specific),
+        ("which, given some", which, dict.fromkeys(specific, np.nan)),
     ]
     rows = [
         {

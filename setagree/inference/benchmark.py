@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, warn
+from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, shorten, warn
 from setagree.inference.panel_members import check_threshold
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import coefficient_name
@@ -52,13 +52,24 @@ _TWO_SIDED = 0.90
 """Level of the two-sided interval whose lower bound has that one-sided confidence."""
 
 
+@dataclass(frozen=True)
+class Published:
+    """A coefficient of a publication, whose data are not at hand."""
+
+    estimate: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return f"estimate {self.estimate:.4f} (se {self.standard_error:.4f})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Result):
     """The level of a scale that a coefficient reaches with 95% confidence.
 
     Attributes
     ----------
-    agreement : Agreement
+    agreement : Agreement or Published
         The coefficient that is judged.
     scale : str
         Name of the scale.
@@ -76,7 +87,7 @@ class Benchmark(Result):
         Reason for the missing verdict, or None.
     """
 
-    agreement: Agreement
+    agreement: Agreement | Published
     scale: str
     levels: pd.DataFrame
     verdict: str
@@ -93,27 +104,33 @@ class Benchmark(Result):
     )
 
     def __repr__(self) -> str:
-        return (
-            f"<Benchmark of {self.agreement.coefficient} [{self.agreement.distance}] "
-            f"{self.agreement.estimate:.4f} on {self.scale}: {self.verdict}>"
-        )
+        judged = self.agreement
+        if isinstance(judged, Agreement):
+            name = f"{judged.coefficient} [{judged.distance}] {judged.estimate:.4f}"
+        else:
+            name = str(judged)
+        return f"<Benchmark of {name} on {self.scale}: {self.verdict}>"
 
     def _heading(self) -> str:
-        return repr(self.agreement)[1:-1]
+        judged = self.agreement
+        return repr(judged)[1:-1] if isinstance(judged, Agreement) else str(judged)
 
     def _notes(self) -> list[str]:
+        judged = self.agreement
         rule = " It is the best level whose cumulative membership (Gwet's) reaches 95%."
+        if isinstance(judged, Published):
+            return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
         if not np.isnan(self.at_least):
-            about = raters_in_words([self.agreement])
-            about += f", {drawn}" if (drawn := self.agreement.drawn) else ""
+            about = raters_in_words([judged])
+            about += f", {drawn}" if (drawn := judged.drawn) else ""
             rule = (
-                f" {self.agreement.coefficient} is at least {four(self.at_least)} with 95% "
+                f" {judged.coefficient} is at least {four(self.at_least)} with 95% "
                 f"confidence (score interval, {about}); membership is Gwet's, from the standard "
                 "error."
             )
         elif self.levels["membership"].isna().any():
             rule = ""
-        return [f"Verdict: {self.verdict}.{rule} {CAUTION}", self.agreement.remark or ""]
+        return [f"Verdict: {self.verdict}.{rule} {CAUTION}", judged.remark or ""]
 
 
 @per_row(Benchmark, ResultTable[Benchmark])
@@ -134,13 +151,14 @@ def benchmark(
     [lo, hi) is [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)].
     Memberships are summed from the best level down; the verdict is the first level whose sum is at
     least 0.95. It uses the standard error, which is too small in small studies with high agreement.
+    A published coefficient gets this verdict, too, because its data are not known.
     `levels` has the memberships of every coefficient.
 
     Parameters
     ----------
-    agreement : Agreement, AgreementTable, or a study
+    agreement : Agreement, AgreementTable, a study, or a tuple of two numbers
         Coefficients with a standard error. For a study, a table or a path, Krippendorff's alpha
-        with its default distance.
+        with its default distance. Two numbers are a published estimate and its standard error.
     scale : {"krippendorff", "landis_koch", "altman", "fleiss"} or mapping
         A named scale, or a mapping from your levels to their lower bounds, the lowest -1.
 
@@ -151,7 +169,8 @@ def benchmark(
     Raises
     ------
     OptionError
-        The scale is unknown, or its lowest level does not begin at -1.
+        The scale is unknown, or its lowest level does not begin at -1. A published estimate is
+        above 1, or its standard error is not above 0.
     DataError
         The input is not an agreement.
 
@@ -161,8 +180,14 @@ def benchmark(
     >>> alpha = sa.krippendorff_alpha(sa.simulate(200, 3, skill=0.9, rng=1))
     >>> sa.benchmark(alpha, scale="landis_koch").verdict
     'substantial'
+    >>> sa.benchmark((0.71, 0.04), scale="landis_koch").verdict
+    'substantial'
     """
     name, lows = _levels(scale)
+    if isinstance(agreement, tuple) and len(agreement) == 2 and all(map(_is_number, agreement)):
+        found = _published(*agreement)
+        levels = _memberships(found.estimate, found.standard_error, lows)
+        return Benchmark(found, name, levels, _reached(levels))
 
     def judged(row: Agreement) -> Benchmark:
         reason = row.standard_error_reason or row.interval_reason
@@ -173,13 +198,31 @@ def benchmark(
         if reason is not None:
             return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
         if row.interval_method == "t":
-            reached = levels["cumulative"] >= _ENOUGH - 1e-12
-            return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]))
+            return Benchmark(row, name, levels, _reached(levels))
         at_least = row.interval(_TWO_SIDED)[0]
         reached = levels["from"] <= max(at_least, -1.0)
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number)
+
+
+def _published(estimate: float, standard_error: float) -> Published:
+    """Return a published coefficient, or raise OptionError if its numbers cannot be right."""
+    if not (estimate <= 1 and 0 < standard_error < np.inf):
+        raise OptionError(
+            "two numbers are a published estimate, at most 1, and its standard error, above 0, not "
+            f"{shorten(estimate)} and {shorten(standard_error)}."
+        )
+    return Published(float(estimate), float(standard_error))
+
+
+def _reached(levels: pd.DataFrame) -> str:
+    """Return the best level whose cumulative membership reaches 0.95."""
+    return str(levels["level"][levels["cumulative"] >= _ENOUGH - 1e-12].iloc[0])
 
 
 def _levels(scale: Scale) -> tuple[str, dict[str, float]]:

@@ -32,7 +32,7 @@ from setagree.errors import (
 )
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
-from setagree.study.answers import are_numbers, is_record_table, long_answers
+from setagree.study.answers import are_on_a_scale, is_record_table, long_answers
 from setagree.study.assembly import assemble, code_ids
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
 from setagree.study.columns import (
@@ -410,7 +410,7 @@ def _of_answers(source: Any, how: Reading) -> Annotations:
         in_rows = False
     data = source if isinstance(source, SeveralRaters) else (source,)
     long = long_answers(data, raters_in_rows=in_rows)
-    if how.kind is None and are_numbers(long.answer):
+    if how.kind is None and are_on_a_scale(long.answer):
         how = replace(how, kind="value")
     return assemble(Annotations, long, replace(how, wide=False, raters_in_rows=None))
 
@@ -645,7 +645,7 @@ def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
         shown = _some(raters or [name for name in frame if name != unit])
         say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
-    kind = "value" if how.kind is None and are_numbers(long.answer) else how.kind
+    kind = "value" if how.kind is None and are_on_a_scale(long.answer) else how.kind
     how = replace(how, unit=unit, raters=raters or None, kind=kind)
     return read_units(assemble(Annotations, long, how), whole, how)
 

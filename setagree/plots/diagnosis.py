@@ -39,7 +39,7 @@ from setagree.plots.shapes import (
     label_axes,
     mark_half,
 )
-from setagree.scoring.coefficients import measured
+from setagree.scoring.coefficients import measured, picture_name
 from setagree.wording.number_format import MINUS, count, level_text, number, p_phrase, share
 from setagree.wording.sentences import short_text
 
@@ -510,15 +510,17 @@ def labels(
     --------
     >>> import pandas as pd
     >>> from setagree import plots
-    >>> frame = pd.DataFrame({"label": ["joy", "anger"], "alpha": [0.4, 0.7], "low": [0.2, 0.6],
-    ...                       "high": [0.6, 0.8], "ac1": [0.8, 0.9], "prevalence": [0.1, 0.3],
-    ...                       "share_of_disagreement": [0.6, 0.4]})
+    >>> frame = pd.DataFrame({"label": ["joy", "anger"], "estimate": [0.4, 0.7],
+    ...                       "low": [0.2, 0.6], "high": [0.6, 0.8], "ac1": [0.8, 0.9],
+    ...                       "prevalence": [0.1, 0.3], "share_of_disagreement": [0.6, 0.4],
+    ...                       "coefficient": "krippendorff_alpha"})
     >>> [name.get_text() for name in plots.labels(frame).get_yticklabels()]
     ['joy', 'anger']
     """
-    needed = ("label", "alpha", "low", "high", "ac1", "prevalence", "share_of_disagreement")
-    need_columns(frame, needed, "labels")
-    drawn = f"Dots: Krippendorff's alpha of the label, {level_text(level)} intervals."
+    needed = ("label", "estimate", "low", "high", "ac1", "prevalence", "share_of_disagreement")
+    need_columns(frame, (*needed, "coefficient"), "labels")
+    names = [picture_name(one, "nominal") for one in frame["coefficient"].head(1)]
+    drawn = f"Dots: {[*names, 'estimate'][0]} of the label, {level_text(level)} intervals."
     return draw_rows(
         frame,
         ax,
@@ -529,10 +531,10 @@ def labels(
         label="agreement on the label",
         selection="labels with the largest share of the disagreement",
         by="share_of_disagreement",
-        marks=("alpha", "low", "high"),
+        marks=("estimate", "low", "high"),
         second="ac1",
         columns={
-            "alpha": ("alpha", number),
+            "estimate": ("estimate", number),
             "prevalence": ("prevalence", share),
             "of disagreement": ("share_of_disagreement", share),
         },

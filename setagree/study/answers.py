@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.errors import DataError, counted, listing, option, shorten
 from setagree.study import layouts
 from setagree.study.assembly import LongColumns
-from setagree.study.codes import Column, as_objects
+from setagree.study.codes import Column, as_objects, is_ordered
 from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 
@@ -91,14 +91,16 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     return _by_rater(_rater_names(rows), rows, data, if_swapped=_transpose(raters_in_rows=in_rows))
 
 
-def are_numbers(answers: Column) -> bool:
-    """Return whether all answers that are not missing are numbers.
+def are_on_a_scale(answers: Column) -> bool:
+    """Return whether answers are ordered categories, or all that are not missing are numbers.
 
     Examples
     --------
-    >>> are_numbers(pd.Series([1, None, 2.5])), are_numbers(pd.Series([1, "2"]))
+    >>> are_on_a_scale(pd.Series([1, None, 2.5])), are_on_a_scale(pd.Series([1, "2"]))
     (True, False)
     """
+    if is_ordered(answers.dtype):
+        return True
     if answers.dtype.kind in "iufb":
         return True
     if answers.dtype != object:

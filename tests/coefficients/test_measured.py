@@ -226,7 +226,7 @@ def test_the_unitizing_example_of_2004():
         study = sa.Annotations.from_spans(
             spans.rows(EXAMPLE_2004), length=EXAMPLE_2004["lengths"], chance=chance
         )
-        labels = sa.by_label(study).set_index("label")["alpha"]
+        labels = sa.by_label(study).set_index("label")["estimate"]
         alpha = sa.krippendorff_alpha(study, distance="nominal").estimate
         found.append((alpha, labels["c"], labels["k"]))
     expected = [(0.6676, 0.4984, 1), (0.6677, 0.5, 1)]
@@ -293,7 +293,7 @@ def test_labels_are_scored_by_sizes():
         frame = sa.by_label(study).set_index("label")
     claim = study.with_answers(lambda answer: frozenset(answer & {"claim"}))
     expected = sa.krippendorff_alpha(claim, distance="nominal")
-    assert frame.loc["claim", "alpha"] == pytest.approx(expected.estimate, abs=1e-12)
+    assert frame.loc["claim", "estimate"] == pytest.approx(expected.estimate, abs=1e-12)
     assert frame.loc["claim", "low"] == pytest.approx(expected.interval()[0], abs=1e-12)
     # a: 40 + 10 + 30 of d1 to d3, b: 35 + 10 + 30, of 2 x 380 characters
     assert frame.loc["claim", "prevalence"] == pytest.approx(155 / 760)

@@ -41,7 +41,7 @@ class TestByLabel:
         frame = sa.by_label(walkthrough()).set_index("label")
         assert set(frame.index) == set(expected)
         for label, figures in expected.items():
-            row = frame.loc[label, ["alpha", "observed_disagreement", "expected_disagreement"]]
+            row = frame.loc[label, ["estimate", "observed_disagreement", "expected_disagreement"]]
             assert row.tolist() == pytest.approx(figures, abs=5e-9)
 
     def test_hamming_alpha_is_made_of_the_labels(self):
@@ -86,7 +86,7 @@ class TestByLabel:
             alpha = quietly(sa.krippendorff_alpha, binary, distance="nominal")
             ac1 = quietly(sa.gwet_ac, binary, distance="nominal", categories=["yes", "no"])
             row = frame.loc[label]
-            assert_same(row["alpha"], alpha.estimate)
+            assert_same(row["estimate"], alpha.estimate)
             assert_same(row["standard_error"], alpha.standard_error)
             given = [[label in cell for cell in unit if cell is not None] for unit in rows]
             units = [unit for unit in given if len(unit) > 1]
@@ -98,6 +98,23 @@ class TestByLabel:
             assert_same(row["ac1_standard_error"], ac1.standard_error)
             assert_same(row[["ac1_low", "ac1_high"]].tolist(), ac1.interval(0.9))
             assert (None if pd.isna(row["reason"]) else row["reason"]) == alpha.interval_reason
+
+    @pytest.mark.parametrize(
+        ("coefficient", "raters"),
+        [("fleiss_kappa", 3), ("conger_kappa", 3), ("cohen_kappa", 2), ("scott_pi", 2)],
+    )
+    def test_every_coefficient_of_yes_and_no(self, coefficient, raters):
+        study = walkthrough()
+        study = study.take(np.isin(study.rater_codes, range(raters))).with_used_values()
+        frame = sa.by_label(study, coefficient=coefficient).set_index("label")
+        assert set(frame["coefficient"]) == {coefficient}
+        for label in "ab":
+            long = study.to_long()
+            long["yes"] = [str(label in cell) for cell in long["labels"]]
+            binary = sa.Annotations.from_long(long, unit="unit", rater="rater", value="yes")
+            (wanted,) = sa.agreement(binary, coefficient=coefficient, distance="nominal")
+            assert_same(frame.loc[label, "estimate"], wanted.estimate)
+            assert_same(frame.loc[label, ["low", "high"]].tolist(), wanted.interval())
 
     @settings(max_examples=40, deadline=None)
     @given(STUDIES)
@@ -127,7 +144,7 @@ class TestByLabel:
             rows = [[label in answer for answer in unit] for unit in units]
             low, high = plain(rows, lambda x, y: float(x != y))
             row = frame.loc[label]
-            by_t = row["alpha"] - stats.t.ppf(0.975, 10) * row["standard_error"]
+            by_t = row["estimate"] - stats.t.ppf(0.975, 10) * row["standard_error"]
             expected = (min(low, by_t), high)
             assert row[["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
 
@@ -139,7 +156,7 @@ class TestByLabel:
         frame = sa.by_label(walkthrough()).set_index("label")
         for label, weight in (("e", "0.7"), ("i", "0.3")):
             row = frame.loc[label]
-            assert math.isfinite(row["alpha"])
+            assert math.isfinite(row["estimate"])
             assert row[["low", "high"]].isna().all()
             assert row["reason"].startswith("Too few rarer answers for an interval or a p-value")
             assert f"weigh as much as {weight} units, fewer than 4; " in row["reason"]
@@ -151,7 +168,7 @@ class TestByLabel:
     def test_what_nearly_all_hold_is_too_few_as_well(self, n, is_known):
         both, one = [{"a", "b"}, {"a", "b"}], [{"a", "b"}, {"b"}]
         row = sa.by_label(study_of([*[both] * 15, *[one] * n])).set_index("label").loc["a"]
-        assert math.isfinite(row["alpha"])
+        assert math.isfinite(row["estimate"])
         assert row[["low", "high"]].notna().all() == is_known
         assert pd.isna(row["reason"]) == is_known
 
@@ -181,7 +198,7 @@ class TestByLabel:
             half = stats.t.ppf(0.975, 59) * row["standard_error"]
             known += 1
             hits += row["low"] <= 0.81 <= row["high"]
-            by_t += abs(row["alpha"] - 0.81) <= half
+            by_t += abs(row["estimate"] - 0.81) <= half
         assert known > 200
         assert hits / known >= 0.93
         assert by_t / known < 0.9
@@ -236,9 +253,9 @@ class TestByLabel:
             kind="value",
         )
         frame = sa.by_label(study).set_index("label")
-        assert frame.loc["r", "alpha"] == 1
+        assert frame.loc["r", "estimate"] == 1
         # p: answers 1 0 / 1 1 / 0 0. Do = 1/3, De = 2 * 3 * 3 / (6 * 5) = 3/5.
-        assert frame.loc["p", "alpha"] == pytest.approx(1 - (1 / 3) / (3 / 5))
+        assert frame.loc["p", "estimate"] == pytest.approx(1 - (1 / 3) / (3 / 5))
 
     def test_categories_without_an_order(self):
         study = sa.Annotations.from_triples(
@@ -254,7 +271,7 @@ class TestByLabel:
     def test_a_label_that_all_gave_has_a_reason(self):
         study = study_of([[{"a"}, {"a", "b"}], [{"a"}, {"a"}]])
         row = sa.by_label(study).set_index("label").loc["a"]
-        assert math.isnan(row["alpha"])
+        assert math.isnan(row["estimate"])
         assert row["reason"] == "only one value was used"
         assert row["positive_agreement"] == 1
 

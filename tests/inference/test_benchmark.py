@@ -172,6 +172,22 @@ def test_unknown_scale():
         sa.benchmark(ALPHA, scale="altmann")
 
 
+@pytest.mark.parametrize(("estimate", "se"), [(0.71, 0.04), (0.9, 0.01), (np.float64(-0.2), 0.1)])
+def test_a_published_coefficient(estimate, se):
+    """It is judged by Gwet's rule, as a coefficient without a score interval is."""
+    found, known = sa.benchmark((estimate, se)), judged(estimate, se, "krippendorff")
+    assert found.verdict == known.verdict
+    assert found.levels.equals(known.levels)
+    assert f"estimate {estimate:.4f} (se {se:.4f})" in repr(found)
+    assert f"Verdict: {found.verdict}. It is the best level whose cumulative" in flat(found)
+
+
+@pytest.mark.parametrize("pair", [(1.2, 0.1), (0.5, 0), (0.5, -1), (np.nan, 0.1), (0.5, np.inf)])
+def test_impossible_published_numbers(pair):
+    with pytest.raises(OptionError, match="a published estimate, at most 1, and its standard"):
+        sa.benchmark(pair)
+
+
 def test_no_agreement():
     with pytest.raises(
         DataError, match="Expected an agreement, got a float; pass what krippendorff_alpha"

@@ -501,7 +501,7 @@ def test_labels():
     """Alpha with its interval, AC1, and the columns of text are those of the frame."""
     frame = label_frame(6)
     ax = plots.labels(frame, level=0.9, ax=fresh())
-    np.testing.assert_array_equal(dots(ax)[:, 0], frame["alpha"])
+    np.testing.assert_array_equal(dots(ax)[:, 0], frame["estimate"])
     assert dots(ax, "D")[:, 0].tolist() == frame["ac1"].tolist()
     kept = frame["low"].notna()
     assert intervals(ax)[kept].tolist() == frame.loc[kept, ["low", "high"]].to_numpy().tolist()
@@ -510,7 +510,7 @@ def test_labels():
     assert "undefined: only one value was used" in text
     assert "90% intervals" in text
     shares = [f"{100 * x:.{int(x < 0.0995)}f}%" for x in frame["prevalence"]]
-    assert {"alpha", "prevalence", "of disagreement", *shares} <= set(text.split("\n"))
+    assert {"estimate", "prevalence", "of disagreement", *shares} <= set(text.split("\n"))
 
 
 @pytest.mark.parametrize("shuffled", [1, 2])

@@ -633,8 +633,8 @@ class TestSentences:
 class TestStandouts:
     @staticmethod
     def labels(*rows):
-        """Return rows of by_label: name, alpha, low, high, share of the disagreement."""
-        columns = ["label", "alpha", "low", "high", "share_of_disagreement"]
+        """Return rows of by_label: name, estimate, low, high, share of the disagreement."""
+        columns = ["label", "estimate", "low", "high", "share_of_disagreement"]
         return pd.DataFrame(rows, columns=columns).assign(
             n_units=100, n_ratings=300, standard_error=0.05
         )

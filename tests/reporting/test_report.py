@@ -417,7 +417,7 @@ class TestPage:
         rows = page_of(path).table("Label")
         frame = sa.by_label(study)
         assert [row[0] for row in rows] == list(frame["label"])
-        for row, alpha in zip(rows, frame["alpha"], strict=True):
+        for row, alpha in zip(rows, frame["estimate"], strict=True):
             assert row[2].split()[0].replace("−", "-") == f"{alpha:.3f}"
 
     def test_it_needs_nothing(self, path):

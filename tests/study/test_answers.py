@@ -99,6 +99,15 @@ def test_sequences_name_raters_and_units():
     assert list(sa.read([A, B]).raters) == ["rater 1", "rater 2"]
 
 
+@pytest.mark.parametrize("shape", [dict, pd.DataFrame])
+def test_ordered_categories_are_single_values(shape):
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    a, b = (pd.Series(x, dtype=levels) for x in (["low", "mid", "high"], ["low", "high", "high"]))
+    alpha = sa.krippendorff_alpha(shape({"a": a, "b": b}), wide=True)
+    assert alpha.study.order == ("low", "mid", "high")
+    assert alpha.distance == "ordinal"
+
+
 def test_an_order_of_categories_is_kept():
     levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
     a, b = (pd.Series(x, dtype=levels) for x in (["low", "mid", "high"], ["low", "high", "high"]))

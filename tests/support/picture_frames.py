@@ -56,17 +56,18 @@ def label_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame
     frame = pd.DataFrame(
         {
             "label": names(n, "label", hostile=hostile),
-            "alpha": alpha,
+            "estimate": alpha,
             "low": alpha - half,
             "high": np.minimum(alpha + half, 1),
             "ac1": rng.uniform(0.5, 1, n),
             "prevalence": rng.beta(1, 8, n),
             "share_of_disagreement": rng.dirichlet(np.ones(n)) if n else [],
             "reason": [None] * n,
+            "coefficient": "krippendorff_alpha",
         }
     )
     if n >= 4:
-        frame.loc[3, ["alpha", "low", "high"]] = np.nan
+        frame.loc[3, ["estimate", "low", "high"]] = np.nan
         frame.loc[3, "reason"] = "only one value was used"
     return frame
 
@@ -134,7 +135,7 @@ def group_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame
         {
             "group": labels["label"],
             "n_units": np.random.default_rng(seed).permutation(n) + 2,
-            "estimate": labels["alpha"],
+            "estimate": labels["estimate"],
             "low": labels["low"],
             "high": labels["high"],
             "homogeneity_p_value": [0.0123] * n,
@@ -169,7 +170,7 @@ def forest_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFram
         {
             "coefficient": ["krippendorff_alpha"] * n,
             "distance": labels["label"],
-            "estimate": labels["alpha"],
+            "estimate": labels["estimate"],
             "low": labels["low"],
             "high": labels["high"],
         }

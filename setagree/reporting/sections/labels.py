@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -81,14 +82,14 @@ def _worst(labels: pd.DataFrame) -> Sentence:
     Labels that few units hold, or without an interval while their units differ, are left out.
     """
     known = labels[labels["low"].notna() | (labels["standard_error"] == 0)]
-    known = known[known["n_units"] >= _ENOUGH_UNITS].sort_values("alpha", kind="stable")
-    if len(known) < 2 or not known["high"].iloc[0] < known["alpha"].iloc[1]:
+    known = known[known["n_units"] >= _ENOUGH_UNITS].sort_values("estimate", kind="stable")
+    if len(known) < 2 or not known["high"].iloc[0] < known["estimate"].iloc[1]:
         return ()
-    worst, others = known.iloc[0], known["alpha"].iloc[1:]
+    worst, others = known.iloc[0], known["estimate"].iloc[1:]
     rest = " to ".join(dict.fromkeys([number(others.min()), number(others.max())]))
     which = "the other labels" if len(known) == len(labels) else counted(len(others), "other")
     ends = interval(worst["low"], worst["high"])
-    lowest = f": {number(worst['alpha'])} ({ends}); {which} {rest}."
+    lowest = f": {number(worst['estimate'])} ({ends}); {which} {rest}."
     return ("Alpha is lowest for ", Name.of(worst["label"]), lowest)
 
 
@@ -150,7 +151,8 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     )
     lead = summary(f, frame)
     caption = "Labels, the costliest first"
-    table = table_of(frame, COLUMNS, caption, limit=40, function="by_label")
+    named = [replace(one, head="Alpha") if one.source == "estimate" else one for one in COLUMNS]
+    table = table_of(frame, named, caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
 
