@@ -228,7 +228,7 @@ def by_label(
         {"label": label, **_binary_row(binary, chosen, level)}
         for label, binary in zip(membership.labels, parts, strict=True)
     ]
-    frame = pd.DataFrame(rows, columns=_COLUMNS)
+    frame = pd.DataFrame(rows, columns=_COLUMNS.split())
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
     frame["share_of_disagreement"] = of_all
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
@@ -239,7 +239,7 @@ _COLUMNS = (
     "label n_ratings n_units prevalence estimate standard_error low high ac1 ac1_standard_error "
     "ac1_low ac1_high positive_agreement negative_agreement observed_disagreement "
     "expected_disagreement share_of_disagreement reason coefficient"
-).split()
+)
 
 
 def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Row:
