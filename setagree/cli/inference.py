@@ -175,7 +175,7 @@ def compare(
         notes.append(f"{given['n_resamples']:,} resamples, seed {given['rng']}.")
     head = [counts(tables_of_files[0])] if len(read) == 1 else []
     text = paragraphs(*head, *_compared(families, compared), *map(wrapped, notes))
-    deliver(frame, text, reasons=compared.reasons, about=ABOUT["units"])
+    deliver(frame, text, reasons=compared.reasons, remarks=compared.remarks, about=ABOUT["units"])
 
 
 def _with_bootstrap_intervals(

@@ -57,7 +57,8 @@ def by_depth(
         that differ, in which both are the same at this depth: with D(k) the observed disagreement
         of alpha with the nominal distance at depth k, 1 - D(k) / D), estimate, standard_error,
         low, high, observed_disagreement, expected_disagreement, n_units, n_pairable_units,
-        n_raters, n_ratings, n_values, reason, coefficient, distance.
+        n_raters, n_ratings, n_values, reason (for no interval), remark (on a rough one),
+        coefficient, distance.
 
     Raises
     ------

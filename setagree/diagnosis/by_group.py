@@ -17,6 +17,7 @@ from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.sums import UnitSums
 from setagree.diagnosis.by_pair import between_raters, no_raters_compared
 from setagree.diagnosis.common import (
+    REASONS,
     Row,
     score_whole,
     unit_sums,
@@ -63,7 +64,7 @@ COLUMNS = (
     Column("n_units", "count", "units"),
     Column("n_raters", "count", "raters"),
     Column("n_ratings", "count", "ratings"),
-    Column("reason", "name"),
+    *REASONS,
 )
 """The main columns, which notebooks show."""
 
@@ -190,7 +191,7 @@ def by_group(
         in every row). Of all: no_test (the groups that the test leaves out, or the reason for a
         missing p of the test of the groups),
         reason (for an estimate of NaN, or for no interval because the standard error is 0),
-        coefficient, distance.
+        remark (on a rough interval, as `Agreement.remark`), coefficient, distance.
 
     Raises
     ------
@@ -327,7 +328,7 @@ _COLUMNS = (
     *("in_group_cohesion", "group_association_index"),
     *("group_association_low", "group_association_high"),
     *("normalised", "normalised_low", "normalised_high", "n_shared_units", "permutation_p_value"),
-    *("no_test", "reason", "coefficient", "distance"),
+    *("no_test", "reason", "remark", "coefficient", "distance"),
 )
 
 
@@ -366,8 +367,8 @@ def over_time(
         n_units, n_pairable_units,
         n_raters, n_ratings, n_values, estimate, standard_error, low, high; the tests of `by_group`
         of windows that do not overlap: difference, difference_standard_error, difference_p_value,
-        p_holm, homogeneity_p_value, tested_by, no_test; reason, coefficient, distance. A window of
-        a sample from strata is a domain, as a group is in `by_group`.
+        p_holm, homogeneity_p_value, tested_by, no_test; reason, remark, coefficient, distance. A
+        window of a sample from strata is a domain, as a group is in `by_group`.
 
     Raises
     ------
@@ -403,7 +404,7 @@ def over_time(
         tests: Row = dict.fromkeys(TESTS, np.nan) | {"tested_by": None, "no_test": _OVERLAP}
     else:
         tests = group_tests(whole, scored, rows, [str(span["start"]) for span in spans])
-    frame = frame.assign(**tests)[[*frame.columns[:-3], *TESTS, *frame.columns[-3:]]]
+    frame = frame.assign(**tests)[[*frame.columns[:-4], *TESTS, *frame.columns[-4:]]]
     return ResultFrame.of(pd.concat([pd.DataFrame(spans), frame], axis=1), COLUMNS)
 
 

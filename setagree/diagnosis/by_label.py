@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import Row, score_whole, shares, uncertainty
+from setagree.diagnosis.common import REASONS, Row, reasons, score_whole, shares, uncertainty
 from setagree.distances import get_distance
 from setagree.errors import DataError
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
@@ -39,6 +39,7 @@ COLUMNS = (
     Column("ac1", head="AC1"),
     Column("positive_agreement", "share", "agree on yes"),
     Column("negative_agreement", "share", "agree on no"),
+    *REASONS,
 )
 """The main columns, which notebooks and the report show."""
 
@@ -151,13 +152,9 @@ def by_label(
     ``share_of_disagreement`` is ``Do_l / sum_l Do_l``.
 
     Intervals are score intervals, because t intervals of a rare label's alpha or AC1 cover the true
-    value far too seldom. Alpha has no interval if fewer than 3 units have the label, or if fewer
-    than 3 units have a rating without it, because either answer can be the rare one. If at least 20
-    units have at least four ratings on average, and the ratings with a label (or those without it)
-    weigh less than four units (prevalence x units), the 95% interval of its alpha covered the true
-    value in 90% of simulated studies of four raters, 86% of five and 80% of eight (30 to 100
-    units); a warning lists these labels. For all others with an interval it was at least 92.9%.
-    Units count there without their sampling weights.
+    value far too seldom. There is none if the ratings with a label, or those without it, weigh less
+    than four units (prevalence x units), because either answer can be the rare one; with at least
+    five ratings per unit, intervals from four to eight units are rough.
     If units were drawn in clusters or with weights (`Annotations.sampled`), every share and
     interval respects it; if from strata or a population of known size, the interval is t, which
     is too narrow for rare labels.
@@ -182,7 +179,8 @@ def by_label(
         (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
         label: the probability that another rater agrees); observed_disagreement,
         expected_disagreement, share_of_disagreement; reason (for an estimate or interval of
-        NaN: if the rarer of yes and no weighs less than four units, there is none); coefficient.
+        NaN: if the rarer of yes and no weighs less than four units, there is none); remark (on a
+        rough interval, as `Agreement.remark`); coefficient.
 
     Raises
     ------
@@ -238,7 +236,7 @@ def by_label(
 _COLUMNS = (
     "label n_ratings n_units prevalence estimate standard_error low high ac1 ac1_standard_error "
     "ac1_low ac1_high positive_agreement negative_agreement observed_disagreement "
-    "expected_disagreement share_of_disagreement reason coefficient"
+    "expected_disagreement share_of_disagreement reason remark coefficient"
 )
 
 
@@ -261,7 +259,7 @@ def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Ro
         **specific_agreements(ac1),
         "observed_disagreement": found.observed_disagreement,
         "expected_disagreement": found.expected_disagreement,
-        "reason": found.interval_reason,
+        **reasons(found),
         "coefficient": found.coefficient,
     }
 

@@ -29,6 +29,7 @@ from setagree.diagnosis.common import (
     counts,
     named,
     rarer_answers_of,
+    reasons,
     score_whole,
     sorted_ratings,
     uncertainty,
@@ -95,7 +96,8 @@ def by_pair(
         One row per pair with a shared unit, the lowest estimate first: rater_a, rater_b,
         n_shared_units, estimate, standard_error, low, high (those of `Agreement.interval`; by t
         for more than 200 pairs), interval_method, mean_distance, reason (for an estimate of NaN, or
-        for no interval), coefficient, distance. `pair_matrix` makes a square matrix of it.
+        for no interval), remark (on a rough interval, as `Agreement.remark`), coefficient,
+        distance. `pair_matrix` makes a square matrix of it.
 
     Raises
     ------
@@ -213,7 +215,7 @@ def _pairs_of(
             values = np.concatenate([ratings.values[left], ratings.values[right]])
             n_rarer = rarer_answers_of(n, np.tile(pair, 2), values)
             several = {"n_pairable": n, "n_raters": np.full(len(n), 2), "n_rarer": n_rarer}
-            known = columns_of(scores, level, **several)
+            known = columns_of(scores, level, whole.case.distance, **several)
             known["mean_distance"] = scores.observed * whole.weights.max_distance
             known["interval_method"] = np.where(np.isnan(known["low"]), np.array(None), "t")
             columns = pd.DataFrame(known)
@@ -237,12 +239,12 @@ def _pair_row(part: Agreement, level: float) -> Row:
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
     row = {**uncertainty(part, level), "interval_method": part.interval_method}
-    return {**row, "mean_distance": mean, "reason": part.interval_reason}
+    return {**row, "mean_distance": mean, **reasons(part)}
 
 
 _COLUMNS = (
     *("rater_a", "rater_b", "n_shared_units", "estimate", "standard_error", "low", "high"),
-    *("interval_method", "mean_distance", "reason"),
+    *("interval_method", "mean_distance", "reason", "remark"),
 )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.diagnosis.by_label import specific_agreements
-from setagree.diagnosis.common import Row, score_whole, uncertainty
+from setagree.diagnosis.common import REASONS, Row, named, score_whole, uncertainty
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError
 from setagree.inference.panel_members import require_raters
@@ -28,7 +28,7 @@ COLUMNS = (
     Column("negative_agreement", "share", "agree on none"),
     Column("n_pairable_units", "count", "pairable units"),
     Column("n_ratings", "count", "ratings"),
-    Column("reason", "name"),
+    *REASONS,
 )
 """The main columns, which notebooks and the report show."""
 
@@ -63,7 +63,8 @@ def by_presence(
         positive_agreement and negative_agreement (the probability that another rater of the unit
         also gives some label, or none). ``"which, given some"`` is about the answers that are not
         empty. Columns: part, estimate, standard_error, low, high, positive_agreement,
-        negative_agreement, n_pairable_units, n_ratings, reason, coefficient, distance.
+        negative_agreement, n_pairable_units, n_ratings, reason (for no interval), remark (on a
+        rough one), coefficient, distance.
 
     Raises
     ------
@@ -112,9 +113,7 @@ def by_presence(
             **agreements,
             "n_pairable_units": found.n_pairable_units,
             "n_ratings": found.n_ratings,
-            "reason": found.interval_reason,
-            "coefficient": found.coefficient,
-            "distance": found.distance,
+            **named(found),
         }
         for part, found, agreements in parts
     ]

@@ -12,7 +12,7 @@ from scipy.special import stdtr, stdtrit
 
 from setagree.checks import check_level
 from setagree.coefficients.estimated import Estimated, estimated
-from setagree.diagnosis.common import score_whole
+from setagree.diagnosis.common import reasons, score_whole
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -39,7 +39,7 @@ from setagree.study.columns import with_columns
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
 from setagree.study.reading import Reading, is_files
-from setagree.wording.result_base import Result, wrapped
+from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 ALL = "all"
@@ -90,8 +90,9 @@ class QuestionTable(Result):
         return self.agreements[question]
 
     def _notes(self) -> Iterator[str]:
-        reasons = self.frame.set_index("question")["reason"].dropna()
-        yield from (wrapped(f"{name}: {reason}.") for name, reason in reasons.items())
+        frame = self.frame.set_index("question")
+        yield from (f"{name}: {text}." for name, text in frame["reason"].dropna().items())
+        yield from (f"{name}: {text}" for name, text in frame["remark"].dropna().items())
 
 
 @takes_data
@@ -137,7 +138,8 @@ def by_question(
     -------
     QuestionTable
         One row per question: question, kind, coefficient, distance, n_units, n_raters, n_ratings,
-        estimate, standard_error, low, high, p_value, reason; and the row "mean".
+        estimate, standard_error, low, high, p_value, reason (for no interval), remark (on a rough
+        one); and the row "mean".
 
     Raises
     ------
@@ -265,7 +267,7 @@ def _row(question: str, one: Agreement, level: float) -> dict[str, Any]:
         "low": low,
         "high": high,
         "p_value": one.p_value,
-        "reason": one.reason or one.interval_reason,
+        **reasons(one),
     }
 
 
@@ -303,6 +305,8 @@ def _mean(
         return total, row | {"reason": f"there is no interval for {listing(without)}"}
     error, df = total.standard_error, total.degrees_of_freedom
     half = float(stdtrit(df, 0.5 + level / 2)) * error
+    if rough := [str(row["question"]) for row in rows if row["remark"]]:
+        row["remark"] = f"The interval is rough, as there are rough ones for {listing(rough)}."
     row |= {"standard_error": error, "low": total.value - half, "high": total.value + half}
     row["p_value"] = 2 * float(stdtr(df, -abs(total.value) / error)) if error else np.nan
     left = [name for name in agreements if name not in defined]

@@ -17,6 +17,7 @@ from setagree.coefficients.sums import UnitSums
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import (
     NOT_REQUESTED,
+    REASONS,
     Row,
     SortedRatings,
     corrected,
@@ -34,6 +35,7 @@ from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
+from setagree.scoring.table_notes import remark_of, rough_reasons
 from setagree.study.annotations import Annotations
 from setagree.study.identifiers import value_numbers
 from setagree.wording.result_base import ResultFrame
@@ -51,6 +53,7 @@ COLUMNS = (
     Column("empty_rate", "share", "empty"),
     Column("overused_label", "name", "overuses"),
     Column("underused_label", "name", "underuses"),
+    *REASONS,
 )
 """The main columns, which notebooks and the report show."""
 
@@ -93,7 +96,8 @@ def by_rater(
         n_paired_ratings (in units with another rating), mean_distance (to the others, averaged over
         its shared units), estimate_without, difference (estimate_without - estimate of all) with
         difference_standard_error, difference_low, difference_high (paired by unit, linearised: see
-        `compare`; NaN if all answers except the commonest weigh less than four units), p_value
+        `compare`; NaN if all answers except the commonest weigh less than four units), reason (for
+        no interval of the difference), remark (on rough ones, as `Agreement.remark`), p_value
         (that the raters of a unit are exchangeable: see Notes), p_holm (the same corrected for the
         n_tests raters that have a p), no_test (the reason for a missing p,
         or None), mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and
@@ -148,11 +152,19 @@ def by_rater(
         n_resamples, reason = None, "pieces of one document are alike, so that none is reshuffled"
     if whole.inference.n_rarer < FEWEST_RARER:
         changes[["difference_low", "difference_high"]] = np.nan
+    ends = changes["difference_low"], changes["estimate_without"].notna()
+    changes["reason"] = [
+        None if np.isfinite(low) else whole.interval_reason or (_UNDEFINED, _NO_SPREAD)[known]
+        for low, known in zip(*ends, strict=True)
+    ]
+    # The intervals of changes are t intervals.
+    rough = remark_of(rough_reasons(replace(whole, requested_method="t")))
+    changes["remark"] = [rough if reason is None else None for reason in changes["reason"]]
     p = np.full(study.n_raters, np.nan)
     if n_resamples is not None:
         reason = f"{whole.coefficient} without a rater has no closed form"
         if isinstance(whole.definition.model, Fixed | Urn):
-            reason = "the coefficient without the rater is undefined"
+            reason = _UNDEFINED
             without = changes["estimate_without"].to_numpy()
             p = _exchanged(raters, study, without, n_resamples, as_generator(rng))
     no_test = np.array([reason if np.isnan(one) else None for one in p], dtype=object)
@@ -162,6 +174,10 @@ def by_rater(
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
     frame = frame.sort_values("difference", ascending=False, kind="stable").reset_index(drop=True)
     return ResultFrame.of(frame, COLUMNS)
+
+
+_UNDEFINED = "the coefficient without the rater is undefined"
+_NO_SPREAD = "the difference shows no spread to judge it by"
 
 
 def _changes(raters: Parts, study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:

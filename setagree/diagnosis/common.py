@@ -15,7 +15,7 @@ from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
-from setagree.distances import get_distance
+from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
 from setagree.inference.comparison import holm
@@ -24,14 +24,18 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
-from setagree.scoring.table_notes import warn_clusters
+from setagree.scoring.table_notes import rough_t_remarks, warn_clusters
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Given, Tally
+from setagree.wording.tables import Column
 
 NO_DEGREE = (
     "a merge makes one label of several, for which no degree was given; merge the labels in the "
     "table itself, with one degree for what becomes of them."
 )
+
+REASONS = (Column("reason", "text"), Column("remark", "text"))
+"""Columns on rows without an interval, and on rough intervals."""
 
 SURE = 0.05
 """p up to which a test shows a difference."""
@@ -86,9 +90,15 @@ def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
 
 
 def columns_of(
-    found: Estimates, level: float, *, n_pairable: Any, n_raters: Any, n_rarer: Floats
+    found: Estimates,
+    level: float,
+    distance: Distance | None,
+    *,
+    n_pairable: Any,
+    n_raters: Any,
+    n_rarer: Floats,
 ) -> dict[str, Any]:
-    """Return the columns estimate, standard_error, low, high, reason of many agreements.
+    """Return the columns estimate, standard_error, low, high, reason, remark of many agreements.
 
     The intervals are t intervals. NaN if rarer answers weigh too little (see `rarer_answers_of`).
     """
@@ -107,7 +117,9 @@ def columns_of(
         reason[k] = rarity_reason(n_rarer[k], reason[k])
     low, high = (np.where(is_rare, np.nan, end) for end in ends)
     own = {"estimate": found.estimate, "standard_error": found.standard_error}
-    return own | {"low": low, "high": high, "reason": reason}
+    remark = rough_t_remarks(n_rarer, n_pairable, distance)
+    remark[np.isnan(low)] = None
+    return own | {"low": low, "high": high, "reason": reason, "remark": remark}
 
 
 def rarer_answers_of(n_pairable: Any, part: Codes, values: Codes) -> Floats:
@@ -138,7 +150,14 @@ def own_columns(
         "n_raters": n_raters,
         "n_ratings": np.bincount(of_rating, minlength=n),
         "n_values": _distinct(of_rating, study.value_codes, n),
-        **columns_of(own, level, n_pairable=n_pairable, n_raters=n_raters, n_rarer=n_rarer),
+        **columns_of(
+            own,
+            level,
+            parts.whole.case.distance,
+            n_pairable=n_pairable,
+            n_raters=n_raters,
+            n_rarer=n_rarer,
+        ),
     }
 
 
@@ -161,10 +180,15 @@ def counts(agreement: Agreement) -> Row:
     }
 
 
+def reasons(agreement: Agreement) -> Row:
+    """Return the columns reason (for no interval) and remark (on a rough one)."""
+    return {"reason": agreement.interval_reason, "remark": agreement.remark}
+
+
 def named(agreement: Agreement) -> Row:
-    """Return the columns reason, coefficient, distance."""
+    """Return the columns reason, remark, coefficient, distance."""
     return {
-        "reason": agreement.interval_reason,
+        **reasons(agreement),
         "coefficient": agreement.coefficient,
         "distance": agreement.distance,
     }

@@ -389,5 +389,5 @@ def _scored_together(
 
 _COLUMNS = (
     *("n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
-    *("estimate", "standard_error", "low", "high", "reason", "coefficient", "distance"),
+    *("estimate", "standard_error", "low", "high", "reason", "remark", "coefficient", "distance"),
 )

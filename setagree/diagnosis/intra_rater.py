@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
+from setagree.diagnosis.common import reasons
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
 from setagree.inference.panel_members import plain_units
@@ -55,7 +56,11 @@ class IntraRater(Result):
     )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each rater: n_units rated again, estimate, SE, low, high, reason."""
+        """Return a row for each rater.
+
+        Its columns are n_units (rated again), estimate, standard_error, low, high, reason (for no
+        interval) and remark (on a rough one).
+        """
         rows = []
         for rater, one in self.by_rater:
             low, high = one.interval(self.level)
@@ -67,7 +72,7 @@ class IntraRater(Result):
                     "standard_error": one.standard_error,
                     "low": low,
                     "high": high,
-                    "reason": one.interval_reason,
+                    **reasons(one),
                 }
             )
         return pd.DataFrame(rows).sort_values("estimate", kind="stable", ignore_index=True)
@@ -107,7 +112,7 @@ class IntraRater(Result):
         )
 
     def _notes(self) -> list[str]:
-        return [self.verdict]
+        return [self.verdict, self.pooled.remark or ""]
 
 
 @takes_data

@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.checks import MOST_STEPS, check_cost
 from setagree.diagnosis.common import (
     NO_DEGREE,
+    REASONS,
     Row,
     corrected,
     counts,
@@ -57,7 +58,7 @@ COLUMNS = (
     Column("n_pairable_units", "count", "pairable units"),
     Column("n_ratings", "count", "ratings"),
     Column("n_values", "count", "distinct answers"),
-    Column("reason", "name"),
+    *REASONS,
 )
 """The main columns, which notebooks show."""
 
@@ -121,7 +122,8 @@ def what_if(
         reshuffles. A change to values that the
         distance does not cover, such as a set that a matrix lacks, is an error if it was requested
         and a row with the reason otherwise; n_units, n_pairable_units, n_raters,
-        n_ratings, n_values, reason, coefficient, distance.
+        n_ratings, n_values, reason (for no interval), remark (on a rough one), coefficient,
+        distance.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.wording.number_format import four, level_text
-from setagree.wording.result_base import Result
+from setagree.wording.result_base import Result, bracketed
 from setagree.wording.tables import Column
 
 Scale: TypeAlias = str | Mapping[str, float]
@@ -109,7 +109,12 @@ class Benchmark(Result):
             name = f"{judged.coefficient} [{judged.distance}] {judged.estimate:.4f}"
         else:
             name = str(judged)
-        return f"<Benchmark of {name} on {self.scale}: {self.verdict}>"
+        return bracketed(f"Benchmark of {name} on {self.scale}: {self.verdict}", self.remark)
+
+    @property
+    def remark(self) -> str | None:
+        """Sentences on a rough interval of the coefficient, or None."""
+        return getattr(self.agreement, "remark", None)
 
     def _heading(self) -> str:
         judged = self.agreement
@@ -130,7 +135,7 @@ class Benchmark(Result):
             )
         elif self.levels["membership"].isna().any():
             rule = ""
-        return [f"Verdict: {self.verdict}.{rule} {CAUTION}", judged.remark or ""]
+        return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
 
 
 @per_row(Benchmark, ResultTable[Benchmark])
@@ -328,7 +333,15 @@ class AtLeast(Result):
         )
 
     def _notes(self) -> list[str]:
-        return [self.verdict, self.agreement.remark or ""]
+        return [self.verdict, self.remark or ""]
+
+    def _line(self) -> str:
+        return f"At least {self.threshold:g}?"
+
+    @property
+    def remark(self) -> str | None:
+        """Sentences on a rough interval of the coefficient, or None."""
+        return self.agreement.remark
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided interval by the method of the bounds, at any level."""
@@ -340,7 +353,7 @@ class AtLeast(Result):
         return self._one_row(f"{names} passes")
 
     def __repr__(self) -> str:
-        return f"<AtLeast {self.threshold:g}: {self.verdict}>"
+        return f"<AtLeast {self.threshold:g}: {' '.join(filter(None, self._notes()))}>"
 
 
 @per_row(AtLeast, ResultTable[AtLeast])

@@ -45,10 +45,10 @@ from setagree.large.opening import Data
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined
-from setagree.scoring.table_notes import drawn_beside
+from setagree.scoring.table_notes import drawn_beside, remark_of, rough_reasons
 from setagree.study.attributes import OfUnits
 from setagree.study.sampling import Sample
-from setagree.wording.result_base import Result
+from setagree.wording.result_base import Result, bracketed
 from setagree.wording.tables import Column
 
 Design: TypeAlias = Literal["same_units", "shared_units", "independent"]
@@ -373,8 +373,9 @@ class Comparison(Result):
         Source of the standard error and the interval.
     level : float
         The level of the interval.
-    reasons : tuple of str or None
-        Reason for a pair without an interval and p, or None.
+    reasons, remarks : tuple of str or None
+        Reason for a pair without an interval and p, or None; sentences on rough intervals of the
+        two, or None.
     drawn : str
         Sampling of units, such as "12 clusters"; empty if unspecified.
     raters : str
@@ -388,6 +389,7 @@ class Comparison(Result):
     method: str
     level: float
     reasons: tuple[str | None, ...]
+    remarks: tuple[str | None, ...] = ()
     drawn: str = ""
     raters: str = ABOUT["units"]
 
@@ -466,9 +468,10 @@ class Comparison(Result):
             f"{100 * self.level:g}% {first['low']:.4f} to {first['high']:.4f}, "
             f"p = {self.p_value:.4g}"
         )
-        return (
-            f"<Comparison ({how}): {first['first']} - {first['second']} = "
-            f"{self.difference:.4f} ({found}{missed}){more}>"
+        return bracketed(
+            f"Comparison ({how}): {first['first']} - {first['second']} = "
+            f"{self.difference:.4f} ({found}{missed}){more}",
+            next(iter(self.remarks), None),
         )
 
     def _to_print(self) -> pd.DataFrame:
@@ -488,7 +491,8 @@ class Comparison(Result):
         n = sum(not np.isnan(one.p_value) for one in self.differences)
         holm_of = f" Holm: p corrected for {n} comparisons." if n > 1 else ""
         whys = [f"{why}." for why in dict.fromkeys(self.reasons) if why]
-        return [*whys, f"{self._units}; {how}. About {self.raters}.{holm_of}"]
+        rough = filter(None, dict.fromkeys(self.remarks))
+        return [*whys, *rough, f"{self._units}; {how}. About {self.raters}.{holm_of}"]
 
     @property
     def _units(self) -> str:
@@ -607,7 +611,7 @@ def compare(
     is_paired = design != "independent"
     names = [pair for family in families for pair in itertools.combinations(_names(family), 2)]
     pairs = [pair for family in families for pair in itertools.combinations(family, 2)]
-    differences, reasons = [], []
+    differences, reasons, remarks = [], [], []
     for one, two in pairs:
         if method == "bootstrap":
             found = _bootstrapped(one, two, n_resamples, seed, is_paired=is_paired)
@@ -628,6 +632,8 @@ def compare(
         reason = "; ".join(dict.fromkeys(filter(None, whys)))
         reason = reason or "The difference shows no spread to judge it by"
         reasons.append(reason if np.isnan(found.p_value) else None)
+        rough = dict.fromkeys(itertools.chain(rough_reasons(one), rough_reasons(two)))
+        remarks.append(None if np.isnan(found.p_value) else remark_of(rough))
     return Comparison(
         tuple(names),
         tuple(differences),
@@ -636,6 +642,7 @@ def compare(
         method,
         level,
         tuple(reasons),
+        tuple(remarks),
         drawn_beside(families[0], independent=not is_paired),
         raters_in_words(itertools.chain(*families)),
     )

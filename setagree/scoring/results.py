@@ -19,11 +19,17 @@ from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
-from setagree.scoring.table_notes import left_out, remarks, rough_reasons, sampling_sentence
+from setagree.scoring.table_notes import (
+    left_out,
+    remark_of,
+    remarks,
+    rough_reasons,
+    sampling_sentence,
+)
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
-from setagree.wording.result_base import Result, ResultRows, paragraphs
+from setagree.wording.result_base import Result, ResultRows, bracketed, paragraphs
 from setagree.wording.tables import Column
 
 _FEWEST = 3
@@ -195,8 +201,7 @@ class Agreement(Result):
         line = f"{self.coefficient} [{self.distance}]: {value}, {counted(self.n_units, 'unit')}"
         has_no_interval = self.reason is None and self.interval_reason is not None
         has_no_interval &= self.standard_error >= 0 or self.spread.reason is not None
-        why = str(self.interval_reason)
-        return f"<{line}. {why[0].upper()}{why[1:]}>" if has_no_interval else f"<{line}>"
+        return bracketed(line, self.interval_reason if has_no_interval else self.remark)
 
     def __float__(self) -> float:
         """Return the estimate."""
@@ -349,7 +354,7 @@ class Agreement(Result):
     @property
     def remark(self) -> str | None:
         """Sentences on an interval that may not keep its coverage, such as of few clusters."""
-        return " ".join(f"{reason}." for reason in rough_reasons(self)) or None
+        return remark_of(rough_reasons(self))
 
     @cached_property
     def two_way(self) -> Spread:

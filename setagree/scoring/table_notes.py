@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setagree.coefficients.chance import Codes, Floats, dot
 from setagree.coefficients.chance_models import GwetUrn, Uniform
+from setagree.distances import Distance
 from setagree.errors import (
     AdaptiveRatingsWarning,
     FarAnswersWarning,
@@ -96,7 +97,7 @@ def rarity_sentences(rows: Sequence[Agreement]) -> list[str]:
     """Return a sentence on resampled or two-way intervals of studies with rare answers."""
     rough: dict[str, list[str]] = {}
     for row in rows:
-        if row.reason is None and (reason := _rarity_reason(row, _RARE)):
+        if row.reason is None and (reason := _rarity_reason(row.inference.n_rarer, _RARE)):
             rough.setdefault(reason, []).append(_name(row))
     return _of_rows(rough, rows)
 
@@ -109,10 +110,27 @@ def _of_rows(named: dict[str, list[str]], rows: Sequence[Agreement]) -> list[str
     ]
 
 
-def _rarity_reason(row: Agreement, least: int) -> str | None:
-    """Return a reason for a rough interval if rarer answers weigh less than `least` units."""
-    n = row.inference.n_rarer
+def _rarity_reason(n: float, least: int) -> str | None:
+    """Return a reason for a rough interval if rarer answers, `n` units, weigh less than `least`."""
     return f"The interval is rough: {rarer_answers(n)}, fewer than {least}" if n < least else None
+
+
+def remark_of(reasons: Iterable[str | None]) -> str | None:
+    """Return reasons for a rough interval as sentences, or None if there are none."""
+    return " ".join(f"{reason}." for reason in reasons if reason) or None
+
+
+def rough_t_remarks(n_rarer: Floats, n_pairable: Floats, distance: Distance | None) -> Any:
+    """Return the remark on each of many t intervals, or None, from two numbers about its units.
+
+    Its rules are those of `rough_reasons` but that on one unit with a large disagreement.
+    """
+    few = n_pairable < (_FEW_UNITS if _is_squared(distance) else 0)
+    remarks = np.full(len(n_rarer), None, dtype=object)
+    for k in np.flatnonzero((n_rarer < _RARE) | few):
+        of_units = _few_units_reason(n_pairable[k]) if few[k] else None
+        remarks[k] = remark_of([_rarity_reason(n_rarer[k], _RARE), of_units])
+    return remarks
 
 
 def rough_reasons(row: Agreement) -> list[str]:
@@ -120,7 +138,7 @@ def rough_reasons(row: Agreement) -> list[str]:
     if (method := row.interval_method) is None:
         return []
     is_rare = method == "t" or _ratings_per_unit(row.tally) >= _RARE_RATINGS
-    rarity = _rarity_reason(row, _RARE if is_rare else FEWEST_RARER)
+    rarity = _rarity_reason(row.inference.n_rarer, _RARE if is_rare else FEWEST_RARER)
     reasons = [] if rarity is None else [rarity]
     if few := _cluster_reason(row):
         reasons.append(f"The interval and p are rough: {few}")
@@ -131,24 +149,35 @@ def rough_reasons(row: Agreement) -> list[str]:
                 f"The interval and p are rough: they are those of t, and {counted(n, 'unit')} "
                 f"{'disagrees' if n == 1 else 'disagree'}, fewer than {_FEW_DISAGREE}"
             )
-    if getattr(row.case.distance, "form", None) == "squared" and (text := _squared_reason(row)):
-        reasons.append(f"The interval is rough: with squared distances {text}")
+    if _is_squared(row.case.distance) and (reason := _squared_reason(row)):
+        reasons.append(reason)
     return reasons
 
 
+def _is_squared(distance: Distance | None) -> bool:
+    return getattr(distance, "form", None) == "squared"
+
+
+def _few_units_reason(n: int) -> str:
+    return f"{_SQUARED} {n} units are few, and one extreme answer may decide"
+
+
+_SQUARED = "The interval is rough: with squared distances"
+
+
 def _squared_reason(row: Agreement) -> str | None:
-    """Return the reason for a rough interval of squared distances as a clause, or None.
+    """Return the reason for a rough interval of squared distances, or None.
 
     With normal numbers n sum q² / (sum q)² is 3 for two raters, less for more.
     """
     if (n := row.n_pairable_units) < _FEW_UNITS:
-        return f"{n} units are few, and one extreme answer may decide"
+        return _few_units_reason(n)
     q, m, _ = _disagreements(row)
     if not (total := dot(q, m)) > 0:
-        return f"{n:,} units without disagreement do not exclude far answers"
+        return f"{_SQUARED} {n:,} units without disagreement do not exclude far answers"
     largest = n * float(q.max()) / total * (1 - row.estimate)
     if n * dot(q * q, m) / total**2 > _LONG_TAIL and largest > _FAR_UNIT:
-        return f"one unit disagrees {largest:.0f} times as much as expected by chance"
+        return f"{_SQUARED} one unit disagrees {largest:.0f} times as much as expected by chance"
     return None
 
 

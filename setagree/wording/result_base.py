@@ -119,20 +119,18 @@ class Result:
 
         NaN is null, with its ``reason``; ``about`` is whether intervals are about these raters or
         raters like these; label sets are sorted lists. Agreements and comparisons also have their
-        degrees of freedom and the sampling design, agreements a ``remark`` on a rough interval.
+        degrees of freedom and the sampling design, and a ``remark`` on rough intervals.
         """
         results = getattr(self, "rows", (self,))
         frame = described(_flat(self.to_frame()), results)
-        whys: list[Any] = getattr(self, "reasons", None) or [*map(_reason_of, results)]
-        if len(whys) != len(frame):
-            lengths = [len(result.to_frame()) for result in results]
-            whys = [why for why, n in zip(whys, lengths, strict=True) for _ in range(n)]
-        reasons = pd.Series([*whys], index=frame.index, dtype=object)
-        known = "reason" in frame or _NO_REASON in whys
-        frame = frame if known else frame.assign(reason=reasons)
-        remarks = [result.remark for result in results if hasattr(result, "remark")]
-        if len(remarks) == len(frame):
-            frame = frame.assign(remark=pd.Series(remarks, index=frame.index, dtype=object))
+        for name, text_of in (("reason", _reason_of), ("remark", _remark_of)):
+            texts: list[Any] = getattr(self, f"{name}s", None) or [*map(text_of, results)]
+            if name in frame or _NO_TEXT in texts:
+                continue
+            if len(texts) != len(frame):
+                lengths = [len(result.to_frame()) for result in results]
+                texts = [text for text, n in zip(texts, lengths, strict=True) for _ in range(n)]
+            frame = frame.assign(**{name: pd.Series(texts, index=frame.index, dtype=object)})
         return json_text(_about(frame, results))
 
     def _line(self) -> str:
@@ -266,8 +264,8 @@ class ResultPerModel(ResultRows[R]):
         return self.rows[models.index(model)]
 
 
-_NO_REASON = object()
-"""What a result has that always has all numbers."""
+_NO_TEXT = object()
+"""What a result has whose numbers have no reason, or its interval no remark."""
 
 
 def _reason_of(result: Any) -> Any:
@@ -276,7 +274,18 @@ def _reason_of(result: Any) -> Any:
         for name in ("interval_reason", "reason"):
             if hasattr(one, name):
                 return getattr(one, name)
-    return _NO_REASON
+    return _NO_TEXT
+
+
+def _remark_of(result: Any) -> Any:
+    """Return the remark on a rough interval of a result, or None if it is not rough."""
+    return getattr(result, "remark", _NO_TEXT)
+
+
+def bracketed(line: str, note: str | None = None) -> str:
+    """Return the repr of a result: a line and, if there is one, a note on its interval."""
+    text = (note or "").rstrip(".")
+    return f"<{line}. {text[0].upper()}{text[1:]}>" if text else f"<{line}>"
 
 
 def _shown(value: Any) -> Any:

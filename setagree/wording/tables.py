@@ -120,8 +120,10 @@ class Column:
         >>> Column("unit", "name").sentence(("a", "b"))
         (Name(text="('a', 'b')"),)
         """
+        if not self.is_number and is_nothing(value):
+            return (DASH,)
         if self.kind == "name":
-            return (DASH,) if is_nothing(value) else (Name.of(value),)
+            return (Name.of(value),)
         if self.kind == "text":
             return value if isinstance(value, tuple) else (value,)
         return (_FORMATS[self.kind][1](value[0] if self.kind in _TRIPLES else value),)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.by_group import by_group
+from setagree.diagnosis.common import REASONS
 from setagree.errors import DataError, counted, option
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
@@ -193,7 +194,7 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         Column("n_units", "count", "Units"),
         Column("n_raters", "count", "Raters"),
         Column("n_ratings", "count", "Ratings"),
-        Column("reason", "name", "Reason"),
+        *REASONS,
     ]
     if not of_raters and (test := frame.get("tested_by", pd.Series()).dropna()).size:
         note = f"p is that of {test.iloc[0]} tests of one common value."

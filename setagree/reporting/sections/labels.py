@@ -14,7 +14,7 @@ from setagree.diagnosis.by_depth import by_depth
 from setagree.diagnosis.by_label import COLUMNS, by_label
 from setagree.diagnosis.by_presence import COLUMNS as PARTS
 from setagree.diagnosis.by_presence import by_presence
-from setagree.diagnosis.common import score_whole
+from setagree.diagnosis.common import REASONS, score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.errors import counted
 from setagree.plots import diagnosis
@@ -188,6 +188,7 @@ def depths_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         Column("n_labels", "count", "Labels"),
         Column("inside", "share", "Inside a branch"),
         estimate_column(f),
+        *REASONS,
     ]
     caption = "Depths of the hierarchy, the roots first"
     table = table_of(frame, columns, caption, limit=15, function="by_depth")

@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import COLUMNS, by_rater
+from setagree.diagnosis.common import REASONS
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
@@ -183,8 +184,14 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         "overused_label": f"{often} more often than the others",
         "underused_label": f"{often} less often than the others",
     }
-    columns = [replace(one, meaning=meanings.get(one.first, "")) for one in COLUMNS]
+    told_below = {"reason", "remark"}
+    columns = [
+        replace(one, meaning=meanings.get(one.first, ""))
+        for one in COLUMNS
+        if one.first not in told_below
+    ]
     note = "A rater who disagrees with the others need not be the one who is wrong."
+    note = " ".join([note, *raters["remark"].dropna().unique()])
     raters = raters.assign(
         overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
         underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
@@ -229,6 +236,7 @@ def pairs_sections(f: Findings, pairs: pd.DataFrame) -> list[Section]:
         estimate_column(f),
         Column("n_shared_units", "count", "Shared units"),
         Column("mean_distance", "number", "Mean distance"),
+        *REASONS,
     ]
     caption = "Pairs of raters, the lowest agreement first"
     table = table_of(frame, columns, caption, limit=15, function="by_pair")
