@@ -356,13 +356,13 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_300,
-    "coefficients": 3_200,
+    "coefficients": 3_150,
     "credit": 2_450,
-    "diagnosis": 4_700,
+    "diagnosis": 4_750,
     "distances": 2_500,
     "exports": 5_250,
     "files": 1_950,
-    "inference": 7_250,
+    "inference": 7_300,
     "large": 4_850,
     "panels": 5_200,
     "plots": 2_650,

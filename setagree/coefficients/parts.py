@@ -1,20 +1,19 @@
-"""The coefficient of parts of a study, and of the study without each of them.
+"""The coefficient of each set of units of a study, and of the study without each rater.
 
-A part b is a set of units, or of ratings, such as those of a rater. It adds the sums S_b to those
-of the study, S (see `sums`), and the counts z_b to its urn, X. The coefficient is the same function
-of
+A part b, a set of units or the ratings of a rater, adds the sums S_b to those of the study, S (see
+`sums`), and the counts z_b to its urn, X. The coefficient is the same function of
 
     the part:          S_b,       X' F X  ->  z' F z
     what is left:      S - S_b,   X' F X  ->  (X - z)' F (X - z) = X' F X - 2 z' F X + z' F z
 
-The values and the distance, with its maximum, remain those of the study. The standard error of what
-is left rests on sums of squares over its units. The linearised value of unit i (see
-`sums.slopes`), its deviation from the mean, is
+The values and the distance, with its maximum, remain those of the study. The standard error without
+a rater rests on sums of squares over the units. The linearised value of unit i (see `sums.slopes`),
+its deviation from the mean, is
 
     psi_ib = v_b . f_i - d_b nu_ib,    f_i = (1, M_i, O_i, share_i c_i' F X) - their means,
 
 with nu_ib = share_i c_i' F z_b. Over all units the sum of squares is v' (sum f f') v - 2 d v . (sum
-f nu) + d² sum nu²; the units that the part itself changes are then corrected one by one.
+f nu) + d² sum nu²; the units that the rater rated are then corrected one by one.
 """
 
 from __future__ import annotations
@@ -48,10 +47,6 @@ from setagree.credit.base import sums_to_others
 from setagree.credit.within_groups import distinct_keys
 from setagree.limits import BLOCK_ENTRIES
 
-_SMALL = 1.3e-4
-"""Share of the units up to which the distances of all units to the urn of a part count as equal;
-the standard error of the others changes by less than 1e-12 of itself."""
-
 _MAX_DENSE_VALUES = 2_000
 """Distinct values up to which arrays of values x values are made; 32 MB each."""
 
@@ -59,7 +54,7 @@ _STEPS_PER_ENTRY = 20
 """Elementary steps to take a rating from the urn, per distinct value of its unit."""
 
 _STEPS_PER_RATING = 4
-"""Elementary steps of a rating, per rater or per value, in `Parts.errors`."""
+"""Elementary steps of a rating, per rater or per value, in `RaterParts.errors`."""
 
 _SQUARES_TOL = 1e-9
 """Share of its terms below which a sum of squares is recomputed, because its digits cancelled."""
@@ -93,29 +88,19 @@ def are_computed_together(model: Model) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """Parts of a study: sets of units, or sets of ratings of which no two are of one unit.
-
-    Without a rating v, the r, q and c of its unit become r - 1, q - 2 sum_l c_l d_vl and c - e_v.
-
-    Attributes
-    ----------
-    whole : UnitSums
-        The sums of the study. For sets of units, without sampling weights and with one row of the
-        tally per unit.
-    part : ndarray of shape (n_units,), or (n_ratings,) under `of_ratings`
-        The part of each unit, or of each rating of the study: its rater, under a model that needs
-        raters.
-    n_parts : int
-        Number of parts.
-    of_ratings : bool
-        Whether the parts are sets of ratings.
-    """
+class _Parts:
+    """Sets of units or of ratings: the part of each is `part`, one of `n_parts`."""
 
     whole: UnitSums
     part: Codes
     n_parts: int
-    of_ratings: bool = False
+
+    def _total(self, each: Floats) -> Floats:
+        return _added(self.part, each, self.n_parts)
+
+
+class Parts(_Parts):
+    """Sets of units, without sampling weights, of a study with one row of the tally per unit."""
 
     @cached_property
     def n_units(self) -> Codes:
@@ -127,10 +112,84 @@ class Parts:
         """Number of pairable units of each part."""
         return self._total(self.whole.case.tally.pairable.astype(np.float64)).astype(np.int64)
 
-    def _total(self, each: Floats) -> Floats:
-        return _added(self.part, each, self.n_parts)
+    @cached_property
+    def sums(self) -> Sums:
+        """The sums S_b of each part."""
+        return Sums(*map(self._total, self.whole.of_patterns[0]))
 
-    # -- ratings that are left out
+    @cached_property
+    def _urns(self) -> tuple[Any, Codes, Floats]:
+        """z_b, and the entry of z and the amount that each stored count of a unit adds."""
+        from scipy import sparse
+
+        tally, K, B = self.whole.case.tally, self.whole.case.weights.n_values, self.n_parts
+        each = tally.counts * self.whole.of_patterns[1][tally.rows]
+        keys = self.part.astype(np.int64)[tally.rows] * K + tally.indices
+        distinct, entry = distinct_keys(keys, B * K)
+        parts = distinct // K  # much faster than divmod
+        ends = np.searchsorted(parts, np.arange(B + 1))
+        z = (_added(entry, each, len(distinct)), (distinct - parts * K).astype(np.intp), ends)
+        return sparse.csr_array(z, (B, K)), entry, each
+
+    @np.errstate(divide="ignore", invalid="ignore")
+    def estimates(self) -> Estimates:
+        """Return the coefficient of each part."""
+        model, S, (y, near) = self.whole.model, self.sums, self._chance
+        f = self.whole.of_patterns[0]
+        _, b, c, d = slopes(model, S, y, S.M / S.n, varies=not model.fixed)
+        # Linearised values without their constant, of which deviations from the mean are free.
+        terms = zip((b, c, d), (f.M, f.O, near), strict=True)
+        x = sum(np.asarray(slope)[self.part] * each for slope, each in terms)
+        mean = self._total(x * f.n) / np.maximum(S.n, 1)
+        squares = self._total(f.n * (x - mean[self.part]) ** 2)
+        error = root(squares / np.where(S.n > 1, S.n * (S.n - 1), np.nan))
+        # The reason for each estimate of NaN, or None; see `estimate`.
+        enough = y > NOTHING * self._reach / self.whole.case.weights.max_distance
+        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns[0].indptr))
+        reasons[~is_undefined(model, S) & enough] = None
+        nan = np.where(reasons == None, 0.0, np.nan)  # noqa: E711 - elementwise
+        return Estimates(coefficient(model, S, y) + nan, error + nan, S.O / S.M, S.n, reasons)
+
+    @cached_property
+    def _chance(self) -> tuple[Floats, Floats]:
+        """Y of each part, and share_i c_i' F z_b of each unit and its part; 0 if y is fixed."""
+        case, model, S = self.whole.case, self.whole.model, self.sums
+        n = len(self.part)
+        if isinstance(model, Urn):
+            z, entry, each = self._urns
+            spread, form = _forms(self.whole, z)
+            pairs = S.P**2 - S.own
+            near = _added(case.tally.rows, each * spread[entry], n)
+            return form / np.where(pairs > 0, pairs, np.nan), near
+        if isinstance(model, UrnOfEachRater):
+            y, moves = model.in_parts(case, self.part, self.n_parts)
+            return y, moves * S.P[self.part]
+        if model.fixed:
+            return np.full(self.n_parts, self.whole.chance[0]), np.zeros(n)
+        z, at_once = self._urns[0], max(1, BLOCK_ENTRIES // max(case.weights.n_values, n))
+        blocks = (z[k : k + at_once].toarray().T[:, None] for k in range(0, self.n_parts, at_once))
+        y = np.concatenate([model.chance(case, [each]) for each in blocks])
+        return y, np.full(n, np.nan)  # no closed form of a unit is known
+
+    @property
+    def _reach(self) -> Floats:
+        """The largest distance of each part from one value in use to another; see `reach`."""
+        z, out, weights = self._urns[0], np.zeros(self.n_parts), self.whole.case.weights
+        used = np.flatnonzero(z.data)
+        part = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))[used]
+        value, start = z.indices[used].astype(np.intp), np.flatnonzero(np.diff(part, prepend=-1))
+        if len(start):
+            first = np.repeat(value[start], np.diff(start, append=len(part)))
+            out[part[start]] = np.maximum.reduceat(weights.distance_at(first, value), start)
+        return np.where(out > 0, out, weights.max_distance)
+
+
+class RaterParts(_Parts):
+    """The ratings of each rater, or other sets of ratings of which no two are of one unit.
+
+    Without a rating v, the r, q and c of its unit become r - 1, q - 2 sum_l c_l d_vl and c - e_v.
+    Under a model that needs raters, parts must be raters.
+    """
 
     @cached_property
     def _entries(self) -> Codes:
@@ -163,6 +222,14 @@ class Parts:
         return features(self.whole.model, r, r, q / (d_max * pairs))
 
     @cached_property
+    def sums(self) -> Sums:
+        """The sums S_b that the study loses without each part."""
+        case = self.whole.case
+        rows, pairs = case.tally.rows, zip(self.whole.of_patterns[0], self._after[0], strict=True)
+        f = Sums(*((x[rows] - after)[self._entries] for x, after in pairs))
+        return Sums(*map(self._total, f.weighted(*self._rating_weights) if case.is_weighted else f))
+
+    @cached_property
     def _by_part(self) -> tuple[Codes, Codes]:
         """The ratings in the order of their parts, and the bounds of those of each part."""
         counts = np.bincount(self.part, minlength=self.n_parts)
@@ -175,26 +242,11 @@ class Parts:
         w, v = self.whole.unit_weights
         return (w, v) if study is None else (w[study.unit_codes], v[study.unit_codes])
 
-    # -- sums and urns of the parts
-
-    @cached_property
-    def sums(self) -> Sums:
-        """The sums S_b of each part."""
-        f, case = self.whole.of_patterns[0], self.whole.case
-        if self.of_ratings:
-            rows, pairs = case.tally.rows, zip(f, self._after[0], strict=True)
-            f = Sums(*((x[rows] - after)[self._entries] for x, after in pairs))
-            if case.is_weighted:
-                f = f.weighted(*self._rating_weights)
-        return Sums(*map(self._total, f))
-
     @cached_property
     def _urns(self) -> Any:
         """z_b, what a part adds to the urn per value: a sparse array of shape (n_parts, K)."""
         from scipy import sparse
 
-        if not self.of_ratings:
-            return self._urns_of_units[0]
         # A unit adds s'_i (c_i - e_v) without a rating v, with s_i = share_i, s'_i that without v:
         # s_i c_i - s'_i (c_i - e_v) = (1 - s'_i / s_i) s_i c_i + s'_i e_v less.
         whole, tally, (order, ends) = self.whole, self.whole.case.tally, self._by_part
@@ -217,93 +269,6 @@ class Parts:
         return z
 
     @cached_property
-    def _urns_of_units(self) -> tuple[Any, Codes, Floats]:
-        """z_b, and the entry of z and the amount that each stored count of a unit adds."""
-        from scipy import sparse
-
-        tally, K, B = self.whole.case.tally, self.whole.case.weights.n_values, self.n_parts
-        each = tally.counts * self.whole.of_patterns[1][tally.rows]
-        keys = self.part.astype(np.int64)[tally.rows] * K + tally.indices
-        distinct, entry = distinct_keys(keys, B * K)
-        parts = distinct // K  # much faster than divmod
-        ends = np.searchsorted(parts, np.arange(B + 1))
-        z = (_added(entry, each, len(distinct)), (distinct - parts * K).astype(np.intp), ends)
-        return sparse.csr_array(z, (B, K)), entry, each
-
-    @cached_property
-    def _forms(self) -> tuple[Floats, Floats]:
-        """F z_b at each entry of the urns z, and z_b' F z_b of each part; only for an urn."""
-        z, model = self._urns, self.whole.model
-        assert isinstance(model, Urn)  # noqa: S101 - callers check it
-        parts = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))
-        spread = model.spread_in_groups(self.whole.case, parts, z.indices.astype(np.intp), z.data)
-        return spread, _added(parts, z.data * spread, self.n_parts)
-
-    # -- the coefficient of the parts
-
-    @np.errstate(divide="ignore", invalid="ignore")
-    def estimates(self) -> Estimates:
-        """Return the coefficient of each part, a set of units."""
-        model, S, (y, near), f = (
-            self.whole.model,
-            self.sums,
-            self._chance,
-            self.whole.of_patterns[0],
-        )
-        _, b, c, d = slopes(model, S, y, S.M / S.n, varies=not model.fixed)
-        # Linearised values without their constant, of which deviations from the mean are free.
-        terms = zip((b, c, d), (f.M, f.O, near), strict=True)
-        x = sum(np.asarray(slope)[self.part] * each for slope, each in terms)
-        mean = self._total(x * f.n) / np.maximum(S.n, 1)
-        squares = self._total(f.n * (x - mean[self.part]) ** 2)
-        error = root(squares / np.where(S.n > 1, S.n * (S.n - 1), np.nan))
-        # The reason for each estimate of NaN, or None; see `estimate`.
-        enough = y > NOTHING * self._reach / self.whole.case.weights.max_distance
-        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns.indptr))
-        reasons[~is_undefined(model, S) & enough] = None
-        nan = np.where(reasons == None, 0.0, np.nan)  # noqa: E711 - elementwise
-        return Estimates(coefficient(model, S, y) + nan, error + nan, S.O / S.M, S.n, reasons)
-
-    @cached_property
-    def _chance(self) -> tuple[Floats, Floats]:
-        """Y of each part, and share_i c_i' F z_b of each unit and its part; 0 if y is fixed."""
-        case, model, S = self.whole.case, self.whole.model, self.sums
-        n = len(self.part)
-        if isinstance(model, Urn):
-            (_, entry, each), (spread, form) = self._urns_of_units, self._forms
-            pairs = S.P**2 - S.own
-            near = _added(case.tally.rows, each * spread[entry], n)
-            return form / np.where(pairs > 0, pairs, np.nan), near
-        if isinstance(model, UrnOfEachRater):
-            y, moves = model.in_parts(case, self.part, self.n_parts)
-            return y, moves * S.P[self.part]
-        if model.fixed:
-            return np.full(self.n_parts, self.whole.chance[0]), np.zeros(n)
-        blocks = self._blocks(np.arange(self.n_parts))
-        z = (self._urns[some].toarray().T[:, None] for some in blocks)
-        y = np.concatenate([model.chance(case, [each]) for each in z])
-        return y, np.full(n, np.nan)  # no closed form of a unit is known
-
-    @property
-    def _reach(self) -> Floats:
-        """The largest distance of each part from one value in use to another; see `reach`."""
-        z, out, weights = self._urns, np.zeros(self.n_parts), self.whole.case.weights
-        used = np.flatnonzero(z.data)
-        part = np.repeat(np.arange(self.n_parts), np.diff(z.indptr))[used]
-        value, start = z.indices[used].astype(np.intp), np.flatnonzero(np.diff(part, prepend=-1))
-        if len(start):
-            first = np.repeat(value[start], np.diff(start, append=len(part)))
-            out[part[start]] = np.maximum.reduceat(weights.distance_at(first, value), start)
-        return np.where(out > 0, out, weights.max_distance)
-
-    def _blocks(self, parts: Codes) -> list[Codes]:
-        """Return the parts in blocks whose arrays of units, or of values, are of bounded size."""
-        width = max(self.whole.case.weights.n_values, len(self.part))
-        return np.split(parts, np.arange(0, len(parts), max(1, BLOCK_ENTRIES // width))[1:])
-
-    # -- the coefficient of what is left
-
-    @cached_property
     def left(self) -> Left:
         """The study without each part.
 
@@ -314,7 +279,9 @@ class Parts:
         """
         whole, model = self.whole, self.whole.model
         if isinstance(model, Urn):
-            return whole.without(self.sums, self._urns @ whole.to_values, self._forms[1])
+            return whole.without(
+                self.sums, self._urns @ whole.to_values, _forms(whole, self._urns)[1]
+            )
         if model.fixed:
             return whole.without(self.sums)
         if not isinstance(model, UrnOfEachRater):
@@ -342,24 +309,9 @@ class Parts:
             y[parts] = self.whole.model.chance(case, [X[:, None, None]])
         return y
 
-    def rests(self) -> tuple[Estimates, Flags]:
-        """Return the coefficient of all units but those of each part, a set of units.
-
-        Only for a Fixed or Urn model. The flags mark the parts whose rest must be scored instead:
-        the part has more than half of the units, or leaves fewer than two pairable ones, or digits
-        cancelled.
-        """
-        left, (error, _, _) = self.left, self.errors()
-        n_pairable = self.n_pairable.sum() - self.n_pairable
-        lost = left.lost | (left.sums.n < self.sums.n) | (n_pairable < 2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            observed = left.sums.O / left.sums.M
-        reasons = np.full(self.n_parts, None)
-        return Estimates(left.estimate, error, observed, left.sums.n, reasons), lost
-
     @property
     def n_steps(self) -> float:
-        """Number of elementary steps of `errors` for sets of ratings."""
+        """Number of elementary steps of `errors`."""
         n = self.whole.case.weights.n_values if self._is_dense else self.n_parts
         return _STEPS_PER_RATING * float(len(self.part)) * n
 
@@ -374,7 +326,7 @@ class Parts:
         """Return the standard errors without each part and of the change, and lost-digit flags.
 
         They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
-        study; the second is NaN for sets of units. Only for a Fixed or Urn model.
+        study. Only for a Fixed or Urn model, without sampling weights.
         """
         whole, left, z = self.whole, self.left, self._urns
         f, share = whole.of_patterns
@@ -401,7 +353,7 @@ class Parts:
         products = f_i.T @ weighted  # sum_i f_i f_i', of shape (4, 4)
         crossed = z @ whole.spread(whole.counts.T @ weighted)  # sum_i f_i nu_ib, of shape (B, 4)
         rows, nu, squared_nu, after = self._changed()
-        psi = 0.0 if after is None else np.einsum("ij,ij->i", centred(*after), v[self.part])
+        psi = np.einsum("ij,ij->i", centred(*after), v[self.part])
         f_i, d = f_i[rows], v[:, 3]
 
         def squares(minus: Floats | float) -> tuple[Floats, Flags]:
@@ -417,28 +369,14 @@ class Parts:
             return out, out <= _SQUARES_TOL * (w**2 * np.diag(products)).max(axis=1)
 
         own, lost = squares(0.0)
-        change = squares(u)[0] if self.of_ratings else np.full(len(own), np.nan)
-        return root(own), root(change), lost
+        return root(own), root(squares(u)[0]), lost
 
-    def _changed(self) -> tuple[Any, Floats, Floats, tuple[Sums, Floats] | None]:
-        """Return the units that the parts change, and what they have then.
+    def _changed(self) -> tuple[Codes, Floats, Floats, tuple[Sums, Floats]]:
+        """Return the row of the unit of each rating, and what the unit has without the rating.
 
-        The row of each, its nu_ib, sum_i nu_ib² of each part over all units, and the features and
-        share_i c_i' F (X - z_b) that it has without the part, or None if it is gone.
+        Then its nu_ib, sum_i nu_ib² of each part over all units, and the features and share_i c_i'
+        F (X - z_b) of the unit without the rating.
         """
-        whole, z = self.whole, self._urns
-        if self.of_ratings:
-            return self._changed_by_ratings()
-        # The nu_ib of a small part count as equal; their sum is z' F X.
-        near, n = self._chance[1], float(whole.sums.n)
-        squared_nu = (z @ whole.to_values) ** 2 / max(n, 1)
-        large = np.flatnonzero((self.sums.n > _SMALL * n) & (not whole.model.fixed))
-        for some in self._blocks(large):
-            squared_nu[some] = self._squared_nu(whole.spread(z[some].T.toarray()))
-        return slice(None), near, squared_nu, None
-
-    def _changed_by_ratings(self) -> tuple[Any, Floats, Floats, tuple[Sums, Floats]]:
-        """Return `_changed` of parts that are sets of ratings."""
         whole, z, entry, case = self.whole, self._urns, self._entries, self.whole.case
         assert case.study is not None  # noqa: S101 - `_entries` checks it
         (B, K), rows, v = z.shape, case.tally.rows[entry], case.study.value_codes
@@ -477,6 +415,14 @@ class Parts:
         counts = self.whole.counts.copy()
         counts.data *= np.sqrt(self.whole.times)[self.whole.case.tally.rows]
         return counts
+
+
+def _forms(whole: UnitSums, z: Any) -> tuple[Floats, Floats]:
+    """Return F z_b at each entry of the urns z, and z_b' F z_b of each; only for an urn."""
+    assert isinstance(whole.model, Urn)  # noqa: S101 - callers check it
+    parts = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+    spread = whole.model.spread_in_groups(whole.case, parts, z.indices.astype(np.intp), z.data)
+    return spread, _added(parts, z.data * spread, z.shape[0])
 
 
 def _added(codes: Codes, each: Floats, n: int) -> Floats:

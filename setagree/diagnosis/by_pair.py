@@ -214,8 +214,8 @@ def _pairs_of(
             scores = Parts(sums, pair, len(n)).estimates()
             values = np.concatenate([ratings.values[left], ratings.values[right]])
             n_rarer = rarer_answers_of(n, np.tile(pair, 2), values)
-            several = {"n_pairable": n, "n_raters": np.full(len(n), 2), "n_rarer": n_rarer}
-            known = columns_of(scores, level, whole.case.distance, **several)
+            pairs = np.full(len(n), 2)
+            known = columns_of(scores, level, whole.case.distance, n, pairs, n_rarer)
             known["mean_distance"] = scores.observed * whole.weights.max_distance
             known["interval_method"] = np.where(np.isnan(known["low"]), np.array(None), "t")
             columns = pd.DataFrame(known)

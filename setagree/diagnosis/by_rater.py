@@ -12,7 +12,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
-from setagree.coefficients.parts import Parts
+from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import UnitSums
 from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import (
@@ -140,7 +140,7 @@ def by_rater(
         check_resamples(n_resamples)
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
-    raters = Parts(whole.sums, study.rater_codes, study.n_raters, of_ratings=True)
+    raters = RaterParts(whole.sums, study.rater_codes, study.n_raters)
     size = whole.case.unit_weights if whole.case.is_sized else np.ones(study.n_units)
     columns = {
         "rater": study.raters,
@@ -180,7 +180,9 @@ _UNDEFINED = "the coefficient without the rater is undefined"
 _NO_SPREAD = "the difference shows no spread to judge it by"
 
 
-def _changes(raters: Parts, study: Annotations, whole: Agreement, level: float) -> pd.DataFrame:
+def _changes(
+    raters: RaterParts, study: Annotations, whole: Agreement, level: float
+) -> pd.DataFrame:
     """Return the coefficient without each rater, and its difference from that of all.
 
     In closed form for one urn, or fixed chance, of units that are drawn one by one; the other
@@ -229,7 +231,7 @@ def _scored_changes(
 
 
 def _exchanged(
-    raters: Parts,
+    raters: RaterParts,
     study: Annotations,
     without: Floats,
     n_resamples: int,
@@ -266,7 +268,7 @@ def _exchanged(
         codes += R * np.arange(B)[:, None]
         units, values = np.tile(study.unit_codes, B), np.tile(study.value_codes, B)
         case = replace(whole.case, study=replace(study, unit_codes=units, value_codes=values))
-        parts = Parts(UnitSums(case, whole.model), codes.ravel(), B * R, of_ratings=True)
+        parts = RaterParts(UnitSums(case, whole.model), codes.ravel(), B * R)
         estimates = parts.left.estimate.reshape(B, R)
         reached += (_far(estimates) >= observed - _TIE).sum(axis=0)
     return np.where(np.isfinite(observed), (1 + reached) / (1 + n_resamples), np.nan)

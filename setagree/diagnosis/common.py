@@ -93,7 +93,6 @@ def columns_of(
     found: Estimates,
     level: float,
     distance: Distance | None,
-    *,
     n_pairable: Any,
     n_raters: Any,
     n_rarer: Floats,
@@ -150,14 +149,7 @@ def own_columns(
         "n_raters": n_raters,
         "n_ratings": np.bincount(of_rating, minlength=n),
         "n_values": _distinct(of_rating, study.value_codes, n),
-        **columns_of(
-            own,
-            level,
-            parts.whole.case.distance,
-            n_pairable=n_pairable,
-            n_raters=n_raters,
-            n_rarer=n_rarer,
-        ),
+        **columns_of(own, level, parts.whole.case.distance, n_pairable, n_raters, n_rarer),
     }
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.coefficients.estimated import Spread, jackknife_variance, units_drawn
-from setagree.coefficients.parts import Parts
+from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
@@ -575,7 +575,7 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
     if agreement.reason is not None:
         return np.full(study.n_raters, np.nan)
     model = agreement.definition.model
-    left = Parts(agreement.sums, study.rater_codes, study.n_raters, of_ratings=True).left
+    left = RaterParts(agreement.sums, study.rater_codes, study.n_raters).left
     values = left.estimate.copy()
     for g in np.flatnonzero(left.lost).tolist():
         values[g] = estimate(
