@@ -107,11 +107,8 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
 
     Returns
     -------
@@ -159,11 +156,8 @@ def conger_kappa(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
 
     Returns
     -------
@@ -214,11 +208,8 @@ def cohen_kappa(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
 
     Returns
     -------
@@ -267,11 +258,8 @@ def scott_pi(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
 
     Returns
     -------
@@ -322,11 +310,8 @@ def gwet_ac(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
     categories : iterable of values, optional
         All values that could have been given, the observed ones among them.
 
@@ -377,11 +362,8 @@ def brennan_prediger(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
     categories : iterable of values, optional
         All values that could have been given, the observed ones among them.
 
@@ -429,11 +411,8 @@ def percent_agreement(
 
     Parameters
     ----------
-    study : Annotations, Tally, table, path, or answers
-        The ratings, in any form that `agreement` takes.
-    distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+    study, more, distance, options
+        As in `krippendorff_alpha`.
 
     Returns
     -------
