@@ -157,8 +157,8 @@ def _judged_cells(
     dtype = frame.collect_schema()[column]
     if not _is_comparable(dtype) and not _is_nameless(frame, engine, column):
         raise DataError(
-            f"{option('where', where.text)}: column {column!r} holds {dtype}; only text, numbers, "
-            "flags and dates are compared."
+            f"{option('where', where.text)}: column {where.conditions[k].column!r} holds {dtype}; "
+            "only text, numbers, flags and dates are compared."
         )
     if dtype.is_float() or (dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}):
         return None
@@ -167,7 +167,7 @@ def _judged_cells(
     n_distinct = int(fetch(distinct.select(nw.col(cell).n_unique()), engine)[cell][0] or 0)
     check_cost(
         f"{option('where', where.text)} on {counted(n_distinct, 'distinct cell')} of column "
-        f"{column!r}",
+        f"{where.conditions[k].column!r}",
         n_bytes=_BYTES * n_distinct,
         instead="Filter the table in its own engine, or by a column of fewer distinct cells.",
     )

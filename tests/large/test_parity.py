@@ -2,7 +2,6 @@
 
 import json
 import sys
-import warnings
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reduction_hostile import OPTIONS, hostile_table, write_csv, write_lines
 from reduction_support import patterns, quiet
 
 import setagree as sa
-from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
+from setagree.errors import DataError, FileError, OptionError
 from setagree.files.tables import read_table
 from setagree.study.codes import as_objects
 
@@ -553,132 +551,9 @@ class TestDask:
         assert outcome(sa.tally, frame[frame["unit"] != "w"]) == outcome(sa.tally, table)
 
 
-KINDS = ("text", "number", "list", "mixed", "missing")
-
-
-def check_same(memory, reduced):
-    """Check that two roads have the same patterns, or both refuse."""
-    if isinstance(memory, sa.SetagreeError):
-        assert isinstance(reduced, sa.SetagreeError), reduced
-    else:
-        assert reduced == memory
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", KINDS)
-def test_random_hostile_tables(kind, seed):
-    rng = np.random.default_rng([KINDS.index(kind), seed])
-    data = hostile_table(rng, kind)
-    options = dict(OPTIONS[rng.integers(len(OPTIONS))])
-    role = "value" if kind == "number" else "labels"
-    if role == "value":
-        options.pop("codebook", None)
-    options |= {"unit": "unit", "rater": "rater", role: "answer"}
-    write_csv("a.csv", data, rng)
-    write_lines("a.jsonl", data, rng)
-    for path in ("a.csv", "a.jsonl"):
-        check_same(*of_files(path, **options))
-    if kind != "mixed":
-        table = pa.table({name: pa.array(cells) for name, cells in data.items()})
-        pq.write_table(table, "a.parquet")
-        check_same(*of_files("a.parquet", **options))
-        memory = outcome(in_memory, table, **options)
-        check_same(memory, outcome(sa.tally, duckdb.connect().from_arrow(table), **options))
-        check_same(memory, outcome(sa.tally, pl.from_arrow(table).lazy(), **options))
-
-
 def test_text_that_is_not_of_its_encoding(tmp_path):
     path = tmp_path / "study.csv"
     path.write_bytes(b"unit,rater,labels\n1,a,x\n1,b,y\n")
     for options in ({}, {"memory_limit": "300MB"}):
         with pytest.raises(FileError, match="UTF-16 stream does not start with BOM"):
             sa.agreement(str(path), encoding="utf-16", **options)
-
-
-ROUNDED = {"unit": [2.0**53, 2.0**53, 1.0, 1.0], "rater": ["a", "b"] * 2, "labels": [*"xyxx"]}
-
-
-def parquet(columns):
-    pq.write_table(pa.table(columns), "a.parquet")
-    return "a.parquet"
-
-
-ROADS = {
-    "files": parquet,
-    "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
-    "polars": pl.LazyFrame,
-}
-
-
-class TestRoundedIdentifiers:
-    @pytest.mark.parametrize("role", ["unit", "rater"])
-    @pytest.mark.parametrize("road", ROADS)
-    @pytest.mark.parametrize("keep_raters", [False, True])
-    def test_engines(self, road, role, keep_raters, tmp_path, monkeypatch):
-        """Refused in an engine in the words of memory, be it units or raters."""
-        monkeypatch.chdir(tmp_path)
-        columns = (
-            ROUNDED
-            if role == "unit"
-            else {**ROUNDED, "unit": [*"aabb"], "rater": [2.0**53, 1.0] * 2}
-        )
-        with pytest.raises(DataError) as memory:
-            sa.Annotations.from_long(pd.DataFrame(columns))
-        options = {"memory_limit": "500MB"} if road == "files" else {}
-        with pytest.raises(DataError) as engine:
-            sa.tally(ROADS[road](columns), keep_raters=keep_raters, **options)
-        assert f"{role}s are floats of 2**53 and more" in str(engine.value)
-        assert str(engine.value) == str(memory.value)
-
-    def test_dask(self):
-        """So on Dask, where the large one stands in the second partition."""
-        dd = pytest.importorskip("dask.dataframe")
-        frame = pd.DataFrame({**ROUNDED, "unit": [1.0, 1.0, -(2.0**53), -(2.0**53)]})
-        with pytest.raises(DataError, match="units are floats of"):
-            sa.tally(dd.from_pandas(frame, npartitions=2))
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("road", ROADS)
-    def test_just_below(self, road, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        options = {"memory_limit": "500MB"} if road == "files" else {}
-        columns = {**ROUNDED, "unit": [2.0**53 - 1, 2.0**53 - 1, 1.0, 1.0]}
-        assert sa.tally(ROADS[road](columns), **options).n_units == 2
-        with pytest.raises(DataError, match="4 rows without a unit"):
-            sa.tally(ROADS[road]({**columns, "unit": [float("nan")] * 4}), **options)
-
-
-@pytest.mark.parametrize("road", [*ROADS, "dask"])
-@pytest.mark.parametrize("n_raters", [9, 10])
-def test_exchanged_columns(road, n_raters, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    places = range(n_raters)
-    columns = {
-        "unit": [k % 2 for k in places],
-        "rater": [f"r{k}" for k in places],
-        "labels": ["xy"[k % 3 == 0] for k in places],
-    }
-    frame = pd.DataFrame(columns)
-    with warnings.catch_warnings(record=True) as memory:
-        warnings.simplefilter("always", SetagreeWarning)
-        sa.Annotations.from_long(frame)
-    if road == "dask":
-        columns = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
-    table = ROADS.get(road, lambda same: same)(columns)
-    with warnings.catch_warnings(record=True) as engine:
-        warnings.simplefilter("always", SetagreeWarning)
-        sa.tally(table, **({"memory_limit": "500MB"} if road == "files" else {}))
-    said = [[str(one.message) for one in found] for found in (memory, engine)]
-    assert said[0] == said[1]
-    assert len(said[0]) == (n_raters == 10)
-
-
-@pytest.mark.parametrize("road", ROADS)
-def test_a_codebook_of_values(road, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    columns = {"unit": [1, 1], "rater": ["a", "b"], "value": [1, 2]}
-    options = {"memory_limit": "500MB"} if road == "files" else {}
-    for ask in (sa.tally, sa.agreement):
-        with pytest.raises(OptionError, match="codebook= lists the labels of label sets"):
-            ask(ROADS[road](columns), codebook=["1"], **options)

@@ -39,6 +39,17 @@ def patterns(tally):
     return found
 
 
+def who_gave_what(tally):
+    """Return how many units have which answers of whom."""
+    found = Counter()
+    for row, times in enumerate(tally.multiplicity):
+        here = slice(tally.given.indptr[row], tally.given.indptr[row + 1])
+        raters = tally.given.raters[tally.given.rater_codes[here]].tolist()
+        values = [tally.values[code] for code in tally.given.value_codes[here]]
+        found[frozenset(zip(raters, values, strict=True))] += times
+    return found
+
+
 def generated(n_units=400, seed=1):
     """Return a table of generated annotations, its rows in random order."""
     study = sa.simulate(n_units, 4, n_labels=5, missing=0.2, rng=seed)
