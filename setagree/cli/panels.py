@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -156,7 +157,7 @@ def share(
         planned = sa.plan(found, sa.PlanGoals(half_width=half_width, level=level))
         more = planned.frame[["n_units", "n_additional_units"]].add_prefix("planned_")
         frame, text = frame.join(more), paragraphs(text, str(planned))
-    deliver(frame, text, reasons=found.reasons)
+    deliver(frame, text, result=replace(found, frame=frame))
 
 
 @grouped

@@ -54,19 +54,15 @@ class Queue(Result):
         (labels that a rating is expected to correct; NaN if the answers are not used), raters
         (blank if all available raters have rated the unit), reason, and queued, a mark that the
         new rating must keep: whether answers were used for the row. For the prevalence also
-        sampling_weight, which the new rating must keep.
+        sampling_weight, and after the drawn units, with more = 0, those that are checked already.
     n_left_out : int
         Units that would be among them, but that all who were named have rated.
-    weights : Series or None
-        For the prevalence, the sampling weight of each unit that is checked already or drawn now,
-        for `Annotations.sampled`.
     """
 
     goal: Goal
     budget: int
     frame: pd.DataFrame
     n_left_out: int = 0
-    weights: pd.Series[float] | None = None
 
     max_rows = 20
     columns = (
@@ -91,9 +87,9 @@ class Queue(Result):
             return ""
         if self.goal == "prevalence":
             return (
-                "Keep the column sampling_weight with the new ratings and read them with "
-                f"{option('sampling_weight', 'sampling_weight')}; the attribute weights also has "
-                "those of units that are checked already."
+                "Give all ratings of people the column sampling_weight, also those of the units "
+                "that are checked already, and read them with "
+                f"{option('sampling_weight', 'sampling_weight')}."
             )
         if not self.frame["queued"].any():
             return (
@@ -134,7 +130,8 @@ class Queue(Result):
     @property
     def asks(self) -> str:
         """The numbers of requested ratings and units."""
-        return f"{counted(self.n_asked, 'rating')} of {counted(len(self.frame), 'unit')}"
+        n_units = int((self.frame["more"] > 0).sum())
+        return f"{counted(self.n_asked, 'rating')} of {counted(n_units, 'unit')}"
 
     @property
     def notes(self) -> list[str]:
@@ -309,35 +306,31 @@ def _to_check(
     units, values = known.unit_codes[rated], known.value_codes[rated]
     weights = case_of(known, "hamming" if known.kind == "labels" else "nominal").weights
     d = weights.distance_at(values, answers[units]) if len(units) else np.zeros(0)
-    S = int(stratum.max(initial=0)) + 1
+    S, done = int(stratum.max(initial=0)) + 1, np.unique(units)
     # d_s, shrunk to the mean of all
     mean = float(d.mean()) if d.any() else 1.0
-    n_d, of_rating = np.bincount(of_unit[units], minlength=S), of_unit[units]
-    d_s = (np.bincount(of_rating, d, S) + _KNOWN * mean) / (n_d + _KNOWN)
-    N = np.bincount(of_unit[answered], minlength=S)
-    done = np.bincount(of_unit[np.unique(units)], minlength=S)
+    total = np.bincount(of_unit[units], d, S) + _KNOWN * mean
+    d_s = total / (np.bincount(of_unit[units], minlength=S) + _KNOWN)
+    N, n_done = (np.bincount(of_unit[each], minlength=S) for each in (answered, done))
     share = N * np.sqrt(np.clip(d_s, mean / 4, 4 * mean))
-    n_new = _allocated(budget, share, done, N)
-    free = np.setdiff1d(answered, units)
+    n_new = _allocated(budget, share, n_done, N)
+    free = np.setdiff1d(answered, done)
     drawn = [generator.permutation(free[of_unit[free] == s])[:n] for s, n in enumerate(n_new)]
-    taken = np.sort(np.concatenate(drawn))
-    both = np.union1d(units, taken)
-    each = (N / np.maximum(done + n_new, 1))[of_unit]
-    people = known.take(human)
+    taken = np.concatenate([np.sort(np.concatenate(drawn)), done])
+    more, people = (np.arange(len(taken)) < n_new.sum()).astype(np.int64), known.take(human)
     frame = pd.DataFrame(
         {
             "unit": known.units[taken],
-            "n_ratings": 0,
-            "more": 1,
+            "n_ratings": np.bincount(units, minlength=len(known.units))[taken],
+            "more": more,
             "expected_gain": np.nan,
-            "raters": _raters(people, known.units[taken], taken * 0 + 1, _pool(people, pool)),
-            "sampling_weight": each[taken],
-            "reason": "drawn at random",
+            "raters": _raters(people, known.units[taken], more, _pool(people, pool)),
+            "sampling_weight": (N / np.maximum(n_done + n_new, 1))[of_unit[taken]],
+            "reason": np.where(more > 0, "drawn at random", "checked already"),
             "queued": False,
         }
     )
-    weight = pd.Series(each[both], index=pd.Index(known.units[both], tupleize_cols=False))
-    return Queue("prevalence", budget, frame, weights=weight)
+    return Queue("prevalence", budget, frame)
 
 
 def _allocated(budget: int, share: Any, done: Any, size: Any) -> Ints:

@@ -124,6 +124,12 @@ def people_of(study: Annotations, humans: Iterable[object] | None, models: Itera
 
 def unnamed_models(study: Annotations, named: Iterable[object]) -> list[Any]:
     """Return raters that are called like models, where others are named as models; warn of them."""
+    if maybe := [one for one in likely_models(study, maybe=True) if one not in {*named}]:
+        warn(
+            f"Counted among the people: {listing(maybe)}. If that is a model, name all people with "
+            f"{option('humans')}.",
+            SetagreeWarning,
+        )
     likely = [one for one in likely_models(study) if one not in {*named}]
     if likely and len({*named, *likely}) < study.n_raters:
         warn(

@@ -32,7 +32,7 @@ from setagree.inference.plan_goals import (
     variances_by_raters,
     with_defaults,
 )
-from setagree.inference.prevalence import PrevalencePlan, PrevalenceTable
+from setagree.inference.prevalence import PrevalenceTable
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.scoring.intervals import FEWEST_RARER, rarer_answers, t_interval
@@ -314,6 +314,25 @@ class DifferencePlan(Result):
         return f"<DifferencePlan of {what}: {n}, about {self.comparison.raters}>"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PrevalencePlan(Result):
+    """Expected interval widths of prevalences by number of checked units.
+
+    The frame has one row per label and number of units: label, prevalence (of the pilot, whose
+    composition a larger sample is assumed to have), n_units, half_width, n_additional_units.
+    """
+
+    pilot: PrevalenceTable
+    frame: pd.DataFrame
+    level: float
+
+    columns = (Column("label", "name"), Column("prevalence"), *_UNITS, *_WIDTHS)
+
+    def __repr__(self) -> str:
+        n = counted(self.pilot.checked.n, "checked unit")
+        return f"<PrevalencePlan from {n}: {counted(len(self.frame), 'row')}>"
+
+
 @overload
 def plan(
     pilot: AgreementTable,
@@ -512,7 +531,7 @@ def plan(
                 what = "a difference" if is_difference else "a prevalence"
                 raise OptionError(f"{name}= is for the plan of a coefficient, not of {what}.")
         if isinstance(pilot, PrevalenceTable):
-            return PrevalencePlan.of(pilot, goals.half_width, goals.n_units, goals.level)
+            return _planned_prevalences(pilot, goals)
         return _planned_differences(pilot, goals)
 
     def planned(row: Agreement) -> Plan:
@@ -520,6 +539,27 @@ def plan(
         return _planned(row, goals, costs, n_raters, units_per_cluster, n_resamples, generator)
 
     return for_each_row(pilot, planned, cluster=cluster)
+
+
+def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> PrevalencePlan:
+    """Return the smallest numbers of units for a half width, or the half widths for units."""
+    checked, L = pilot.checked, len(pilot.frame)
+
+    def half(n_units: Any) -> Any:
+        found = checked.table(goals.level, pilot.target, n_units / checked.n)
+        return (found["high"] - found["low"]) / 2
+
+    low, n = np.full(L, 3), np.full(L, checked.n_units)
+    while goals.half_width is not None and (low < n).any():
+        middle = (low + n) // 2
+        is_enough = half(middle) <= goals.half_width
+        low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
+    tried = [n] if goals.n_units is None else [np.full(L, each) for each in goals.n_units]
+    rows = pilot.frame[["label", "prevalence"]]
+    frame = pd.concat([rows.assign(n_units=n, half_width=half(n)) for n in tried])
+    more = (frame["n_units"] - checked.n).clip(lower=0)
+    frame = frame.assign(n_additional_units=more).reset_index(drop=True)
+    return PrevalencePlan(pilot, frame, goals.level)
 
 
 def _planned_differences(comparison: Comparison, goals: PlanGoals) -> DifferencePlan:

@@ -56,18 +56,16 @@ _WHOLE = 1e-9
 class Strata(NamedTuple):
     """Checked units in strata by the model's answer; arrays of shape (n_strata, n_labels).
 
-    `share` is W_k, the share of the corpus, `size` the number of its units, `n` that of the checked
-    ones, `mean` p_k of their truth h, `kish` (sum w)² / sum w², `squares` SS_k = sum w² (h - p_k)²
-    with w scaled to mean 1, and `binomial` n_k p_k (1 - p_k) n_k / kish_k.
+    `size` is M_k, the number of units of the corpus, `n` that of the checked ones, `mean` p_k of
+    their truth h, `kish` (sum w)² / sum w², `squares` SS_k = sum w² (h - p_k)² with w scaled to
+    mean 1.
     """
 
-    share: Floats
     size: Floats
     n: Floats
     mean: Floats
     kish: Floats
     squares: Floats
-    binomial: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,55 +96,51 @@ class Checked:
 
         If one stratum is left, or one of the corpus has no checked unit, the humans are alone.
         """
-        alone = self._estimate(self.humans, 1, level, target, times)
-        both = self._estimate(self.by_model, 0, level, target, times)
+        both, alone = (self._estimate(which, level, target, times) for which in (0, 1))
         has_two = self.is_corrected & (self.by_model.size > 0).all(axis=0)
-        found = {name: np.where(has_two, both[name], alone[name]) for name in both}
-        wide, narrow = (each["high"] - each["low"] for each in (alone, found))
+        best = {name: np.where(has_two, both[name], alone[name]) for name in both}
+        wide, narrow = (each["high"] - each["low"] for each in (alone, best))
         with np.errstate(divide="ignore", invalid="ignore"):
             worth = np.where(narrow == 0, np.inf, self.n * times * (wide / narrow) ** 2)
-        columns = {
-            "humans": alone["prevalence"],
-            **{f"humans_{name}": alone[name] for name in ("low", "high")},
-            "model": self.by_model.share[1],
-            **{name: found.pop(name) for name in ("prevalence", "low", "high", "standard_error")},
-        }
-        counts = {
-            "count": columns["prevalence"] * self.n_units,
-            "count_low": np.floor(columns["low"] * self.n_units + _WHOLE),
-            "count_high": np.ceil(columns["high"] * self.n_units - _WHOLE),
-            "n_checked": self.n,
-            "n_marked": self.by_model.n[1].astype(np.int64),
-            "worth": worth,
-            "corrected": self.is_corrected,
-            "humans_standard_error": alone["standard_error"],
-        }
-        return pd.DataFrame(columns | counts | found)
+        return pd.DataFrame(
+            {"humans": alone["prevalence"]}
+            | {f"humans_{name}": alone[name] for name in ("low", "high", "standard_error")}
+            | {"model": self.by_model.size[1] / self.n_units}
+            | best
+            | {
+                "count": best["prevalence"] * self.n_units,
+                "count_low": np.floor(best["low"] * self.n_units + _WHOLE),
+                "count_high": np.ceil(best["high"] * self.n_units - _WHOLE),
+                "n_checked": self.n,
+                "n_marked": self.by_model.n[1].astype(np.int64),
+                "worth": worth,
+                "corrected": self.is_corrected,
+            }
+        )
 
     def _estimate(
-        self, s: Strata, which: int, level: float, target: Target, times: Floats | float
+        self, which: int, level: float, target: Target, times: Floats | float
     ) -> dict[str, Floats]:
-        """Return estimate, standard error and interval of one or two strata."""
+        """Return estimate, standard error and interval by the model's strata, or by one."""
         from scipy.special import stdtrit
 
-        W, p, n, n_all = s.share, s.mean, s.n * times, self.n * np.asarray(times, dtype=float)
-        n_strata, N, total = len(n), self.n_units, self.total * times
-        df = np.broadcast_to(n_all - n_strata, self.total.shape)
-        deff, least = np.ones_like(self.total), 1.0
+        s, N, n_all = (self.by_model, self.humans)[which], self.n_units, self.n * times
+        n, kish, squares = (x * times for x in (s.n, s.kish, s.squares))
+        W, p, n_strata = s.size / N, s.mean, len(s.n)
+        df, deff, least = n_all - n_strata + 0.0 * self.total, np.ones_like(self.total), 1.0
         if self.clustered is not None:
             deff, least = self.clustered[which, 0], LEAST_DF
             df = np.minimum(df, self.clustered[which, 1] * times)
         with np.errstate(divide="ignore", invalid="ignore"):
             z = stdtrit(np.where((n_all > 2) & (df >= least), df, np.nan), (1 + level) / 2)
             # phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) n_k / kish_k + 1), f_k = n_k / M_k
-            pooled = s.squares.sum(axis=0) * times
-            phi = (pooled + 1) / (s.binomial.sum(axis=0) * times + 1)
+            phi = (squares.sum(axis=0) + 1) / ((n**2 / kish * p * (1 - p)).sum(axis=0) + 1)
             f = 0.0 * n if self.is_weighted else np.minimum(1.0, n / s.size)
             # se² = deff sum W_k² (1 - f_k) s²_k / n_k
-            rest = pooled / np.maximum(n_all - n_strata, 1.0)
-            s2 = np.where(n > 1, s.squares * times / (n - 1), rest)
+            pooled = squares.sum(axis=0) / np.maximum(n_all - n_strata, 1.0)
+            s2 = np.where(n > 1, squares / (n - 1), pooled)
             variance = deff * (W**2 * (1 - f) * s2 / n).sum(axis=0)
-            low_k, high_k = _wilson_or_wald(p, s.kish * times / (phi * deff * (1 - f)), z)
+            low_k, high_k = _wilson_or_wald(p, kish / (phi * deff * (1 - f)), z)
             estimate = (W * p).sum(axis=0)
             below, above = (((W * (p - end)) ** 2).sum(axis=0) for end in (low_k, high_k))
             if target == "beyond":
@@ -155,7 +149,8 @@ class Checked:
             low, high = estimate - np.sqrt(below), estimate + np.sqrt(above)
         if target == "corpus" and not self.is_weighted and np.all(n_all == self.n):
             # What was seen is certain; what is planned is not.
-            low, high = np.maximum(low, total / N), np.minimum(high, (total + N - n_all) / N)
+            low = np.maximum(low, self.total / N)
+            high = np.minimum(high, (self.total + N - self.n) / N)
         return {
             "prevalence": estimate,
             "low": np.maximum(low, 0.0),
@@ -217,22 +212,26 @@ class PrevalenceTable(Result):
         Column(("low", "high"), "interval", "interval of both"),
         Column("count", "count", meaning="units of the corpus with the label"),
         Column("worth", "count", meaning="human-labelled units that give as narrow an interval"),
+        Column("planned_n_units", "count"),
     )
 
     @property
-    def reasons(self) -> list[str | None]:
-        """Reason for NaN, or for a missing correction, in each row, or None."""
-        return self.frame["reason"].tolist()
+    def is_count(self) -> bool:
+        """Whether every unit of the corpus was checked, so that nothing is estimated."""
+        return bool((self.frame["low"] == self.frame["high"]).all())
 
     def words(self, row: int) -> Sentence:
         """Return the sentence on the label of a row, for a report."""
         x, N = self.frame.iloc[row], self.checked.n_units
         sure = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
         sure = "no interval" if np.isnan(x["low"]) else sure
-        alone = f"the model alone says {count(round(x['model'] * N))}"
-        lead = f"About {count(round(x['count']))} of {counted(N, 'unit')} have "
-        last = f" ({sure}); {alone}; {counted(self.checked.n, 'checked unit')}."
-        return lead, Name.of(x["label"]), last
+        last = f"; the model alone says {count(round(x['model'] * N))}"
+        units = f"{count(round(x['count']))} of {counted(N, 'unit')} have "
+        if self.is_count:
+            every = ": every unit was checked, so that this is a count, not an estimate"
+            return units, Name.of(x["label"]), f"{every}{last}."
+        n = counted(self.checked.n, "checked unit")
+        return f"About {units}", Name.of(x["label"]), f" ({sure}){last}; {n}."
 
     @property
     def sentences(self) -> list[str]:
@@ -240,25 +239,32 @@ class PrevalenceTable(Result):
         return [plain(self.words(row), quoted=False) for row in range(len(self.frame))]
 
     @property
-    def largest(self) -> int:
-        """The row of the most frequent label."""
-        return int(self.frame["count"].to_numpy().argmax())
+    def main_words(self) -> Sentence:
+        """The sentence on the most frequent label, blank without labels."""
+        return self.words(int(self.frame["count"].argmax())) if len(self.frame) else ()
 
     @property
     def caution(self) -> str:
-        """Sentences on too few checked units and on too many labels; empty if there are none."""
-        frame, parts = self.frame, []
-        if self.checked.n < _FEW_CHECKED:
-            units = counted(self.checked.n, "checked unit")
+        """Sentences on few checked units, an odd sample, and many labels; blank if none apply."""
+        c, frame, share = self.checked, self.frame, self.frame["model"]
+        if self.is_count:
+            return ""
+        parts = []
+        if c.n < _FEW_CHECKED:
+            units = counted(c.n, "checked unit")
             parts.append(f"{units} are few: intervals were simulated for 50 and more.")
-        rare = frame.loc[(frame["n_marked"] < _FEW_MARKED) & (frame["model"] > 0), "label"].tolist()
-        if rare:
+        if rare := [*frame.loc[(frame["n_marked"] < _FEW_MARKED) & (share > 0), "label"]]:
             n = counted(_FEW_MARKED, "checked unit")
             parts.append(f"The model marks fewer than {n} with {listing(rare)}.")
-        if odd := self._unlike_the_rest():
+        error = np.sqrt(c.n * share * (1 - share) * (1 - c.n / c.n_units))
+        is_odd = (frame["n_marked"] - c.n * share).abs() > np.maximum(
+            _ODD_ERRORS * error, _ODD_UNITS
+        )
+        if is_odd.any() and not c.is_weighted and c.clustered is None:
             parts.append(
-                f"The model marks {listing(odd)} in a share of the checked units that a random "
-                "sample of the corpus hardly has; the intervals require a random sample."
+                f"The model marks {listing([*frame.loc[is_odd, 'label']])} in a share of the "
+                "checked units that a random sample of the corpus hardly has; the intervals "
+                "require a random sample."
             )
         if len(frame) > _MANY_LABELS:
             parts.append(
@@ -267,76 +273,18 @@ class PrevalenceTable(Result):
             )
         return " ".join(parts)
 
-    def _unlike_the_rest(self) -> list[Any]:
-        """Return the labels whose share by the model differs too much among the checked units."""
-        c, share = self.checked, self.frame["model"]
-        if c.is_weighted or c.clustered is not None:
-            return []
-        gap = (self.frame["n_marked"] - c.n * share).abs()
-        error = np.sqrt(c.n * share * (1 - share) * (1 - c.n / c.n_units))
-        is_odd = gap > np.maximum(_ODD_ERRORS * error, _ODD_UNITS)
-        return [*self.frame.loc[is_odd, "label"]]
-
     def _to_print(self) -> pd.DataFrame:
         return self.frame.round({"count": 0, "worth": 0})
 
     def _notes(self) -> list[str]:
         reasons = self.frame.dropna(subset="reason").groupby("reason", sort=False)["label"]
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
-        return [*([self.sentences[self.largest]] if len(self.frame) else []), *notes]
+        return [*filter(None, [plain(self.main_words, quoted=False)]), *notes]
 
     def __repr__(self) -> str:
         n, N = self.checked.n, counted(self.checked.n_units, "unit")
         labels = counted(len(self.frame), "label")
         return f"<PrevalenceTable of {labels}: {n:,} of {N} checked, model {shorten(self.model)}>"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrevalencePlan(Result):
-    """Number of checked units for a width of the intervals of prevalence.
-
-    The frame has one row per label and number of units: label, prevalence (of the pilot, whose
-    composition a larger sample is assumed to have), n_units, half_width, n_additional_units.
-    """
-
-    pilot: PrevalenceTable
-    level: float
-    frame: pd.DataFrame
-
-    columns = (
-        Column("label", "name"),
-        Column("prevalence"),
-        Column("n_units", "count", "units"),
-        Column("half_width", "half_width"),
-        Column("n_additional_units", "count", "more units"),
-    )
-
-    @classmethod
-    def of(
-        cls, pilot: PrevalenceTable, half_width: float | None, n: Sequence[int] | None, level: float
-    ) -> PrevalencePlan:
-        """Return the smallest numbers of units for a half width, or the half widths for units."""
-        checked, L = pilot.checked, len(pilot.frame)
-
-        def half(units: npt.NDArray[np.int64]) -> Floats:
-            found = checked.table(level, pilot.target, units / checked.n)
-            return np.asarray((found["high"] - found["low"]) / 2)
-
-        low, high = np.full(L, 3), np.full(L, checked.n_units)
-        while n is None and half_width is not None and (low < high).any():
-            middle = (low + high) // 2
-            is_enough = half(middle) <= half_width
-            low, high = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, high)
-        tried = [high] if n is None else [np.full(L, each) for each in n]
-        rows = pilot.frame[["label", "prevalence"]]
-        parts = [rows.assign(n_units=each, half_width=half(each)) for each in tried]
-        frame = pd.concat(parts, ignore_index=True)
-        more = (frame["n_units"] - checked.n).clip(lower=0)
-        return cls(pilot, level, frame.assign(n_additional_units=more))
-
-    def __repr__(self) -> str:
-        rows = counted(len(self.frame), "row")
-        return f"<PrevalencePlan from {counted(self.pilot.checked.n, 'checked unit')}: {rows}>"
 
 
 @takes_data
@@ -372,7 +320,8 @@ def prevalence(
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of people, perhaps with those of the model: label sets or categories, with the
-        clusters or sampling weights of the checked units. Weights have no finite correction.
+        clusters or sampling weights of the checked units, or both (their intervals covered the true
+        value in at least 97% of 600 studies of 18 designs). Weights have no finite correction.
     model : rater, DataFrame, path or Annotations
         A rater of the study, or a table of its answers, also to units that people never saw.
     humans : sequence of raters, optional
@@ -400,7 +349,7 @@ def prevalence(
     DataError
         No unit is checked, the model has no answer to some checked units, or values are numbers.
     OptionError
-        An option is unknown, several models are named, or units have both weights and clusters.
+        An option is unknown, or not one model is named.
 
     Warns
     -----
@@ -436,7 +385,12 @@ def prevalence(
     checked = _checked(known, people, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
-    frame["reason"] = pd.Series(_reasons(checked, frame["low"]), dtype=object)
+    marks = np.where(checked.by_model.n[1] > 0, "all", "none")
+    reasons = [f"humans alone: the model marks {which} of the checked units" for which in marks]
+    frame["reason"] = pd.Series(reasons, dtype=object).where(~checked.is_corrected, None)
+    few = "clusters leave too few degrees of freedom"
+    few = few if checked.n > 2 else "fewer than 3 checked units"
+    frame.loc[frame["low"].isna(), "reason"] = few
     found = PrevalenceTable(known.raters[code], truth, target, level, checked, frame)
     if caution := found.caution:
         warn(caution, SetagreeWarning)
@@ -447,27 +401,19 @@ def with_one_model(study: Annotations, model: Any) -> tuple[Annotations, int, Co
     """Return a study with the model, its position, and its answer to each unit, or -1."""
     known, names = with_models(study, model, all_units=True)
     if len(names) != 1:
-        raise OptionError(f"{option('model')} is one model here; got {listing(names) or 'none'}.")
+        raise OptionError(
+            f"name one model with {option('model')}: a rater of the study "
+            f"({listing(study.raters.tolist())}), or a table or file of its answers; "
+            f"{f'{listing(names)} are several' if names else 'none is named'}."
+        )
     [code] = rater_codes(known, names, "model", "model")
     answers, rows = np.full(len(known.units), -1, dtype=np.intp), known.rater_codes == code
     answers[known.unit_codes[rows]] = known.value_codes[rows]
     return known, code, answers
 
 
-def _reasons(checked: Checked, lows: pd.Series[float]) -> list[str | None]:
-    """Return the reason for an interval of NaN or a missing correction of each label, or None."""
-    none = "clusters leave too few degrees of freedom"
-    none = none if checked.n > 2 else "fewer than 3 checked units"
-    alone = "humans alone: the model marks {} of the checked units"
-    marked, corrected = checked.by_model.n[1], checked.is_corrected
-    return [
-        none if np.isnan(low) else None if is_fine else alone.format("all" if n else "none")
-        for low, is_fine, n in zip(lows, corrected, marked, strict=True)
-    ]
-
-
 def label_flags(
-    values: Sequence[Any], kind: str, labels: Sequence[object] | None
+    values: Sequence[Any], kind: str, labels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any]]:
     """Return the labels of each value as sparse flags (n_values, n_labels), and their names."""
     from scipy import sparse
@@ -499,10 +445,8 @@ def _checked(
     study: Annotations, people: Any, answers: Codes, truth: Truth, flags: Any, corpus: Tally | None
 ) -> Checked:
     """Return the checked units of a study, by label."""
-    from scipy import sparse
-
-    human = people[study.rater_codes]
-    units = np.flatnonzero(np.bincount(study.unit_codes[human]))
+    rows, K = people[study.rater_codes], study.n_values
+    human, units = study.take(rows), np.unique(study.unit_codes[rows])
     if not len(units):
         raise DataError("no unit has a human answer, so that nothing is checked.")
     if len(gone := units[answers[units] < 0]):
@@ -512,28 +456,31 @@ def _checked(
             f"({listing(study.units[gone].tolist())}); ask the model for it, or leave such units "
             "out."
         )
-    n, K = len(units), study.n_values
-    place = np.zeros(len(study.units), dtype=np.int32)
-    place[units] = np.arange(n)
-    row = place[study.unit_codes[human]]
-    entries = (np.ones(len(row)), (row, study.value_codes[human]))
-    votes = (sparse.csr_array(entries, shape=(n, K)) @ flags[:K]).tocsr()
-    h = _truth(votes, np.bincount(row, minlength=n), truth)
     if corpus is None:
-        given = np.bincount(answers[answers >= 0], minlength=K).astype(np.float64) @ flags[:K]
-        N = int((answers >= 0).sum())
+        of_value = np.bincount(answers[answers >= 0], minlength=K)
     else:
-        weight = corpus.counts * corpus.multiplicity[corpus.rows]
-        totals = np.bincount(corpus.indices, weight, minlength=corpus.n_values)
-        given, N = totals @ flags[K:], round(float(totals.sum()))
-    w, clusters = _design(study.take(human))
-    marked = flags[answers[units]]
-    return _strata(h, marked, np.asarray(given), N, w, clusters)
+        each = corpus.counts * corpus.multiplicity[corpus.rows]
+        of_value = np.bincount(K + corpus.indices, each, K + corpus.n_values)
+    given = np.asarray(of_value @ flags, dtype=np.float64)
+    N = round(float(of_value.sum()))
+    return _by_stratum(_truth(human, flags, truth), flags[answers[units]], given, N, human)
 
 
-def _truth(votes: Any, r: Codes, truth: Truth) -> Any:
-    """Return the truth of each unit and label, sparse, from its votes among r human answers."""
-    share = votes.data / np.repeat(r, np.diff(votes.indptr))
+def vote_shares(unit: Codes, values: Codes, flags: Any) -> Any:
+    """Return the mean of the flags of the answers to each unit, sparse (n_units, n_labels)."""
+    from scipy import sparse
+
+    r = np.bincount(unit)
+    answers = sparse.csr_array((np.ones(len(unit)), (unit, values)), (len(r), flags.shape[0]))
+    votes = (answers @ flags).tocsr()
+    votes.data /= np.repeat(r, np.diff(votes.indptr))
+    return votes
+
+
+def _truth(human: Annotations, flags: Any, truth: Truth) -> Any:
+    """Return the truth of each unit and label, sparse, from the human answers."""
+    votes = vote_shares(human.unit_codes, human.value_codes, flags)
+    share = votes.data
     if truth == "majority":
         share = 0.5 * (share > 0.5) + 0.5 * (share >= 0.5)
     elif truth != "share":
@@ -544,80 +491,73 @@ def _truth(votes: Any, r: Codes, truth: Truth) -> Any:
 
 def _design(people: Annotations) -> tuple[Floats | None, Codes | None]:
     """Return sampling weights and clusters of the checked units, or None for what is not given."""
-    sample = None if people.sampling is None else sample_of(people)
-    if sample is None:
+    sample, how = sample_of(people), people.sampling
+    if sample is None or how is None:
         return None, None
-    if sample.is_clustered and sample.weights is not None:
-        raise OptionError(
-            f"prevalence is not known to hold for {sample.said} together; use the clusters alone "
-            "or the weights alone."
-        )
-    weights, groups = sample.weights, sample.groups
-    if sample.weighted_by == OF_SIZES:
-        # N_s / n_s of the checked units; of one whole population all weights are equal.
-        weights = None if groups is None else (sample.sizes / np.bincount(groups))[groups]
-    how = people.sampling
-    if weights is None and how and (how.strata is not None or how.population_size is not None):
-        warn_ignored(replace(how, cluster=None, sampling_weight=None), "prevalence")
-    return weights, groups if sample.is_clustered else None
+    weights, strata, of_cluster = sample.weights, sample.groups, sample.cluster_strata
+    if sample.weighted_by == OF_SIZES and strata is not None:
+        # N_s / n_s of the checked units, or of their clusters
+        n_s = np.bincount(strata if of_cluster is None else of_cluster)
+        strata = strata if of_cluster is None else of_cluster[strata]
+        weights = (sample.sizes / n_s)[strata]
+    elif weights is None and (how.strata is not None or how.population_size is not None):
+        warn_ignored(replace(how, cluster=None), "prevalence")
+    return weights, sample.groups if sample.is_clustered else None
 
 
-def _strata(
-    h: Any, marked: Any, given: Floats, N: int, w: Floats | None, clusters: Codes | None
-) -> Checked:
+def _by_stratum(h: Any, marked: Any, given: Floats, N: int, human: Annotations) -> Checked:
     """Return the sums of truth h and the model's flags, both sparse of shape (n, n_labels)."""
-    n, L = h.shape
-    both, v = h.multiply(marked).tocsr(), np.ones(n) if w is None else w
-    every = [np.full(L, (v**k).sum()) for k in (0, 1, 2)]
-    ones = np.bincount(marked.indices, minlength=L).astype(np.float64)
-    with_, without = [ones] * 3, [n - ones] * 3
-    if w is not None:  # sums of the others by themselves: differences could lose their digits
-        blocks = [marked[:, [label]].toarray().ravel() > 0 for label in range(L)]
-        with_ = [np.array([(w[x] ** k).sum() for x in blocks]) for k in (0, 1, 2)]
-        without = [np.array([(w[~x] ** k).sum() for x in blocks]) for k in (0, 1, 2)]
-    one = _moments(h, w, every)
+    (n, L), both, (weights, clusters) = h.shape, h.multiply(marked).tocsr(), _design(human)
+    w = np.ones(n) if weights is None else weights
+    every = np.stack([np.full(L, (w**k).sum()) for k in (0, 1, 2)])
+    with_ = np.stack([w**k @ marked for k in (0, 1, 2)])
+    without = every - with_
+    if weights is not None:  # sums of their own: differences could lose their digits
+        columns = marked.tocsc()
+        others = [w[columns[:, [label]].toarray().ravel() == 0] for label in range(L)]
+        without = np.array([[(x**k).sum() for x in others] for k in (0, 1, 2)])
     parts = [_moments((h - both).tocsr(), w, without), _moments(both, w, with_)]
-    share, size = np.stack([N - given, given]) / N, np.stack([N - given, given])
-    by_model = Strata(share, size, *map(np.stack, zip(*parts, strict=True)))
-    humans = Strata(np.ones((1, L)), np.full((1, L), float(N)), *(x[None] for x in one))
+    size = np.stack([N - given, given])
+    by_model = Strata(size, *map(np.stack, zip(*parts, strict=True)))
+    humans = Strata(np.full((1, L), float(N)), *(x[None] for x in _moments(h, w, every)))
     if (by_model.n > by_model.size).any():
         raise DataError("corpus= lacks answers of the model to checked units.")
-    clustered = None if clusters is None else _clustered(h, marked, by_model, humans, clusters)
+    clustered = None if clusters is None else _clustered(h, marked, by_model, humans, w, clusters)
     total = np.asarray(h.sum(axis=0), dtype=np.float64).ravel()
-    return Checked(n, N, total, by_model, humans, w is not None, clustered)
+    return Checked(n, N, total, by_model, humans, weights is not None, clustered)
 
 
-def _moments(h: Any, w: Floats | None, sums: Sequence[Floats]) -> tuple[Floats, ...]:
-    """Return n, mean, kish, squares and binomial of a stratum, from n, sum w and sum w²."""
-    (n, w1, w2), x, label = sums, h.data, h.indices
-    v = np.ones(1) if w is None else w[np.repeat(np.arange(h.shape[0]), np.diff(h.indptr))]
-    parts = [x, x**2] if w is None else [v * x, (v * x) ** 2, v**2 * x]
-    vh, v2h2, v2h = ([np.bincount(label, part, len(n)) for part in parts] * 2)[:3]
+def _moments(h: Any, w: Floats, sums: Floats) -> tuple[Floats, ...]:
+    """Return n, mean, kish and squares of a stratum, from n, sum w and sum w²."""
+    (n, w1, w2), v = sums, w[np.repeat(np.arange(len(w)), np.diff(h.indptr))]
+    vh, v2h, v2h2 = (
+        np.bincount(h.indices, part, len(n))
+        for part in (v * h.data, v**2 * h.data, (v * h.data) ** 2)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.minimum(vh / np.where(n > 0, w1, np.nan), 1.0)
-        kish = w1**2 / np.where(n > 0, w2, np.nan)
         # sum w² (h - p)², 0 if it is rounding
         squares = v2h2 - 2 * p * v2h + p**2 * w2
         squares = np.where(squares > ROUNDING * (v2h2 + p**2 * w2), squares, 0.0) * (n / w1) ** 2
-        return n, p, kish, np.where(n > 0, squares, 0.0), n**2 / kish * p * (1 - p)
+        return n, p, w1**2 / np.where(n > 0, w2, np.nan), np.where(n > 0, squares, 0.0)
 
 
-def _clustered(h: Any, marked: Any, two: Strata, one: Strata, clusters: Codes) -> Floats:
+def _clustered(h: Any, marked: Any, two: Strata, one: Strata, w: Floats, clusters: Codes) -> Floats:
     """Return design effect and degrees of freedom of both estimates, of shape (2, 2, n_labels).
 
-    The design effect is the CR2 variance of the mean of z_i = W_k n / n_k (h_i - p_k) over
-    sum z_i² / n², at least 1; the degrees of freedom are those of Bell and McCaffrey.
+    The design effect is the variance by clusters of the weighted mean of x_i = W_k (sum w /
+    sum_k w) (h_i - p_k) over sum w² x² / (sum w)², at least 1; see `cluster_deviations`.
     """
-    n, L = h.shape
-    out, h, marked = np.empty((2, 2, L)), h.tocsc(), marked.tocsc()
-    for label in range(L):
-        x, k = (y[:, [label]].toarray().ravel() for y in (h, marked))
+    out, columns = np.empty((2, 2, h.shape[1])), (h.tocsc(), marked.tocsc())
+    for label in range(h.shape[1]):
+        truth, k = (y[:, [label]].toarray().ravel() for y in columns)
         for which, s in enumerate((two, one)):
-            stratum = k.astype(np.intp) if which == 0 else np.zeros(n, dtype=np.intp)
-            share, size, p = (y[:, label] for y in (s.share, s.n, s.mean))
-            z = (share * n / np.maximum(size, 1))[stratum] * (x - p[stratum])
-            deviations, df = cluster_deviations(clusters, z, np.ones(n))
-            plain = float(z @ z) / n**2
+            stratum = k.astype(np.intp) * (which == 0)
+            W, p = s.size[:, label] / one.size[0, label], s.mean[:, label]
+            share = np.bincount(stratum, w, len(W)) / w.sum()
+            x = (W / np.where(share > 0, share, np.nan))[stratum] * (truth - p[stratum])
+            deviations, df = cluster_deviations(clusters, x, w)
+            plain = float((w * x) @ (w * x)) / w.sum() ** 2
             ratio = float(deviations @ deviations) / plain if plain > 0 and df > 0 else 1.0
             out[which, :, label] = max(1.0, ratio), df
     return out

@@ -12,7 +12,7 @@ from setagree.checks import Rng, as_generator, check_cost, check_level, check_re
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, option
 from setagree.inference.panel_members import people_of, unweighted_units
-from setagree.inference.prevalence import label_flags, with_one_model
+from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.large.opening import Data, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.study.codes import Codes
@@ -89,32 +89,30 @@ def soft_scores(
     units, unit = np.unique(known.unit_codes[rows], return_inverse=True)
     if not len(units):
         raise DataError("no unit has an answer of the model and of a human.")
-    degrees = _degrees(known.values, known.kind)
-    n, n_labels = len(units), degrees.shape[1]
-    if not n_labels:
+    degrees, n = _degrees(known.values, known.kind), len(units)
+    if not degrees.shape[1]:
         raise DataError("nobody gave a label, so that there is nothing to compare.")
-    check_cost("The shares of labels", n_bytes=80 * n * n_labels, instead="Take a part of them.")
-    q, values = degrees[answers[units]].toarray(), known.value_codes[rows]
-    p = _shares(degrees, unit, values, n)
-    found = _scores(p, q, known.kind)
+    check_cost("The shares of labels", n_bytes=80 * n * degrees.shape[1], instead="Take a part.")
+    values = known.value_codes[rows]
+    p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()
     halves = [
         {name: estimate for name, (estimate, _) in _scores(one, other, known.kind).items()}
         for one, other in _halves(degrees, unit, values, as_generator(rng), n_splits)
     ]
-    ceiling = pd.DataFrame(halves, columns=[*found]).mean()
     table = []
-    for name, (estimate, psi) in found.items():
+    for name, (estimate, psi) in _scores(p, q, known.kind).items():
         # SE² = sum psi² / [n (n - 1)] of the linearised values
         error = float(np.sqrt(psi @ psi / n / (n - 1))) if n > 1 else np.nan
-        ends = t_interval(estimate, error, n - 1.0, level)
-        table.append((name, estimate, error, *ends, ceiling[name], n))
-    names = ("score", "estimate", "standard_error", "low", "high", "ceiling", "n_units")
-    return pd.DataFrame(table, columns=[*names])
+        low, high = t_interval(estimate, error, n - 1.0, level)
+        row = {"score": name, "estimate": estimate, "standard_error": error, "low": low}
+        ceiling = pd.Series([half[name] for half in halves], dtype=float).mean()
+        table.append(row | {"high": high, "ceiling": ceiling, "n_units": n})
+    return pd.DataFrame(table)
 
 
 def _degrees(values: Sequence[Any], kind: str) -> Any:
     """Return the degree of each label in each value, sparse of shape (n_values, n_labels)."""
-    flags, names = label_flags(values, kind, None)
+    flags, names = label_flags(values, kind)
     for k, value in enumerate(values):
         if isinstance(value, Degrees):
             own = slice(flags.indptr[k], flags.indptr[k + 1])
@@ -122,14 +120,6 @@ def _degrees(values: Sequence[Any], kind: str) -> Any:
     if flags.data.max(initial=0) > 1:
         raise DataError(f"a degree is above 1; divide {option('degree')} by its largest value.")
     return flags
-
-
-def _shares(degrees: Any, unit: Codes, values: Codes, n: int) -> Floats:
-    """Return the mean degree of each label over the answers to each unit."""
-    from scipy import sparse
-
-    votes = sparse.csr_array((np.ones(len(unit)), (unit, values)), shape=(n, degrees.shape[0]))
-    return np.asarray((votes @ degrees).toarray() / np.bincount(unit, minlength=n)[:, None])
 
 
 def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -> Any:
@@ -142,7 +132,7 @@ def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -
         place = np.arange(len(unit)) - np.repeat(np.cumsum(r) - r, r)
         first = place < np.repeat(r, r) // 2
         parts = [order[first], order[~first]]
-        yield tuple(_shares(degrees, unit[part], values[part], len(r)) for part in parts)
+        yield tuple(vote_shares(unit[part], values[part], degrees).toarray() for part in parts)
 
 
 def _scores(p: Floats, q: Floats, kind: str) -> dict[str, tuple[float, Floats]]:

@@ -190,9 +190,9 @@ def left_out(row: Agreement) -> list[str]:
     """Return sentences on models, and on units and raters without ratings, which are missing."""
     if row.study is None:
         return []
-    silent = row.study.silent_raters
+    silent, else_ = row.study.silent_raters, "else " if row.study.models_apart else ""
     kinds = [
-        ("unit", " that nobody rated", row.study.unanswered.tolist(), ""),
+        ("unit", f" that nobody {else_}rated", row.study.unanswered.tolist(), ""),
         ("rater", " without any rating", [*silent], f" ({sum(silent.values()):,} missing)"),
     ]
     return models_sentences(row.study) + [

@@ -209,10 +209,13 @@ _MODELS, _PEOPLE = {"model", "llm", "ai", "machine"}, {"human", "person", "exper
 """The roles of raters in a column of roles, casefolded."""
 
 _MODEL_NAME = re.compile(
-    r"(?:[\w.-]+/)?(?:(?:chat-?)?gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|grok|"
-    r"palm|phi|command-r)(?=.*\d)|o[134]-",
+    r"(?:[\w.-]+/)?(?:(?:claude|llama|gemini|gemma|mistral|grok|palm|phi|command-r)(?=.*\d)|"
+    r"claude[ _-](?:opus|sonnet|haiku)|(?:chat-?)?gpt(?![a-z])|mixtral|qwen|deepseek)|o[134]-",
     re.IGNORECASE,
 )
+"""How models are called, and people are not."""
+_MAYBE_MODEL = re.compile("(?:claude|gemini|gemma|grok|llama|mistral)$", re.IGNORECASE)
+"""Names of models that people, or teams of them, may have, too."""
 
 
 def marked_models(study: Annotations) -> list[Any]:
@@ -236,17 +239,20 @@ def marked_models(study: Annotations) -> list[Any]:
     return [*models]
 
 
-def likely_models(study: Annotations) -> list[Any]:
+def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
     """Return the raters that nothing marks, but that are called like a model, such as gpt-4o.
+
+    With `maybe`, those whose names people have, too.
 
     Examples
     --------
     >>> from setagree import Annotations
-    >>> likely_models(Annotations.from_triples([("llama-3-70b", 1, "a"), ("Claude", 1, "a")]))
-    ['llama-3-70b']
+    >>> study = Annotations.from_triples([("llama-3-70b", 1, "a"), ("Claude", 1, "a")])
+    >>> likely_models(study), likely_models(study, maybe=True)
+    (['llama-3-70b'], ['Claude'])
     """
-    marked = marked_models(study)
-    return [x for x in study.raters.tolist() if x not in marked and _MODEL_NAME.match(str(x))]
+    marked, pattern = marked_models(study), _MAYBE_MODEL if maybe else _MODEL_NAME
+    return [x for x in study.raters.tolist() if x not in marked and pattern.match(str(x))]
 
 
 def models_sentences(study: Annotations) -> list[str]:
@@ -260,6 +266,9 @@ def models_sentences(study: Annotations) -> list[str]:
     if likely and len(likely) < study.n_raters:
         which = "Models, by their names, are" if len(likely) > 1 else "A model, by its name, is"
         parts.append(f"{which} among the raters: {listing(likely)}. {sets}.")
+    if maybe := likely_models(study, maybe=True):
+        which = f"Are {listing(maybe)} models" if len(maybe) > 1 else f"Is {listing(maybe)} a model"
+        parts.append(f"{which}? {sets}.")
     return parts
 
 

@@ -83,14 +83,14 @@ class TestPrevalence:
 
     def test_the_model_is_a_rater(self):
         out = ok("prevalence", "models.csv", "--model", "near", "--humans", "ann", "--truth", "any")
-        assert "About 20 of 40 units have a (95%: 20 to 20)" in out
+        assert "20 of 40 units have a: every unit was checked, so that this is a count" in out
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
             (("--truth", "most"), "--truth 'most' is unknown"),
             (("--model", "near.csv", "--model", "far"), "far"),
-            ((), "--model is one model here"),
+            ((), "Error: name one model with --model: a rater of the study ('ann'), or a"),
         ],
     )
     def test_refusals(self, words, sentence):

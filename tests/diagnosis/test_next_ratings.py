@@ -238,9 +238,6 @@ class TestPrevalence:
         assert n == {"a": 12, "b": 7, "c": 1}
         expected = answer.map({"a": 120 / 12, "b": 78 / 7, "c": 2, "d": 2})
         assert queue.frame["sampling_weight"].tolist() == expected.tolist()
-        assert queue.weights.to_dict() == dict(
-            zip(queue.frame["unit"], queue.frame["sampling_weight"], strict=True)
-        )
 
     def test_more_of_what_people_contradict(self):
         """People contradict all ten b and no a, by a Hamming distance of 2, so that the mean is 1.
@@ -248,33 +245,37 @@ class TestPrevalence:
         Shrunk by four ratings d_a = (0 + 4) / 14 and d_b = (20 + 4) / 14; the rest has the mean.
         """
         pilot = dict.fromkeys(range(10), "a") | dict.fromkeys(range(120, 130), "a")
-        queue = self.drawn(pilot, budget=40)
-        answer = queue.frame["unit"].map(self.MODEL.set_index("unit")["labels"])
+        frame = self.drawn(pilot, budget=40).frame
+        new = frame.loc[frame["more"] > 0, "unit"]
+        answer = new.map(self.MODEL.set_index("unit")["labels"])
         n = answer.replace({"d": "c"}).value_counts()
         root = np.sqrt([4 / 14, 24 / 14, 1])
         total = 60 * np.array([120, 78, 2]) * root / (np.array([120, 78, 2]) @ root)
         assert n["a"] == pytest.approx(total[0] - 10, abs=1)
         assert n["b"] == pytest.approx(total[1] - 10, abs=1)
-        assert set(queue.frame["unit"]).isdisjoint(pilot)
-        weights = queue.weights
+        assert set(new).isdisjoint(pilot)
+        weights = frame.set_index("unit")["sampling_weight"]
         assert len(weights) == 60
         assert weights.sum() == pytest.approx(200)
         assert weights[0] == pytest.approx(120 / (10 + n["a"]))
 
     def test_the_weights_are_read_by_themselves(self):
         queue = self.drawn({0: "a", 120: "b"}, budget=30)
-        again = self.people({unit: self.MODEL["labels"][unit] for unit in queue.weights.index})
-        drawn = again.sampled(sampling_weight=queue.weights)
+        weights = queue.frame.set_index("unit")["sampling_weight"]
+        again = self.people({unit: self.MODEL["labels"][unit] for unit in weights.index})
+        drawn = again.sampled(sampling_weight=weights)
         found = sa.prevalence(drawn, model=self.MODEL, labels=["a", "b"])
         frame = found.frame.set_index("label")
         assert frame.loc["a", "prevalence"] == pytest.approx(0.6)
-        assert queue.caution.startswith("Keep the column sampling_weight")
+        assert queue.caution.startswith("Give all ratings of people the column sampling_weight")
+        assert queue.asks == "30 ratings of 30 units"
         assert not queue.frame["queued"].any()
 
     def test_a_budget_beyond_all_units(self):
         queue = self.drawn({0: "a"}, budget=1000)
-        assert len(queue.frame) == 199
-        assert {*queue.weights} == {1.0}
+        assert queue.n_asked == 199
+        assert queue.frame["reason"].tolist() == ["drawn at random"] * 199 + ["checked already"]
+        assert {*queue.frame["sampling_weight"]} == {1.0}
 
     def test_the_model_is_needed(self):
         with pytest.raises(OptionError, match="goal='prevalence' needs model="):

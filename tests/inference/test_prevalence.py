@@ -130,6 +130,10 @@ def test_all_units_are_checked():
     row = of_flags([1, 0, 1, 0], [1, 1, 0, 0])
     assert row["standard_error"] == 0
     assert row[["prevalence", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
+    found = sa.prevalence(ONE, model=MODEL.head(12))
+    every = "every unit was checked, so that this is a count, not an estimate; the model alone says"
+    assert found.sentences[0] == f"6 of 12 units have a: {every} 5."
+    assert found.caution == ""
 
 
 def test_no_checked_unit_has_the_label():
@@ -162,7 +166,7 @@ def test_too_few_clusters_have_no_interval(clusters):
     study = ONE.sampled(cluster=dict(enumerate(clusters)))
     found = sa.prevalence(study, model=MODEL)
     assert found.frame["low"].isna().all()
-    assert {*found.reasons} == {"clusters leave too few degrees of freedom"}
+    assert {*found.frame["reason"]} == {"clusters leave too few degrees of freedom"}
     assert "no interval" in found.sentences[0]
     assert [*json.loads(found.to_json())[0]][:3] == ["label", "humans", "humans_low"]
 
@@ -240,7 +244,7 @@ def test_categories_are_labels():
         ({"model": MODEL, "labels": "a"}, OptionError, "must be a list of labels"),
         ({"model": MODEL, "level": 95}, OptionError, "level=95"),
         ({"model": MODEL, "labels": [["a"]]}, OptionError, "must be a list of labels"),
-        ({"model": []}, OptionError, "one model here; got none"),
+        ({"model": []}, OptionError, r"rater of the study \('h0'\), .* none is named"),
         ({"model": MODEL, "corpus": MODEL}, OptionError, "corpus="),
         ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks answers of the model"),
         ({"model": MODEL, "corpus": tally("a", "a")}, DataError, "one answer per unit"),
@@ -252,10 +256,23 @@ def test_refusals(options, error, match):
         sa.prevalence(ONE, **options)
 
 
-def test_weights_and_clusters_together_are_refused():
+def test_weights_and_clusters_together():
+    """The variance by clusters of 10.10 in STATISTICS, for the humans alone, from its matrix."""
     study = ONE.sampled(cluster=dict(enumerate(CLUSTERS)), sampling_weight=WEIGHTS)
-    with pytest.raises(OptionError, match="clusters and sampling weights together"):
-        sa.prevalence(study, model=MODEL)
+    found = sa.prevalence(study, model=machine([""] * 40), labels=["a"]).frame.iloc[0]
+    h, w = np.array(["a" in x for x in GOLDEN["humans"]]), np.array([*WEIGHTS.values()])
+    sums = [np.bincount(CLUSTERS, x)[1:] for x in (w * (h - np.average(h, weights=w)), w**2, w)]
+    S, Q_g, share = sums[0], sums[1], sums[2] / w.sum()
+    Q = Q_g.sum()
+    C = np.diag(Q_g) - np.outer(Q_g, share) - np.outer(share, Q_g) + np.outer(share, share) * Q
+    c = Q_g / np.diag(C)
+    plain = (w**2 * (h - np.average(h, weights=w)) ** 2).sum()
+    assert found["design_effect"] == pytest.approx(max(1, (c * S**2).sum() / plain))
+    df = Q**2 / (np.outer(c, c) * C**2).sum()
+    assert found["degrees_of_freedom"] == pytest.approx(df)
+    weighted = sa.prevalence(RUNS["weights 1 2 1 3 1 1 2 2 1 1 1 4"][0], model=MODEL).frame
+    both = sa.prevalence(study, model=MODEL).frame
+    assert both["prevalence"].tolist() == weighted["prevalence"].tolist()
 
 
 def test_numbers_have_no_labels():
@@ -312,7 +329,7 @@ def test_a_plan_is_the_smallest_sample_with_that_width():
         widths = [f.loc[f["label"] == label, "half_width"].iloc[k] for f in (enough, less)]
         assert widths[0] <= 0.15 < widths[1]
     assert plan.frame["n_additional_units"].tolist() == [max(0, x - 12) for x in n]
-    assert str(plan).startswith("label  prevalence  units  95% interval  more units")
+    assert str(plan).startswith("label  prevalence  units  more units  95% interval")
 
 
 def test_a_plan_for_the_pilot_itself_has_its_width():

@@ -5,7 +5,7 @@ import pytest
 
 import setagree as sa
 from setagree.inference.panel_members import people_of
-from setagree.study.attributes import marked_models
+from setagree.study.attributes import marked_models, models_sentences
 
 ANSWERS = {
     "ann": ["a", "b", "a", "c"],
@@ -57,6 +57,35 @@ def test_a_report_counts_no_marked_model(tmp_path):
     study = sa.read(TABLE, rater_columns=["role"])
     words = sa.report(study, tmp_path / "r.md", model="gpt-4o", n_resamples=20, rng=1).read_text()
     assert "4 units · 2 humans (2 models are left out) · 8 ratings" in words
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["ChatGPT"], "A model, by its name, is among the raters: 'ChatGPT'. "),
+        (["GPT", "Qwen-max"], "Models, by their names, are among the raters: 'GPT', 'Qwen-max'. "),
+        (["claude-opus"], "A model, by its name, is among the raters: 'claude-opus'. "),
+        (["Claude"], "Is 'Claude' a model? "),
+        (["Claude", "gemini"], "Are 'Claude', 'gemini' models? "),
+        (["Claudette", "Gemma B.", "Philip", "Claude-Marie", "Grokowski"], ""),
+    ],
+)
+def test_names_that_only_models_have_and_names_that_people_have_too(names, sentence):
+    study = sa.Annotations.from_triples([(who, k, "a") for who in ["ann", *names] for k in (1, 2)])
+    said = " ".join(models_sentences(study))
+    assert said == (sentence and f"{sentence}model= sets models apart.")
+
+
+def test_who_may_be_a_person_is_counted_and_asked_about():
+    study = sa.Annotations.from_triples([(x, 1, "a") for x in ("ann", "Claude", "gpt-4")])
+    with pytest.warns(sa.SetagreeWarning, match="Counted among the people: 'Claude'. If that is a"):
+        assert people_of(study, None, [2]).tolist() == [True, True, False]
+
+
+def test_units_of_models_alone_are_not_called_unrated():
+    answers = {"ann": ["a", "b", None], "bob": ["a", "b", None], "gpt": ["a", "a", "a"]}
+    said = str(sa.agreement(answers, model="gpt"))
+    assert "1 unit that nobody else rated was left out" in said
 
 
 def test_names_are_checked():

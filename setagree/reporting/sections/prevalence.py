@@ -21,36 +21,29 @@ from setagree.reporting.sections.base import (
     Topic,
     table_of,
 )
-from setagree.wording.sentences import Name, Sentence
+from setagree.wording.sentences import Name
 
 
 def compute(f: Findings) -> PrevalenceTable | None:
     """Return the prevalence by the first model that answered units that people have not."""
-    study = f.everyone
-    is_human = ~np.isin(study.raters, f.models)[study.rater_codes]
-    is_seen = np.bincount(study.unit_codes[is_human], minlength=len(study.units)) > 0
-    for model in f.models:
+    study, checked = f.everyone, f.study.units
+    for model in f.models if study.kind != "number" else []:
         units = study.unit_codes[study.rater_codes == study.raters.tolist().index(model)]
-        if study.kind != "number" and not is_seen[units].all():
+        if not np.isin(study.units[units], checked).all():
             with warnings.catch_warnings():  # the section has them
                 warnings.simplefilter("ignore", SetagreeWarning)
                 return prevalence(study, model=model, level=f.level)
     return None
 
 
-def summary(_: Findings, found: PrevalenceTable) -> Sentence:
-    """Return the sentence on the most frequent label."""
-    return found.words(found.largest) if len(found.frame) else ()
-
-
-def sections(f: Findings, found: PrevalenceTable) -> Iterator[Section]:
+def sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
     frame = found.frame.round({"count": 0, "worth": 0})
     frame = frame.sort_values("count", ascending=False, kind="stable")
     caption = "People alone, the model alone, and both together, the most frequent label first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
     picture = Picture(partial(draw, found, limit=MOST_DRAWN), rows_height(len(table.rows)))
-    lead = (*summary(f, found), " Model: ", Name.of(found.model), ".")
+    lead = (*found.main_words, " Model: ", Name.of(found.model), ".")
     note = f"This holds if the checked units are a random sample of all. {found.caution}".strip()
     yield Section(table, picture, note, lead)
 
@@ -73,7 +66,7 @@ TOPIC = Topic(
     sections,
     compute,
     about="Prevalence",
-    summary=summary,
+    summary=lambda _, found: found.main_words,
     method=method,
     optional=True,
     without_estimate=True,
