@@ -360,7 +360,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 4_750,
     "distances": 2_500,
-    "exports": 5_250,
+    "exports": 5_350,
     "files": 1_950,
     "inference": 7_300,
     "large": 4_850,

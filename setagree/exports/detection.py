@@ -66,7 +66,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
         if is_dataset(path):
             return Peek(path, record=dataset_rows(Source(path), limit=1).to_pylist()[0])
         return Peek(path, is_folder=True, names=_names(path))
-    if path.suffix.lower() == ".qdpx" and zipfile.is_zipfile(path):
+    if path.suffix.lower() in {".qdpx", ".eval"} and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             return Peek(path, names=tuple(archive.namelist()), is_binary=True)
     source = Source(path, sheet=sheet)

@@ -314,6 +314,13 @@ FORMATS: tuple[Format, ...] = (
         of_tool("qualtrics", "read_split"),
         "Without -99 for choices seen and not taken, a blank answer needs $blank or $roster.",
     ),
+    _documented(
+        "sosci",
+        "SoSci Survey, CSV",
+        (Signature("table", {"CASE", "QUESTNNR"}),),
+        of_tool("coded_tables", "read_sosci"),
+        "A question without a choice needs $blank or $roster.",
+    ),
     Format(
         "plain_long",
         "One row per annotation",
@@ -428,8 +435,11 @@ FORMATS: tuple[Format, ...] = (
     ),
     _documented(
         "inspect",
-        "Inspect, log in JSON",
-        (Signature("records", {"eval", "samples"}),),
+        "Inspect, log in JSON or binary (.eval)",
+        (
+            Signature("records", {"eval", "samples"}),
+            Signature("folder", {"header.json"}, some=[r"samples/.*\.json"]),
+        ),
         of_tool("judges", "read_inspect"),
     ),
     _documented(

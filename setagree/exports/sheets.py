@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -222,6 +223,34 @@ def pick_question(asked: str | None, known: Sequence[str], where: str) -> str:
     return str(choose_question(asked, known, where))
 
 
+def question_units(
+    name: str, request: Request, labels_of: Mapping[str, tuple[str, ...] | None], without: str
+) -> dict[str, str]:
+    """Return the questions of a survey that are its units, each under its own name.
+
+    They are those that match the pattern `request.question`, or all if all have the same labels.
+    `without` is what the file lacks if there is no question.
+    """
+    asked = request.question
+    if not labels_of:
+        raise DataError(
+            f"{name} has {without}, so that nothing tells which columns are units; write it as one "
+            "row for each unit and rater."
+        )
+    known = f"its questions are {listing(list(labels_of), limit=12)}"
+    labels = {*labels_of.values()}
+    if asked is None and (None in labels or len(labels) > 1):
+        raise OptionError(
+            f"{name} has no looped question, so that the questions are the units: {known}. Say "
+            f"which count by a pattern, as {option('question', 'Q*')}; {option('question', '*')} "
+            "takes all."
+        )
+    chosen = {q: q for q in labels_of if asked is None or q == asked or fnmatchcase(q, asked)}
+    if not chosen:
+        raise OptionError(f"{option('question', asked)} fits no question of {name}; {known}.")
+    return chosen
+
+
 def usual_column(role: Role, names: Iterable[str], where: str) -> str:
     """Return the one column with a usual name for the unit or the rater."""
     listed = list(names)
@@ -283,6 +312,7 @@ def flag_sets(
     *,
     true: Collection[str] = TRUE,
     false: Collection[str] = FALSE,
+    no_answer: Collection[str] = ("",),
 ) -> tuple[list[LabelSet | None], Flags]:
     """Return the label sets of one column per label, and which rows are blank in all of them.
 
@@ -293,7 +323,7 @@ def flag_sets(
         raise FileError(f"{sheet.name} has no columns of labels.")
     on, blank = (np.empty((len(sheet.frame), len(columns)), dtype=bool) for _ in range(2))
     for k, name in enumerate(columns):
-        on[:, k], blank[:, k] = _flags(sheet, name, true, false)
+        on[:, k], blank[:, k] = _flags(sheet, name, true, false, no_answer)
     nothing: Flags = np.logical_and.reduce(blank, axis=1)
     partly = np.argwhere(blank & ~nothing[:, None])
     if partly.size:
@@ -306,13 +336,17 @@ def flag_sets(
 def ticked(sheet: Sheet, name: str) -> Flags:
     """Return which cells of a column, which must be there, are true; a blank one is not."""
     sheet.cells(name)
-    return _flags(sheet, name, TRUE, FALSE)[0]
+    return _flags(sheet, name)[0]
 
 
 def _flags(
-    sheet: Sheet, name: str, true: Collection[str], false: Collection[str]
+    sheet: Sheet,
+    name: str,
+    true: Collection[str] = TRUE,
+    false: Collection[str] = FALSE,
+    no_answer: Collection[str] = ("",),
 ) -> tuple[Flags, Flags]:
-    on, blank, off = (sheet.among(name, texts) for texts in (true, {""}, false))
+    on, blank, off = (sheet.among(name, texts) for texts in (true, no_answer, false))
     odd = np.flatnonzero(~(on | blank | off))
     if odd.size:
         row = int(odd[0])

@@ -1,6 +1,8 @@
 """Logs of judges: made-up logs of each tool, their answers, and who is a model."""
 
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -73,6 +75,68 @@ def test_scores_are_answers_of_raters(tool, save):
     assert sorted(answers) == sorted([(model, good), (model, good), (other, good), (other, bad)])
     models = [model, other] if tool == "deepeval" else [model]
     assert marked_models(study) == models
+
+
+def binary_log(*, by_zstd):
+    """Return the bytes of a binary log; `zipfile` stores what is compressed, without its name."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        for sample in INSPECT["samples"]:
+            text, name = json.dumps(sample).encode(), f"samples/{sample['id']}_epoch_1.json"
+            if by_zstd:
+                text = pytest.importorskip("pyarrow").compress(text, codec="zstd", asbytes=True)
+            archive.writestr(name, text, zipfile.ZIP_STORED if by_zstd else zipfile.ZIP_DEFLATED)
+    content = bytearray(packed.getvalue())
+    # The method stands 8 bytes into a local header and 10 bytes into one of the directory.
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        for start in [k for k in range(len(content)) if content[k : k + 4] == mark]:
+            if content[start + offset] == 0:
+                content[start + offset] = 93
+    return bytes(content)
+
+
+@pytest.mark.parametrize("by_zstd", [False, True])
+def test_binary_logs_of_inspect(by_zstd, tmp_path):
+    (tmp_path / "log.eval").write_bytes(binary_log(by_zstd=by_zstd))
+    (tmp_path / "log.json").write_text(json.dumps(INSPECT))
+    study, same = (sa.read(tmp_path / name) for name in ("log.eval", "log.json"))
+    assert sorted(study.to_triples()) == sorted(same.to_triples())
+    assert marked_models(study) == ["model_graded_qa"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_logs_that_inspect_writes(ending, tmp_path):
+    logs = pytest.importorskip("inspect_ai.log", reason="Inspect is not installed")
+    scorer = pytest.importorskip("inspect_ai.scorer")
+    samples = [
+        logs.EvalSample(
+            id=f"q{k}",
+            epoch=1,
+            input="?",
+            target="4",
+            scores={
+                "model_graded_qa": scorer.Score(value="C"),
+                "human": scorer.Score(value="I" if k else "C"),
+            },
+        )
+        for k in range(2)
+    ]
+    spec = logs.EvalSpec(
+        created="2026-01-01T00:00:00+00:00",
+        task="t",
+        model="m",
+        dataset=logs.EvalDataset(),
+        config=logs.EvalConfig(),
+    )
+    path = tmp_path / f"log.{ending}"
+    logs.write_eval_log(logs.EvalLog(eval=spec, samples=samples, status="success"), str(path))
+    study = sa.read(path)
+    answers = {(rater, unit): set(labels) for rater, unit, labels in study.to_triples()}
+    graded = {("model_graded_qa", "q0"): {"C"}, ("model_graded_qa", "q1"): {"C"}}
+    assert answers == graded | {("human", "q0"): {"C"}, ("human", "q1"): {"I"}}
+    assert marked_models(study) == ["model_graded_qa"]
 
 
 def of_inspect(*values):

@@ -121,6 +121,18 @@ def test_a_text_blank_for_some_emotions_is_refused(save):
     assert ("t2", "annotator_1") not in found(study)
 
 
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("t1,joy,1,0\nt1,fear,0,1\nt2,joy,0,1\n", "text 't2' has no row for 'fear', as others"),
+        ("t1,joy,1,0\nt1,joy,0,1\nt2,joy,0,1\n", "line 3, .*: another row of 't1' and 'joy'"),
+    ],
+)
+def test_texts_without_a_row_per_emotion_are_refused(rows, sentence, save):
+    with pytest.raises(sa.SetagreeError, match=sentence):
+        sa.read(save(f"id,emotion,annotator_1,annotator_2\n{rows}", "individuals.csv"))
+
+
 def test_potato_users(tmp_path):
     for user, given in {"alice": ["joy", "fear"], "bob": ["joy"]}.items():
         folder = tmp_path / "annotation_output" / user

@@ -1,4 +1,7 @@
-"""Tools whose exports are tables of codes: Appen, ATLAS.ti, Dedoose, NVivo, Toloka, Zooniverse."""
+"""Tools whose exports are tables of codes.
+
+Appen, ATLAS.ti, Dedoose, NVivo, SoSci Survey, Toloka and Zooniverse.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ from setagree.exports.sheets import (
     flag_sets,
     label_list,
     leave_out,
+    of_columns,
     pick_question,
+    question_units,
     read_json,
     segments,
     split_column,
@@ -106,6 +111,51 @@ def read_nvivo(path: Path, _request: Request, what: str) -> NoReturn:
         "columns, coded by one user), and stack the matrices as a table with columns unit and "
         "rater and one column of 0 and 1 for each code."
     )
+
+
+# ---- SoSci Survey: multiple choices, 1 = not chosen, 2 = chosen ----------------------------------
+
+
+_OPTION = re.compile(r"([A-Z]{2}\d{2})_(\d{2,})")
+_CHOSEN = {"2", "true"}
+_NOT_CHOSEN = {"1", "false"}
+_NEGATIVE = {"", *(f"-{k}" for k in range(1, 10))}
+
+
+def read_sosci(path: Path, request: Request) -> Answers:
+    """Read the multiple-choice questions of a survey, which are the units of its respondents.
+
+    The column of the question itself (``AN01``) has the number of its chosen options
+    (``AN01_01``, ...); a battery of scales has none.
+    """
+    sheet = Sheet.open(path, request)
+    is_text = ~sheet.cells("CASE").str.fullmatch(r"\d+").to_numpy(dtype=bool)
+    texts = dict(zip(sheet.columns, sheet.frame.iloc[0], strict=True)) if is_text[:1].all() else {}
+    sheet = sheet.keep(~is_text)
+    labels_of: dict[str, dict[str, str]] = {}
+    for column in sheet.columns:
+        match = _OPTION.fullmatch(column)
+        if match and match[1] in sheet.frame and _is_option(sheet, column):
+            label = str(texts.get(column, "")).rpartition(": ")[2].strip() or match[2]
+            labels_of.setdefault(match[1], {})[column] = label
+    named = {question: tuple(columns.values()) for question, columns in labels_of.items()}
+    without = "no multiple-choice question (columns 'AN01', 'AN01_01', 'AN01_02' with 1 and 2)"
+    units = question_units(sheet.name, request, named, without)
+
+    def read(question: str) -> tuple[list[LabelSet | None], Flags]:
+        options = labels_of[question]
+        sets, unanswered = flag_sets(
+            sheet, options, true=_CHOSEN, false=_NOT_CHOSEN, no_answer=_NEGATIVE
+        )
+        nothing = np.array([labels is not None and not labels for labels in sets], dtype=bool)
+        return drop(sets, nothing), nothing & ~unanswered
+
+    why = "SoSci Survey writes 1 for each option of a question that was left without a choice, too."
+    return settle(of_columns(sheet, sheet.ids("CASE"), units, read), request, why=why)
+
+
+def _is_option(sheet: Sheet, column: str) -> bool:
+    return bool(sheet.among(column, _CHOSEN | _NOT_CHOSEN | _NEGATIVE).all())
 
 
 # ---- Toloka: assignments ------------------------------------------------------------------------

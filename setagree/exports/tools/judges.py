@@ -7,11 +7,15 @@ the texts beside them are.
 
 from __future__ import annotations
 
+import json
+import os
+import struct
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
-from setagree.errors import listing
+from setagree.errors import listing, missing_package
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import check_useless, choose_question
 from setagree.exports.nodes import Node, read_object, read_records, shown
@@ -20,6 +24,9 @@ from setagree.wording.label_sets import Label
 
 Score: TypeAlias = tuple[str, str, str, Node, bool]
 """Question (blank if there is one), unit, rater, the value, and whether the rater is a model."""
+
+_ZSTD = 93
+"""The method of compression in an archive."""
 
 _WORDS = [
     (style(no), style(yes))
@@ -30,13 +37,44 @@ _WORDS = [
 
 
 def read_inspect(path: Path, request: Request) -> Answers:
-    """Return the scores of the samples of an Inspect log in JSON."""
+    """Return the scores of the samples of an Inspect log, in JSON or binary (.eval)."""
     check_useless(request, path, "question", "roster")
-    return _answers(_of_inspect(read_object(path, request.encoding)), request, path)
+    if zipfile.is_zipfile(path):
+        samples = _packed_samples(path)
+    else:
+        samples = read_object(path, request.encoding).at("samples").items()
+    return _answers(_of_inspect(samples), request, path)
 
 
-def _of_inspect(log: Node) -> Iterator[Score]:
-    for sample in log.at("samples").items():
+def _packed_samples(path: Path) -> Iterator[Node]:
+    """Yield the samples of a binary log, an archive with a file of JSON for each."""
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            if member.filename.startswith("samples/"):
+                content = _content(file, archive, member, path)
+                yield Node(json.loads(content), shown(path), member.filename)
+
+
+def _content(
+    file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path
+) -> bytes:
+    """Return a file in an archive, also if compressed with zstd, which `zipfile` does not read."""
+    if member.compress_type != _ZSTD:
+        return archive.read(member)
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise missing_package(f"{shown(path)}, compressed with zstd,", "pyarrow", "files") from None
+    # The local header has 30 bytes; the last four are the lengths of the name and of a field
+    # before the content.
+    file.seek(member.header_offset + 26)
+    file.seek(sum(struct.unpack("<2H", file.read(4))), os.SEEK_CUR)
+    packed = pa.py_buffer(file.read(member.compress_size))
+    return bytes(pa.CompressedInputStream(packed, "zstd").read())
+
+
+def _of_inspect(samples: Iterable[Node]) -> Iterator[Score]:
+    for sample in samples:
         epoch = sample.get("epoch")
         unit = str(sample.at("id").name())
         unit += "" if epoch is None or epoch.value == 1 else f" (epoch {epoch.value})"

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from setagree.errors import DataError, option
+from setagree.errors import DataError, listing, option
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import blank_answer, check_useless, choose_question
 from setagree.exports.nodes import Node, read_object, read_records, shown
@@ -163,7 +163,11 @@ def read_individuals(path: Path, request: Request) -> Answers:
     given: dict[tuple[Hashable, str], set[Label]] = {}
     places: dict[tuple[Hashable, str], str] = {}
     blank: dict[tuple[Hashable, str], int] = {}
+    named: dict[Hashable, list[str]] = {}
     for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
+        if name in named.setdefault(text, []):
+            raise sheet.error(row, label, f"another row of {text!r} and {name!r}.")
+        named[text].append(name)
         for rater in raters:
             if degree := cells[rater][row]:
                 labels = given.setdefault((text, rater), set())
@@ -173,6 +177,13 @@ def read_individuals(path: Path, request: Request) -> Answers:
                 blank.setdefault((text, rater), row)
     if partly := [pair for pair in blank if pair in given]:
         raise sheet.partly_blank(blank[partly[0]], partly[0][1], "text")
+    every = dict.fromkeys(cells[label])
+    for text, names in named.items():
+        if missing := [name for name in every if name not in names]:
+            raise DataError(
+                f"{shown(path)}: text {text!r} has no row for {listing(missing, limit=3)}, as "
+                "others have; add the rows, or keep the labels that all texts have."
+            )
     answers = Answers()
     for (text, rater), found in given.items():
         answers.add(text, rater, frozenset(found), places[text, rater])

@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setagree.errors import (
-    DataError,
-    FileError,
-    OptionError,
-    SetagreeWarning,
-    counted,
-    listing,
-    option,
-    shorten,
-    warn,
-)
+from setagree.errors import FileError, SetagreeWarning, counted, option, shorten, warn
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.sheets import Sheet, of_columns, pick_question, read_json, splitter
+from setagree.exports.sheets import (
+    Sheet,
+    of_columns,
+    pick_question,
+    question_units,
+    read_json,
+    splitter,
+)
 from setagree.exports.unclear import Flags, settle
 from setagree.study.layouts import from_cube
 from setagree.wording.label_sets import LabelSet
@@ -33,6 +29,10 @@ _LOOP = re.compile(r"(\d+)_(.+)")
 _QUESTION = re.compile(r"QID\d+(_\d+)?")
 _SELECTED = " - Selected Choice"
 _SEEN = "-99"
+_NO_QUESTION = (
+    "no looped question (columns such as '1_Q1', '2_Q1') and no other that is known as one by its "
+    "ImportId (QID1, QID2)"
+)
 _LONG_HEADER = 50_000
 _TRIALS = {"1", "2", "9", "17", "survey preview", "survey test", "survey preview spam"}
 
@@ -106,7 +106,7 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
     columns = _loops(survey, request, survey.sheet.columns)
     if not columns:
         asked = [name for name, meta in survey.imports.items() if _is_question(meta)]
-        columns = _questions(survey, request, dict.fromkeys(asked))
+        columns = question_units(survey.sheet.name, request, dict.fromkeys(asked), _NO_QUESTION)
     units = _loop_units(columns, survey.texts)
     sheet = survey.sheet
     split = None if request.label_sep is None else splitter(request.label_sep)
@@ -150,7 +150,7 @@ def read_split(path: Path, request: Request) -> Answers:
             base: tuple(survey.texts[c].removeprefix(stems[base]) for c in cs)
             for base, cs in columns_of.items()
         }
-        loops = _questions(survey, request, labels_of)
+        loops = question_units(survey.sheet.name, request, labels_of, _NO_QUESTION)
     units = _loop_units(loops, {base: stems[base].partition(_SELECTED)[0] for base in loops})
 
     def read(base: str) -> tuple[list[LabelSet | None], Flags]:
@@ -222,34 +222,6 @@ def _loops(survey: _Survey, request: Request, columns: Iterable[str]) -> dict[st
 def _is_question(meta: Mapping[str, Any]) -> bool:
     """Return whether a column holds the answers to a question, or to one row of a matrix."""
     return "choiceId" not in meta and bool(_QUESTION.fullmatch(str(meta.get("ImportId"))))
-
-
-def _questions(
-    survey: _Survey, request: Request, labels_of: Mapping[str, tuple[str, ...] | None]
-) -> dict[str, str]:
-    """Return the questions that are units where none is looped; each stands for itself.
-
-    They are those that fit the pattern that is given, or all where all have the same labels.
-    """
-    name, asked = survey.sheet.name, request.question
-    if not labels_of:
-        raise DataError(
-            f"{name} has no looped question (columns such as '1_Q1', '2_Q1') and no other that is "
-            "known as one by its ImportId (QID1, QID2), so that nothing tells which columns are "
-            "units; write it as one row for each unit and rater."
-        )
-    known = f"its questions are {listing(list(labels_of), limit=12)}"
-    labels = {*labels_of.values()}
-    if asked is None and (None in labels or len(labels) > 1):
-        raise OptionError(
-            f"{name} has no looped question, so that the questions are the units: {known}. Say "
-            f"which count by a pattern, as {option('question', 'Q*')}; {option('question', '*')} "
-            "takes all."
-        )
-    chosen = {q: q for q in labels_of if asked is None or q == asked or fnmatchcase(q, asked)}
-    if not chosen:
-        raise OptionError(f"{option('question', asked)} fits no question of {name}; {known}.")
-    return chosen
 
 
 def _loop_units(loops: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
