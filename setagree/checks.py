@@ -221,9 +221,19 @@ _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 """Options that say how units were drawn, which a study remembers."""
 
 _TAKES_SIZES = {
-    *("agreement", "by_group", "by_label", "by_pair", "by_rater", "compare", "confusions"),
-    *("exclude_raters", "forest", "from_annotations", "permutation_test", "read", "sampled"),
-    *("score", "weights"),
+    *("agreement", "at_least", "benchmark", "bootstrap", "by_group", "by_label", "by_pair"),
+    *("by_rater", "by_unit", "compare", "confusions", "exclude_raters", "forest", "jackknife"),
+    *(
+        "from_annotations",
+        "methods_text",
+        "permutation_test",
+        "plan",
+        "read",
+        "report",
+        "sampled",
+        "score",
+    ),
+    *("weights",),
 }
 """Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
 
@@ -322,8 +332,8 @@ _MAX_STUDIES = 100
 """Largest number of entries of a list that is searched for studies."""
 
 _FOR_SIZES = (
-    *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_group", "compare"),
-    *("confusions", "permutation_test"),
+    *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_unit", "by_group"),
+    *("confusions", "compare", "at_least", "bootstrap", "permutation_test", "plan", "report"),
 )
 """What a person calls of those that take sizes, in order."""
 

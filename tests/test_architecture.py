@@ -366,7 +366,7 @@ BUDGET = {
     "large": 4_850,
     "panels": 5_200,
     "plots": 2_650,
-    "reporting": 4_400,
+    "reporting": 4_750,
     "scoring": 2_750,
     "study": 9_200,
     "wording": 1_400,

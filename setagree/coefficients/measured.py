@@ -65,6 +65,15 @@ class SameRater:
         sums = [np.bincount(units, w[units] * x, n) for x in (spread[place], total[groups])]
         return cls(*(each.astype(np.float64) for each in sums))
 
+    def without_each(self, size: Floats, w: Floats) -> tuple[Floats, Floats]:
+        """Return what each unit takes from b and c, with N_i its size and w_i that of a rating.
+
+        b - b' = 2 b_i, as D has a zero diagonal, and c - c' = 2 c_i - N_i w_i; or b = 0, c = T.
+        """
+        if not self.form.any() and (self.pairs == size).all():
+            return self.form, size
+        return 2 * self.form, 2 * self.pairs - size * w
+
 
 @dataclass(frozen=True, eq=False)
 class AlphaTerms:

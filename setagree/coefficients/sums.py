@@ -399,6 +399,7 @@ class UnitSums:
         """Return the coefficient of samples in which each row counts `times` times.
 
         `times` has the shape (B, n_rows), the result (B,). The distance remains that of the study.
+        For alpha of units with sizes, b and c of each sample follow as two more columns.
 
         Raises
         ------
@@ -406,9 +407,17 @@ class UnitSums:
             The chance model does not define what it gives for other samples.
         """
         f, _ = self.rows
+        form, own = (None, None) if self.terms is None else times[:, len(self.times) :].T
+        times = times[:, : len(self.times)]
         n, M, O = (np.einsum("bp,p->b", times, each) for each in f[:3])
-        S = Sums(n, M, O, M, M) if self.model.weigh == "ratings" else Sums(n, M, O, n, 0 * n)
-        return coefficient(self.model, S, self.model.chance(self.case, self._urns(times), S.own))
+        if self.model.weigh == "ratings":
+            S = Sums(n, M, O, M, M if own is None else own)
+        else:
+            S = Sums(n, M, O, n, 0 * n)
+        y = self.model.chance(self.case, self._urns(times), S.own)
+        if form is not None:  # y = (X' F X - b) / (P² - c)
+            y = y - form / np.where(S.own < S.P**2, S.P**2 - S.own, np.nan)
+        return coefficient(self.model, S, y)
 
     def _urns(self, times: Floats) -> Iterator[Floats]:
         """Yield the totals X of samples, of shape (K, 1, B), or those of one rater at a time."""
@@ -446,6 +455,9 @@ class UnitSums:
             f, share = Sums(*(each[at] for each in f)).weighted(w, v), v * share[at]
         if isinstance(self.model, Urn):  # a unit adds share_i c_i to the urn
             own_form = share**2 * self.model.within(self.case)[at]
+            if weighted and self.terms is not None:
+                same = self.terms.same_rater.without_each(self.terms.size, w)
+                own_form, f = own_form + same[0], f._replace(own=same[1])
             left = self.without(f, share * self.to_urn[at], own_form)
         else:
             model, y = self.model, None

@@ -48,15 +48,15 @@ def by_unit(
     Returns
     -------
     DataFrame
-        One row per pairable unit, the worst first (the largest disagreement, then
-        most ratings): unit, n_ratings, n_distinct (answers), disagreement (the mean distance over
-        its pairs of ratings), share_of_disagreement (of the observed disagreement Do, to which a
-        unit contributes in proportion to its ratings, and to its sampling weight), influence (the
-        linearised value of the unit, whose mean is the coefficient, for alpha up to its
-        small-sample term), estimate_without (the coefficient without the unit, exact), difference
-        (estimate_without - estimate: positive if the unit lowers agreement),
-        answers (text, equal answers together), coefficient, distance. Both estimate_without and
-        influence are NaN for mv_alpha, which has no closed form of them.
+        One row per pairable unit, the worst first (the largest disagreement, then most ratings,
+        then the largest weight or size): unit, n_ratings, n_distinct (answers), disagreement (the
+        mean distance over its pairs of ratings), share_of_disagreement (of the observed
+        disagreement Do, to which a unit contributes in proportion to its ratings, and to its
+        sampling weight or size), influence (the linearised value of the unit, whose mean is the
+        coefficient, for alpha up to its small-sample term), estimate_without (the coefficient
+        without the unit, exact), difference (estimate_without - estimate: positive if the unit
+        lowers agreement), answers (text, equal answers together), coefficient, distance. Both
+        estimate_without and influence are NaN for mv_alpha, which has no closed form of them.
 
     Raises
     ------
@@ -91,7 +91,8 @@ def by_unit(
         warn_ignored(whole.study.sampling, "by_unit")
     tally = whole.tally
     numbers = _numbers(whole)
-    worst = np.lexsort((-numbers["n_ratings"], -numbers["disagreement"]))
+    weight = whole.case.pairable_weights
+    worst = np.lexsort((-weight, -numbers["n_ratings"], -numbers["disagreement"]))
     worst = worst[numbers["n_ratings"][worst] >= 2][:limit]
     units = np.full(tally.n_units, None) if tally.units is None else tally.units
     if whole.case.is_weighted:
@@ -117,20 +118,20 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     tally, patterns = whole.tally, _patterns(whole.tally)
     q = np.where(tally.pairable, whole.case.disagreement, 0.0)
     r = tally.pattern_ratings
-    weight = (q / np.maximum(r - 1, 1))[patterns]
-    if weighted := whole.case.is_weighted:
-        weight = weight * whole.case.pairable_weights
+    weight = (q / np.maximum(r - 1, 1))[patterns] * whole.case.pairable_weights
     rows, _ = rows_of_units(whole)
     sums = whole.sums
-    in_closed_form = sums.has_closed_form and not weighted
+    in_closed_form = sums.has_closed_form and not whole.case.is_weighted
     nothing = np.full(tally.n_units, np.nan)
     influence = whole.parts.influence
+    if influence.size and not whole.parts.by_unit:
+        influence = influence[rows]
     return {
         "n_ratings": r.astype(np.int64)[patterns],
         "n_distinct": np.diff(tally.indptr)[patterns],
         "disagreement": (whole.case.mean_disagreement * whole.weights.max_distance)[patterns],
         "share_of_disagreement": shares(weight),
-        "influence": influence[rows] if influence.size else nothing,
+        "influence": influence if influence.size else nothing,
         "estimate_without": sums.without_units()[rows] if in_closed_form else nothing,
     }
 

@@ -128,9 +128,10 @@ class Benchmark(Result):
         if not np.isnan(self.at_least):
             about = raters_in_words([judged])
             about += f", {drawn}" if (drawn := judged.drawn) else ""
+            named = "Fieller's" if judged.interval_method == "fieller" else "score"
             rule = (
                 f" {judged.coefficient} is at least {four(self.at_least)} with 95% "
-                f"confidence (score interval, {about}); membership is Gwet's, from the standard "
+                f"confidence ({named} interval, {about}); membership is Gwet's, from the standard "
                 "error."
             )
         elif self.levels["membership"].isna().any():
@@ -149,7 +150,7 @@ def benchmark(
     """Return the level of a benchmark scale that a coefficient reaches with 95% confidence.
 
     The verdict is the level that contains the lower bound of the 90% score interval, which keeps
-    its coverage in small studies, too.
+    its coverage in small studies, too; of labelled spans it is Fieller's over documents.
 
     Units from strata, from a population of known size and from most clusters have t intervals (see
     `Agreement.interval_method`). Their verdict is Gwet's (2014, ch. 6). The membership of a level
@@ -416,7 +417,9 @@ def at_least(
     def judged(row: Agreement) -> AtLeast:
         low, high = row.interval(2 * level - 1)
         found = AtLeast(row, float(threshold), level, low, high)
-        by_t = row.requested_method == "t" or row.inference.no_score_reason is not None
+        by_t = row.requested_method == "t" or (
+            row.interval_method == "t" and row.inference.no_score_reason is not None
+        )
         if found.passes and by_t:
             warn(
                 f"That {_name(row)} is at least {threshold:g} rests on its t interval, which is "

@@ -317,6 +317,11 @@ def bootstrap(
     given = as_agreement(agreement, cluster)
     rows = given.rows if isinstance(given, AgreementTable) else (given,)
     check_weighted(rows[0], "The bootstrap")
+    if over != "units" and rows[0].case.is_sized:
+        raise OptionError(
+            f"{option('over', over)} is not defined for units with sizes, whose documents are "
+            f"drawn; use {option('over', 'units')}."
+        )
     sample, clusters = rows[0].case.sample, ""
     if sample is not None and sample.is_clustered:
         clusters = counted(len(sample.names), "cluster")

@@ -37,7 +37,6 @@ from setagree.inference.unit_order import (
     common_sample,
     counted_in,
     on_one_tally,
-    rows_of_units,
     unit_keys,
     unit_places,
 )
@@ -735,10 +734,8 @@ def _resampled(
         places = [sample.groups[place] for place in places]
     places = _in_order(agreements, places)
     n_places = 1 + max(int(place.max(initial=-1)) for place in places)
-    of_row = [
-        counted_in(place, *rows_of_units(one), n_places)
-        for one, place in zip(agreements, places, strict=True)
-    ]
+    both = zip(places, agreements, strict=True)
+    of_row = [counted_in(place, one, n_places) for place, one in both]
     evaluate = [one.sums.reweighted for one in agreements]
     width = max(agreement.n_values for agreement in agreements)
 

@@ -246,7 +246,8 @@ class Drawing:
         if not isnan(self.freedom(n)):
             return None
         few = counted(self.clusters(n), "cluster")
-        return f"{n:,} units in {few} leave fewer than {LEAST_DF} degrees of freedom"
+        few = f"{few} of such sizes" if self.size == 1 else f"{n:,} units in {few}"
+        return f"{few} leave fewer than {LEAST_DF} degrees of freedom"
 
 
 ONE_BY_ONE = Drawing()
@@ -415,12 +416,13 @@ class RaterVariance(NamedTuple):
 
 
 def unit_variance(agreement: Agreement) -> tuple[float, int]:
-    """Return n SE², and n, the number of units of the standard error.
+    """Return n SE², and n, the number of units (or documents, with sizes) of the standard error.
 
     Without a linearised standard error, that of the jackknife over units is used.
     """
     if agreement.parts.influence.size:
-        n = int(agreement.degrees_of_freedom + 1)
+        clusters = agreement.spread.clusters if agreement.case.is_sized else None
+        n = int(agreement.degrees_of_freedom + 1) if clusters is None else clusters.n
         return agreement.standard_error**2 * n, n
     n = agreement.n_pairable_units
     if agreement.reason is not None:
@@ -485,12 +487,14 @@ def pilot_clusters(agreement: Agreement) -> PilotClusters | None:
         raise DataError(
             f"a plan in clusters needs their spread: {agreement.standard_error_reason}."
         )
+    mean = float(clusters.sizes.mean())
+    shares = () if (clusters.sizes == mean).all() else tuple((clusters.sizes / mean).tolist())
+    if agreement.case.is_sized:  # documents are the units of the plan
+        return PilotClusters(agreement, Drawing(1, shares), 1, 0)
     plain = score_part(agreement, replace(study, sampling=None))
     m = float(clusters.sizes @ clusters.sizes / clusters.sizes.sum())
     more = (agreement.standard_error / plain.standard_error) ** 2 - 1
     alike = max(0.0, more / (m - 1)) if m > 1 else 0.0
-    mean = float(clusters.sizes.mean())
-    shares = () if (clusters.sizes == mean).all() else tuple((clusters.sizes / mean).tolist())
     return PilotClusters(plain, Drawing(mean, shares), m, alike)
 
 

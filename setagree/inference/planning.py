@@ -121,6 +121,11 @@ class Plan(Result):
         return self.goals.level
 
     @property
+    def _noun(self) -> str:
+        """What the plan counts: documents if the units of the pilot have sizes."""
+        return "document" if self.agreement.case.is_sized else "unit"
+
+    @property
     def best(self) -> pd.Series[Any] | None:
         """The row with the smallest half width within the budget, or with the smallest cost.
 
@@ -163,7 +168,7 @@ class Plan(Result):
         notes.append(_power_note(goals, name, other, f"it is {found:.4f} as in the pilot"))
         notes += [self.too_few, self.left_out, self.larger_clusters, self.doubt]
         if (best := self.best) is not None and self.costs is not None:
-            units = counted(int(best["n_units"]), "unit")
+            units = counted(int(best["n_units"]), self._noun)
             if "clusters" in best:
                 units += f" in {counted(int(best['clusters']), 'cluster')}"
             what = f"The smallest cost, {best['cost']:.10g}"
@@ -197,8 +202,9 @@ class Plan(Result):
     def larger_clusters(self) -> str:
         """Sentence on the basis of clusters larger than any of the pilot, else empty."""
         clusters = self.agreement.spread.clusters
-        most = 0 if clusters is None else int(self.frame["units_per_cluster"].max())
-        if clusters is None or most <= clusters.sizes.max():
+        if clusters is None or "units_per_cluster" not in self.frame:
+            return ""
+        if (most := int(self.frame["units_per_cluster"].max())) <= clusters.sizes.max():
             return ""
         # sqrt{[1 + (m - 1)(rho + 0.1)] / [1 + (m - 1) rho]}
         wider = sqrt(1 + 0.1 * (most - 1) / (1 + (most - 1) * self.alike))
@@ -226,9 +232,10 @@ class Plan(Result):
         )
         is_room_asked = self.goals.assurance is not None or self.goals.power is not None
         return (
-            f"A pilot of {counted(self.pilot_units, 'unit')} shows little: its {pilot.coefficient} "
-            f"may be anywhere from {low:.4f} to {high:.4f} ({100 * self.level:g}% interval), and "
-            "the spread of units that this plan rests on is as uncertain."
+            f"A pilot of {counted(self.pilot_units, self._noun)} shows little: its "
+            f"{pilot.coefficient} may be anywhere from {low:.4f} to {high:.4f} "
+            f"({100 * self.level:g}% interval), and the spread of {self._noun}s that this plan "
+            "rests on is as uncertain."
             f"{'' if is_room_asked else room}"
         )
 
@@ -238,8 +245,10 @@ class Plan(Result):
     def _notes(self) -> list[str]:
         pilot, n = self.agreement, self.pilot_units
         which = {pilot.n_pairable_units: " that have two ratings", pilot.n_units: ""}
-        of_pilot = f"the {counted(n, 'unit')} of the pilot{which.get(n, ' that count')}"
+        of_pilot = f"the {counted(n, self._noun)} of the pilot{which.get(n, ' that count')}"
         notes = [f"more units: beyond {of_pilot}."]
+        if pilot.case.is_sized:
+            notes = [f"units: documents, of the lengths of {of_pilot}."]
         bases = set(self.frame["basis"])
         notes += [text for basis, text in _BASES.items() if basis in bases]
         if isnan(pilot.standard_error):
@@ -603,6 +612,11 @@ def _planned(
     generator: np.random.Generator,
 ) -> Plan:
     check_weighted(agreement, "A plan")
+    if units_per_cluster is not None and agreement.case.is_sized:
+        raise OptionError(
+            f"{option('units_per_cluster')} is not for units with sizes: a plan counts documents, "
+            "as long as those of the pilot."
+        )
     if units_per_cluster is not None and not is_clustered(agreement):
         raise OptionError(
             f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to."
@@ -636,6 +650,10 @@ def _planned(
         per_unit = {ratings_per_unit(plain): per_unit[None]}
     rows, left = _rows(precision, per_unit, done, costs, clusters, units_per_cluster)
     error, df = agreement.standard_error, agreement.degrees_of_freedom
+    if agreement.case.is_sized:
+        rows = [
+            {k: row[k] for k in row if k not in {"units_per_cluster", "clusters"}} for row in rows
+        ]
     if clusters is None:
         error, df = sqrt(variance / done), done - 1.0
     half = -t_interval(0.0, error, df, goals.level)[0]

@@ -115,7 +115,7 @@ def is_clustered(agreement: Agreement) -> bool:
 def check_weighted(agreement: Agreement, what: str) -> None:
     """Raise OptionError if units have sampling weights, strata or a population size."""
     sample = agreement.case.sample
-    if sample is not None and not sample.is_plain_clusters:
+    if sample is not None and not (sample.is_plain_clusters or sample.is_sized):
         both = agreement.inference.method == "score"
         takes = "t and the score interval" if both else "t interval"
         raise OptionError(
@@ -135,26 +135,36 @@ def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
     for one in agreements:
         np.add.at(keys, groups, unit_keys(one))
     rank = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
-    return [counted_in(rank[groups], *rows_of_units(one), n) for one in agreements]
+    return [counted_in(rank[groups], one, n) for one in agreements]
 
 
-def counted_in(groups: Codes, rows: Codes, n_rows: int, n_groups: int) -> Any:
-    """Return the number of units by group and row, as a sparse array."""
+def counted_in(groups: Codes, agreement: Agreement, n_groups: int) -> Any:
+    """Return the number of units by group and row of an agreement, as a sparse array.
+
+    Units with sizes count by these; `UnitSums.reweighted` has two more columns of alpha.
+    """
     from scipy import sparse
 
-    ones = np.ones(len(rows))
-    return sparse.coo_array((ones, (groups, rows)), shape=(n_groups, n_rows)).tocsr()
+    case, terms, (rows, n_rows) = agreement.case, agreement.sums.terms, rows_of_units(agreement)
+    sizes = case.pairable_weights if case.is_sized else np.ones(len(rows))
+    each, n = [(sizes, groups, rows)], n_rows
+    if terms is not None:
+        units = np.zeros(len(groups), dtype=np.int64)
+        for k, of_rater in enumerate((terms.same_rater.form, terms.same_rater.pairs)):
+            each.append((of_rater, groups, units + n_rows + k))
+        n += 2
+    x, i, j = (np.concatenate(part) for part in zip(*each, strict=True))
+    return sparse.coo_array((x, (i, j)), shape=(n_groups, n)).tocsr()
 
 
 def without_clusters(agreement: Agreement) -> pd.Series[float]:
     """Return the estimate without each cluster."""
     groups, n = _groups(agreement)
-    rows, n_rows = rows_of_units(agreement)
-    inside, sample = counted_in(groups, rows, n_rows, n), agreement.case.sample
+    inside, sample = counted_in(groups, agreement, n), agreement.case.sample
     assert sample is not None  # noqa: S101 - it has clusters
     evaluate = agreement.sums.reweighted
     whole = np.asarray(inside.sum(axis=0), dtype=np.float64)
-    at_once = max(1, BLOCK_ENTRIES // n_rows)
+    at_once = max(1, BLOCK_ENTRIES // len(whole))
     starts = range(0, n, at_once)
     parts = [evaluate(whole - inside[start : start + at_once].toarray()) for start in starts]
     index = pd.Index(sample.names, name="cluster", tupleize_cols=False)

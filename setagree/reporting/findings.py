@@ -15,8 +15,10 @@ from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DegreesWarning,
+    OptionError,
     SetagreeError,
     UndefinedAgreementWarning,
+    option,
 )
 from setagree.inference.benchmark import benchmark
 from setagree.inference.comparison import holm
@@ -37,6 +39,7 @@ from setagree.reporting.sections import (
     patterns,
     prevalence,
     raters,
+    spans,
     units,
 )
 from setagree.reporting.sections.base import SURE, Findings, Method, Options, Section, Topic
@@ -60,6 +63,12 @@ TOPICS: tuple[Topic, ...] = (
     *(raters.TOPIC, raters.PAIRS, patterns.TOPIC, raters.MAP),
     *(units.TOPIC, groups.TOPIC, changes.TOPIC, estimates.CHANCE),
 )
+
+SPAN_TOPICS: tuple[Topic, ...] = (
+    *(spans.CONTENTS, spans.PLACES, estimates.CHOICES, decisions.TOPIC, labels.TOPIC),
+    *(labels.CONFUSIONS, raters.TOPIC, raters.PAIRS, groups.TOPIC, estimates.CHANCE),
+)
+"""Those that hold for labelled spans, whose pieces have sizes."""
 
 UNWEIGHTED = "are counted over the units of the sample, without their weights."
 """End of the note of a section that does not take sampling weights into account."""
@@ -112,6 +121,12 @@ def gather(
     listed = None if distance is None else [get_distance(distance)]
     one = Scorer(humans).distances(get_coefficient(coefficient), listed)[0]
     main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
+    others = {"model": named or None, "panels": wanted.panels, "facets": wanted.facets}
+    if main.case.is_sized and (given := [x for x, one in others.items() if one is not None]):
+        raise OptionError(
+            f"{option(given[0])} of a report is not defined for units with sizes, such as pieces "
+            "of text. To leave out a rater, use study.exclude_raters or --exclude-raters."
+        )
     wanted = replace(wanted, model=model, rng=seed)
     with warnings.catch_warnings():
         # The parts of a study may be undefined without a warning each: the tables show it. What
@@ -126,9 +141,14 @@ def gather(
     return f
 
 
+def _topics(f: Findings) -> tuple[Topic, ...]:
+    """Return the topics of a study."""
+    return SPAN_TOPICS if f.main.case.is_sized else TOPICS
+
+
 def _compute(f: Findings) -> None:
     """Fill in the result of each topic, or the reason why there is none."""
-    computed = [(topic, topic.compute) for topic in TOPICS if topic.compute is not None]
+    computed = [(topic, topic.compute) for topic in _topics(f) if topic.compute is not None]
     with stages("looking at", len(computed)) as reached:
         for topic, compute in computed:
             reached(topic.id)
@@ -169,7 +189,7 @@ def claims_note(f: Findings) -> str:
 
 def _with_results(f: Findings) -> Iterator[tuple[Topic, Any]]:
     """Yield the topics that have a result, or need none, with it."""
-    for topic in TOPICS:
+    for topic in _topics(f):
         result = f.result(topic.id)
         if result is not None or topic.compute is None:
             yield topic, result
@@ -194,7 +214,9 @@ def sections(f: Findings) -> list[Section]:
     these.
     """
     return [
-        _completed(f, topic, section) for topic in TOPICS for section in _topic_sections(f, topic)
+        _completed(f, topic, section)
+        for topic in _topics(f)
+        for section in _topic_sections(f, topic)
     ]
 
 
@@ -209,7 +231,10 @@ def _topic_sections(f: Findings, topic: Topic) -> Iterable[Section]:
 def _completed(f: Findings, topic: Topic, section: Section) -> Section:
     """Return a section with what its topic gives to all sections."""
     drawn, lead, added = f.study.sampling, section.lead, ""
-    if f.main.case.is_weighted:
+    if f.main.case.is_sized:
+        if topic.unweighted and section.table:
+            added = "Units are pieces of documents, which count by their length."
+    elif f.main.case.is_weighted:
         if topic.unweighted and section.table:
             added = f"{topic.unweighted} {UNWEIGHTED}"
     elif drawn is not None and topic.one_by_one:

@@ -7,6 +7,7 @@ import numpy as np
 from setagree.distances import distance_names
 from setagree.errors import counted
 from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES
+from setagree.reporting.sections import spans
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
@@ -42,7 +43,7 @@ def headline(f: Findings) -> Sentence:
 
 def interval_name(f: Findings) -> str:
     """Return ``95% score interval``, or without the method if it is t."""
-    method = "score " if f.main.interval_method == "score" else ""
+    method = {"score": "score ", "fieller": "Fieller's "}.get(f.main.interval_method or "", "")
     return f"{level_text(f.level)} {method}interval"
 
 
@@ -148,6 +149,8 @@ def counts_line(f: Findings) -> str:
     sample, drawn = f.main.case.sample, f.main.drawn
     if sample is not None and sample.is_clustered:  # all of them, as all units are counted
         drawn = counted(len(sample.names), "cluster")
+    if f.main.case.is_sized:
+        return " · ".join([*spans.counts(f), counted(study.n_raters, "rater")])
     parts = [
         counted(study.n_units, "unit"),
         humans_only(f) if f.models else counted(study.n_raters, "rater"),

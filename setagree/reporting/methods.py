@@ -42,6 +42,7 @@ _SCHEMES = {
     "within_rater": "within each rater",
     "table": "over all cells of the table of units by raters",
     "within_cluster": "within each cluster",
+    "rotation": "along the documents",
 }
 
 
@@ -297,7 +298,25 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
 def _design(one: Agreement) -> str:
     """Return the counts of raters and units, and the kind of answers."""
     who = _spelled(one.n_raters, "rater") if one.n_raters is not None else "Several raters"
+    if one.case.is_sized:
+        return _sized_design(one, who)
     return f"{who} annotated {counted(one.n_units, 'unit')}, {_answers(one)}. {_layout(one.tally)}"
+
+
+def _sized_design(one: Agreement, who: str) -> str:
+    """Return the counts of raters, documents and pieces, and the meaning of these."""
+    sample, study = one.case.sample, one.study
+    assert sample is not None  # noqa: S101 - units have sizes
+    n_units, n_documents = counted(one.n_units, "piece"), counted(len(sample.names), "document")
+    is_spans = study is not None and study.reading is not None and bool(study.reading.spans)
+    size = f"{visible(sample.size_by)} {one.case.unit_weights.sum():,.10g} in all"
+    cut = ", cut at every boundary of a span" if is_spans else ""
+    full = one.n_ratings == one.n_units * (one.n_raters or 0)
+    missing = "" if full else " Not every rater annotated every document."
+    return (
+        f"{who} annotated {n_documents} ({size}){cut} into {n_units}, which count by their "
+        f"length, {_answers(one)}.{missing}"
+    )
 
 
 def _answers(one: Agreement) -> str:
@@ -344,7 +363,7 @@ def _policies(one: Agreement) -> str:
     used = [one for one in markers if one[0] is not None and len(one[0])]
     parts += [_markers(given, meaning) for given, meaning in used if given is not None]
     if one.tally.kind == "labels":
-        parts.append(_empty_sets(one.tally))
+        parts.append(_empty_sets(one))
         parts.extend([] if how is None else [_CASES[how.case]])
     if how is not None:
         n = one.study.n_repeated if one.study is not None else 0
@@ -362,14 +381,16 @@ def _markers(given: Collection[str | float], meaning: str) -> str:
     return f"{answers} {quoted} {'counts' if len(given) == 1 else 'count'} as {meaning}"
 
 
-def _empty_sets(tally: Tally) -> str:
+def _empty_sets(one: Agreement) -> str:
     """Return the number of ratings that are the empty set, which is an answer."""
+    tally = one.tally
     if frozenset() not in tally.values:
         return "no rating is the empty set"
-    totals = tally.value_totals(tally.multiplicity)
-    n = int(totals[tally.values.index(frozenset())])
-    part = share(n / tally.n_ratings)
-    return f"the empty set ({counted(n, 'rating')}, {part}) was an answer like any other"
+    totals = tally.value_totals(one.case.mass if one.case.is_sized else tally.multiplicity)
+    n = float(totals[tally.values.index(frozenset())])
+    part = share(n / totals.sum())
+    often = f"{part} of the length" if one.case.is_sized else f"{counted(int(n), 'rating')}, {part}"
+    return f"the empty set ({often}) was an answer like any other"
 
 
 def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
@@ -436,10 +457,14 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
         which = f" for {_listed(coefficient_name(x.definition, [x.distance]) for x in by_t)}"
         freedom = _listed(_drawn(by_t, cite)[1])
         kinds.append(f"t intervals{which * bool(scored)} with {freedom} degrees of freedom")
+    if any(row.interval_method == "fieller" for row in defined):
+        kinds.append(f"Fieller's over documents{cite('Fieller 1954')}")
+    same = " Expected disagreement leaves out pairs of answers of one rater in one document."
+    same *= any(row.parts.sums and row.parts.sums.without_same_rater for row in defined)
     return (
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
         f"the {level_text(level)} intervals are {' and '.join(kinds)}. They treat the units as a "
-        f"sample and the raters as fixed, and so are about {raters_in_words(defined)}. "
+        f"sample and the raters as fixed, and so are about {raters_in_words(defined)}.{same} "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
 
@@ -455,13 +480,14 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
         names = [coefficient_name(one.definition, [one.distance]) for one in rows]
         how = (
             f", clustered by {visible(sample.by)} ({drawn_of(rows, names)}, the largest "
-            f"with {100 * clusters.largest_share:.0f}% of the units; CR2)"
+            f"with {100 * clusters.largest_share:.0f}% of the "
+            f"{'length' if sample.is_sized else 'units'}; CR2)"
             f"{cite('Bell & McCaffrey 2002')}"
         )
         strata = row.rests_on.get("strata")
         how += f" and stratified by {visible(strata)}" if strata else ""
         weighted = f" and with the sampling weights {visible(sample.weighted_by)}"
-        return how + weighted * bool(sample.weighted_by), freedom
+        return how + weighted * bool(sample.weighted_by and not sample.is_sized), freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
     if sample.weighted_by == OF_SIZES:
         weights = ", each stratum weighted by its size in the population"

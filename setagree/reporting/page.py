@@ -33,7 +33,7 @@ from setagree.reporting.headline import (
 )
 from setagree.reporting.methods import Methods, version
 from setagree.reporting.next_steps import next_steps
-from setagree.reporting.sections.base import Findings, Picture, Section, Table
+from setagree.reporting.sections.base import Findings, Picture, Piece, Section, Table
 from setagree.scoring.coefficients import coefficient_name
 from setagree.wording.number_format import interval, is_nothing, number
 from setagree.wording.sentences import Name, Sentence, as_markdown, plain
@@ -308,10 +308,25 @@ def _markdown_section(section: Section) -> Iterator[str]:
     yield from ("", f"## {section.title}", "")
     if section.lead:
         yield from (said(section.lead), "")
+    for passage in section.passages:
+        yield from (said(passage.title), "")
+        for rater, pieces in passage.lines:
+            quote = "".join(map(_bracketed, pieces))
+            ends = "… " * passage.is_cut_before, " …" * passage.is_cut_after
+            yield f"- **{as_markdown(rater.short)}**: {ends[0]}{quote}{ends[1]}"
+        yield ""
     if section.table is not None:
         yield from table_lines(section.table)
     if section.note:
         yield from (f"*{plain_text(section.note)}*", "")
+
+
+def _bracketed(piece: Piece) -> str:
+    """Return a piece as Markdown, in brackets with its labels if there are some."""
+    text = as_markdown(piece.text) if piece.text else f"{piece.size:g} "
+    ends = ", ".join(as_markdown(label.short) for label in piece.ends)
+    tag = f"<sup>{ends}</sup>" if ends else ""
+    return rf"\[{text}\]{tag}" if piece.colours else text
 
 
 def table_lines(table: Table) -> Iterator[str]:

@@ -324,11 +324,14 @@ class Agreement(Result):
     def drawn(self) -> str:
         """The sampling design of the units: "12 clusters", "weighted"; blank if there is none.
 
+        Units with sizes were drawn in documents.
+
         The size of a population ("12 clusters of 40") is included if there are no strata, whose
         sizes make weights.
         """
         design = self.rests_on
-        counts = [("n_clusters", "cluster", "clusters"), ("n_strata", "stratum", "strata")]
+        one = "document" if self.case.is_sized else "cluster"
+        counts = [("n_clusters", one, f"{one}s"), ("n_strata", "stratum", "strata")]
         texts = [counted(design[n], one, more) for n, one, more in counts if n in design]
         if "population_size" in design and "n_strata" not in design:
             size = f"{design['population_size']:,}"

@@ -34,7 +34,7 @@ from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas, check_columns
 from setagree.study.identifiers import tidied
-from setagree.study.reading import Tokens
+from setagree.study.reading import Reading, Tokens
 from setagree.study.sampling import Chance
 from setagree.wording.label_sets import LabelSet
 
@@ -347,6 +347,7 @@ def study_of_spans(
         rater_codes.astype(np.int32),
         value_codes.astype(np.int32),
         unit_table=table,
+        reading=Reading(spans=True, tokens=tokens),
     )
     return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
 

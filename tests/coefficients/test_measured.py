@@ -256,7 +256,7 @@ def test_designs_that_do_not_fit_are_refused(name):
 
 
 UNSIZED = (
-    *("by_unit", "by_depth", "jackknife", "bootstrap", "consensus", "monitor"),
+    *("by_depth", "by_presence", "consensus", "monitor", "what_if"),
     *("crowdtruth", "next_ratings", "variance_components", "rater_map", "tally"),
 )
 

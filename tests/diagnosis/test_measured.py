@@ -76,6 +76,23 @@ def test_raters_by_characters(study):
     assert tested["no_test"].iloc[0].startswith("pieces of one document are alike")
 
 
+@pytest.mark.parametrize("chance", ["documents", "characters"])
+@pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "conger_kappa", "gwet_ac"])
+def test_places_are_left_out_exactly(chance, coefficient):
+    study = v2(chance)
+    found = sa.by_unit(study, coefficient=coefficient).set_index("unit")
+    for unit, without in found["estimate_without"].items():
+        rest = study.take(study.units[study.unit_codes] != unit)
+        assert without == pytest.approx(getattr(sa, coefficient)(rest).estimate, abs=1e-12)
+    length = study.units_frame["length"][found.index]
+    if coefficient != "krippendorff_alpha":  # whose influence has a mean without this correction
+        mean = np.average(found["influence"], weights=length)
+        estimate = getattr(sa, coefficient)(study).estimate
+        assert mean == pytest.approx(estimate, abs=1e-12)
+    cost = found["disagreement"] * found["n_ratings"] * length
+    assert found["share_of_disagreement"].tolist() == pytest.approx((cost / cost.sum()).tolist())
+
+
 def test_confusions_count_characters():
     study = many()
     found = sa.confusions(study)

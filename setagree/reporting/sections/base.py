@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.wording.sentences import Sentence
+from setagree.wording.sentences import Name, Sentence
 from setagree.wording.tables import Column, with_intervals
 
 R = TypeVar("R")
@@ -90,6 +90,12 @@ def table_of(
         more = f"The first {len(top):,} of {len(frame):,}; sa.{function} returns all."
     cells = [column.values(top) for column in kept]
     return Table(caption, kept, [*zip(*cells, strict=True)], more)
+
+
+def unsized(f: Findings, columns: Iterable[Column]) -> list[Column]:
+    """Return columns without the numbers of pieces of documents if pieces count by length."""
+    gone = {"n_ratings", "n_shared_units"} if f.main.case.is_sized else set[str]()
+    return [one for one in columns if one.first not in gone]
 
 
 def _heading(head: str) -> str:
@@ -216,6 +222,28 @@ class Picture:
     columns: int = 0
 
 
+class Piece(NamedTuple):
+    """A part of a document with the labels of a rater.
+
+    `ends` are the labels whose span ends with it, `colours` the numbers of the colours of all. Its
+    text is blank if only its length is known.
+    """
+
+    text: str
+    ends: Sequence[Any]
+    colours: Sequence[int]
+    size: float
+
+
+class Passage(NamedTuple):
+    """A document, or a part of it, with the pieces of each rater."""
+
+    title: Sentence
+    lines: Sequence[tuple[Name, Sequence[Piece]]]
+    is_cut_before: bool
+    is_cut_after: bool
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the report. Id, title and lead of its topic hold unless others are given."""
@@ -226,6 +254,7 @@ class Section:
     lead: Sentence | None = None
     title: str = ""
     id: str = ""
+    passages: Sequence[Passage] = ()
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,9 @@ def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
     seed = "" if f.seed is None else f" (seed {f.seed})"
     moved = "over all raters and units" if test.scheme == "pooled" else "within each rater"
     note = f"All answers were reshuffled {moved}{test.over}{seed}."
+    if test.scheme == "rotation":
+        moved = "were moved along each document by a random offset, those beyond its end to its"
+        note = f"The answers of each rater {moved} beginning{seed}."
     if test.exact:
         note = f"These are all arrangements of the answers {moved}{test.over}."
     note = " ".join(filter(None, [note, test.scheme_reason]))

@@ -28,6 +28,7 @@ from setagree.reporting.sections.base import (
     list_picture,
     resampled,
     table_of,
+    unsized,
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
@@ -140,19 +141,20 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     # Another coefficient may count units, and so clusters, that alpha does not.
     alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
     over, kind = (f" ({alpha.drawn})", alpha.inference.method) if alpha else ("", "score")
+    named = "Fieller's" if kind == "fieller" else f"the {kind}"
     narrow = ", which is too narrow for rare labels" if kind == "t" else ""
+    none = f"; there is none if the rarer of yes and no weighs less than {FEWEST_RARER} units"
     of_degrees = "Any degree above 0 is a yes. " if have_degrees(f.study.values) else ""
     note = (
         f"Each label is a question of its own: was it given, yes or no? {of_degrees}Agree on "
         "yes: how often another rater gives the label, too, where one did. A rare label can have a "
         "low alpha with almost perfect agreement on no; AC1 distinguishes the two. The interval of "
-        f"alpha is the {kind} interval{over}{narrow}; there is none if the rarer of yes and no "
-        f"weighs less than {FEWEST_RARER} units."
+        f"alpha is {named} interval{over}{narrow}{none * (not f.main.case.is_sized)}."
     )
     lead = summary(f, frame)
     caption = "Labels, the costliest first"
-    named = [replace(one, head="Alpha") if one.source == "estimate" else one for one in COLUMNS]
-    table = table_of(frame, named, caption, limit=40, function="by_label")
+    titled = [replace(one, head="Alpha") if one.source == "estimate" else one for one in COLUMNS]
+    table = table_of(frame, unsized(f, titled), caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
 
@@ -199,6 +201,9 @@ def compute_confusions(f: Findings) -> pd.DataFrame | None:
     """Return the confusions of labels with p, or None for numbers."""
     if f.study.kind == "number":
         return None
+
+    if f.main.case.is_sized:  # no test, because pieces of one document are alike
+        return confusions(f.study)
 
     def tested(n: int) -> pd.DataFrame:
         return confusions(f.study, n_resamples=n, rng=f.options.rng)
@@ -287,10 +292,15 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     ]
     note = (
         "↔: one rater has only the first label, the other only the second. Left out: one has the "
-        "label, the other has nothing that the first lacks. A confusion is tested if at least "
-        f"{ENOUGH_PAIRS} pairs are observed and expected, by reshuffles that keep how many answers "
-        "of each unit are equal."
+        "label, the other has nothing that the first lacks. "
     )
+    if f.main.case.is_sized:
+        note += "Pairs count by length. There is no test, as pieces of one document are alike."
+    else:
+        note += (
+            f"A confusion is tested if at least {ENOUGH_PAIRS} pairs are observed and expected, by "
+            "reshuffles that keep how many answers of each unit are equal."
+        )
     if have_degrees(f.study.values):
         note += (
             " Degrees do not count: a pair of answers with the same labels in other degrees "

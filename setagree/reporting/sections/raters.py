@@ -29,6 +29,7 @@ from setagree.reporting.sections.base import (
     list_picture,
     resampled,
     table_of,
+    unsized,
 )
 from setagree.reporting.sections.patterns import are_copies_few, has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
@@ -85,7 +86,7 @@ def p_values(f: Findings, raters: pd.DataFrame) -> list[float]:
     from scipy.special import stdtr
 
     p = raters["p_value"]
-    if _most_reshuffles(f) < f.n_reshuffles:
+    if not f.main.case.is_sized and _most_reshuffles(f) < f.n_reshuffles:
         t = raters["difference"].abs() / raters["difference_standard_error"]
         p = p.where(p > SURE, 2 * stdtr(f.main.n_pairable_units - 1, -t))
     return [*p]
@@ -199,7 +200,11 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     caption = f"Raters, by how much {word} rises without them" if has_changes else "Raters"
     picture = list_picture(f, diagnosis.raters, raters) if f.main.reason is None else None
     return [
-        Section(table_of(raters, columns, caption, limit=20, function="by_rater"), picture, note)
+        Section(
+            table_of(raters, unsized(f, columns), caption, limit=20, function="by_rater"),
+            picture,
+            note,
+        )
     ]
 
 
@@ -239,7 +244,7 @@ def pairs_sections(f: Findings, pairs: pd.DataFrame) -> list[Section]:
         *REASONS,
     ]
     caption = "Pairs of raters, the lowest agreement first"
-    table = table_of(frame, columns, caption, limit=15, function="by_pair")
+    table = table_of(frame, unsized(f, columns), caption, limit=15, function="by_pair")
     return [Section(table, picture, note, _pairs_lead(frame, len(pairs)))]
 
 

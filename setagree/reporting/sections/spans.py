@@ -1,0 +1,241 @@
+"""Labelled spans: their documents, and the places where raters disagree most, as quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from setagree.coefficients.chance import Codes, Floats
+from setagree.diagnosis.by_unit import by_unit
+from setagree.errors import counted
+from setagree.plots.diagnosis import costliest_first
+from setagree.reporting.sections.base import (
+    Findings,
+    Passage,
+    Piece,
+    Section,
+    Table,
+    Topic,
+    table_of,
+    with_sentences,
+)
+from setagree.reporting.sections.units import MOST_ROWS, answers
+from setagree.wording.number_format import share
+from setagree.wording.sentences import Name, Sentence, enumeration
+from setagree.wording.tables import Column
+
+_MOST_PASSAGES, _MOST_RATERS, N_COLOURS = 3, 8, 6
+_WHOLE, _AROUND = 400, 150
+"""Characters of a document that is quoted whole, and on either side of a place in a longer one."""
+
+
+def _sets(f: Findings) -> list[frozenset[Any]]:
+    """Return the values of the study as sets of labels."""
+    return [x if isinstance(x, frozenset) else frozenset([x]) for x in f.study.values]
+
+
+def _documents(f: Findings) -> tuple[Codes, list[str], Floats]:
+    """Return the document of each unit, the names of documents, and the sizes of units."""
+    sample = f.main.case.sample
+    assert sample is not None  # noqa: S101 - units have sizes
+    assert sample.groups is not None  # noqa: S101
+    return sample.groups, [*map(str, sample.names)], f.main.case.pairable_weights
+
+
+def _n_spans(f: Findings) -> Codes:
+    """Return the number of spans of each rater; those of one label that touch count as one."""
+    study, document = f.study, _documents(f)[0]
+    order = np.lexsort((study.unit_codes, document[study.unit_codes], study.rater_codes))
+    units, raters = study.unit_codes[order], study.rater_codes[order]
+    goes_on = (np.diff(raters) == 0) & (np.diff(document[units]) == 0)
+    out, sets = np.zeros(study.n_raters, dtype=np.int64), _sets(f)
+    for label in frozenset().union(*sets):
+        has = np.array([label in one for one in sets])[study.value_codes[order]]
+        begins = has & ~np.r_[False, goes_on & has[:-1]]
+        out += np.bincount(raters[begins], minlength=study.n_raters)
+    return out
+
+
+def _length(f: Findings) -> str:
+    """Return the length of all documents with what it counts."""
+    size, reading, sampling = _documents(f)[2].sum(), f.study.reading, f.study.sampling
+    noun = "in all" if sampling is None else f"of {sampling.size}"
+    if reading is not None and reading.tokens is not None:
+        noun = "words" if reading.tokens == "words" else "tokens"
+    elif "text" in f.study.units_frame:
+        noun = "characters"
+    return f"{size:,.0f} {noun}" if float(size).is_integer() else f"{size:,.1f} {noun}"
+
+
+def counts(f: Findings) -> list[str]:
+    """Return the numbers of documents and spans, and the length."""
+    n = int(_n_spans(f).sum())
+    return [counted(len(_documents(f)[1]), "document"), _length(f), counted(n, "span")]
+
+
+def overview(f: Findings, _: None) -> list[Section]:
+    """Return the counts of documents, lengths and spans."""
+    columns = [Column("What", "text"), Column("Number", "text"), Column("Details", "text")]
+    caption = "Contents of the study, and what was left out"
+    table = Table(caption, columns, [*_contents(f)], is_ranking=False, sortable=False)
+    note = (
+        "Each document is cut at every boundary of a span. A piece counts by its length, and the "
+        "answer of a rater to it is the set of the labels whose spans cover it."
+    )
+    return [Section(table, None, note, lead=())]
+
+
+def _contents(f: Findings) -> Iterator[tuple[str, str, str]]:
+    """Yield what is counted, the number, and details."""
+    study, (document, names, size) = f.study, _documents(f)
+    n, n_documents = study.n_raters, len(names)
+    pairs = np.unique(document[study.unit_codes] * n + study.rater_codes)
+    missing = n * n_documents - len(pairs)
+    who = "every rater annotated every document"
+    who = f"{counted(missing, 'pair')} of document and rater missing" if missing else who
+    yield "Documents", f"{n_documents:,}", who
+    if lone := int((np.bincount(pairs // n, minlength=n_documents) < 2).sum()):
+        yield "Documents of one rater", f"{lone:,}", "can show no agreement"
+    yield "Length", _length(f), f"{counted(study.n_units, 'piece')} between boundaries"
+    done = [counted(k, "document") for k in np.bincount(pairs % n, minlength=n).tolist()]
+    yield "Raters", f"{n:,}", _each(f, done)
+    spans = _n_spans(f)
+    touching = "those of one label that touch or overlap count as one"
+    yield "Spans", f"{spans.sum():,}", f"{_each(f, [f'{k:,}' for k in spans])}; {touching}"
+    marked = np.array([bool(one) for one in _sets(f)])[study.value_codes]
+    w = size[study.unit_codes]
+    whole, covered = (np.bincount(study.rater_codes, w * x, n) for x in (1, marked))
+    parts = _each(f, [share(x) for x in covered / whole])
+    yield "Covered", share(covered.sum() / whole.sum()), f"of the length has a label: {parts}"
+    yield "Labels", f"{len(frozenset().union(*_sets(f))):,}", f"{study.n_values:,} distinct sets"
+
+
+def _each(f: Findings, texts: list[str]) -> str:
+    """Return the text of each rater, of at most eight, or once what is common to all."""
+    if len({*texts}) == 1:
+        return f"{texts[0]} each"
+    named = [f"{rater} {text}" for rater, text in zip(f.study.raters, texts, strict=True)]
+    rest = len(named) - _MOST_RATERS
+    return ", ".join([*named[:_MOST_RATERS], *([f"{rest:,} others"] if rest > 0 else [])])
+
+
+# ---- Places --------------------------------------------------------------------------------------
+
+
+def compute(f: Findings) -> pd.DataFrame:
+    """Return the disagreement on each piece, the costliest first."""
+    return costliest_first(by_unit(f.study, **f.measure))
+
+
+def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
+    """Return the part of the text on which raters differ, and the documents that cost most."""
+    document, names, size = _documents(f)
+    if not pieces["disagreement"].max() > 0:
+        return (f"In all of {counted(len(names), 'document')} the raters agree fully.",)
+    units = pd.Index(f.study.units).get_indexer(pd.Index(pieces["unit"]))
+    w = size[units]
+    differ = share(w[pieces["disagreement"] > 0].sum() / w.sum())
+    held = np.bincount(document[units], pieces["share_of_disagreement"], len(names))
+    worst = [d for d in np.argsort(-held, kind="stable")[:_MOST_PASSAGES] if held[d] > 0]
+    named = [(Name.of(names[d]), f" ({share(held[d])})") for d in worst]
+    start = f"Raters differ on {differ} of the length. Most of the disagreement is in "
+    return (start, *enumeration(named), ".")
+
+
+def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
+    """Return quotes of the places with the main disagreements, and the table of places."""
+    frame = pieces[pieces["disagreement"] > 0]
+    if not len(frame):
+        return []
+    texts = f.study.units_frame.get("text")
+    quotes = frame["unit"] if texts is None else texts.loc[frame["unit"]].to_numpy()
+    frame = with_sentences(frame, answers(f.study, [*frame["unit"].iloc[:MOST_ROWS]]))
+    columns = [
+        Column("unit", "name", "Place"),
+        *([] if texts is None else [Column("quote", "name", "Text")]),
+        Column("sentence", "text", "Answers"),
+        Column("share_of_disagreement", "share", "Share of all", is_part=True),
+    ]
+    caption = "Places of the largest disagreement"
+    frame = frame.assign(quote=np.asarray(quotes, dtype=object))
+    table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
+    note = "A place costs more the longer it is and the more its answers differ."
+    return [Section(table, None, note, passages=[*_passages(f)])]
+
+
+def _passages(f: Findings) -> Iterator[Passage]:
+    """Yield one document for each of the labels that cost most, at the worst place for the label.
+
+    The disagreement on a label at a unit of r ratings, k of which have it, is w k (r - k) / (r -
+    1), in proportion to the pairs of ratings that differ in it.
+    """
+    study, (document, names, w) = f.study, _documents(f)
+    labels, used = f.result("labels"), set[int]()
+    if labels is None:
+        return
+    colours = {label: k for k, label in enumerate(labels["label"])}
+    r = np.bincount(study.unit_codes, minlength=study.n_units)
+    for label, part in zip(labels["label"], labels["share_of_disagreement"], strict=True):
+        has = np.array([label in one for one in _sets(f)])[study.value_codes]
+        k = np.bincount(study.unit_codes, has, study.n_units)
+        q = w * k * (r - k) / np.maximum(r - 1, 1)
+        held = np.bincount(document, q, len(names))
+        held[[*used]] = 0
+        if not held.max() > 0 or len(used) >= _MOST_PASSAGES:
+            return
+        used.add(d := int(held.argmax()))
+        about = f": {share(part)} of the disagreement, {share(held[d] / q.sum())} of that in "
+        title = (Name.of(label), about, Name.of(names[d]), ".")
+        yield _quoted(f, d, int(np.where(document == d, q, -1).argmax()), title, colours)
+
+
+def _quoted(f: Findings, d: int, worst: int, title: Sentence, colours: dict[Any, int]) -> Passage:
+    """Return a document with the answers of each rater, or of a long one the part at a unit."""
+    study, (document, _, size) = f.study, _documents(f)
+    texts, sets, units = study.units_frame.get("text"), _sets(f), np.flatnonzero(document == d)
+    quotes = [""] * len(units) if texts is None else texts.iloc[units].tolist()
+    lengths = size[units] if texts is None else np.array([*map(len, quotes)])
+    ends = np.cumsum(lengths)
+    low, high = 0, len(text := "".join(quotes))
+    if len(text) > _WHOLE:
+        middle = int(ends[units == worst][0] - lengths[units == worst][0] / 2)
+        low, high = max(0, middle - _AROUND), min(high, middle + _AROUND)
+        low += text.find(" ", low, middle) - low + 1 if low else 0
+        high = high if high == len(text) else max(text.rfind(" ", middle, high), middle)
+        cuts = np.clip(np.stack([ends - lengths, ends]), low, high)
+        quotes = [text[a:b] for a, b in cuts.T.tolist()]
+    lines, rows = [], np.flatnonzero(np.isin(study.unit_codes, units))
+    for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
+        own, value, pieces = rows[study.rater_codes[rows] == g], np.full(study.n_units, -1), []
+        value[study.unit_codes[own]] = study.value_codes[own]
+        places = zip(value[units].tolist(), quotes, lengths.tolist(), strict=True)
+        shown = [one for one in places if one[1] or texts is None]
+        for code, run in groupby(shown, key=itemgetter(0)):
+            cells = [*run]
+            labels = sorted(sets[code] if code >= 0 else (), key=colours.__getitem__)
+            colour = [min(colours[label], N_COLOURS) for label in labels]
+            quote = "".join(cell[1] for cell in cells)
+            pieces.append(Piece(quote, labels, colour, sum(cell[2] for cell in cells)))
+        following = [*pieces[1:], Piece("", [], [], 0)]
+        pieces = [
+            one._replace(ends=[Name.of(x) for x in one.ends if x not in after.ends])
+            for one, after in zip(pieces, following, strict=True)
+        ]
+        lines.append((Name.of(study.raters[g]), pieces))
+    return Passage(title, lines, low > 0, high < len(text))
+
+
+CONTENTS = Topic("data", "Documents and spans", overview)
+PLACES = Topic(
+    "places",
+    "Places of disagreement",
+    sections,
+    compute,
+    about="Places",
+    summary=summary,
+)
