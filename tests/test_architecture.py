@@ -363,7 +363,7 @@ BUDGET = {
     "exports": 5_350,
     "files": 1_950,
     "inference": 7_300,
-    "large": 4_850,
+    "large": 4_800,
     "panels": 5_200,
     "plots": 2_650,
     "reporting": 4_750,

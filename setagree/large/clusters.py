@@ -1,32 +1,47 @@
-"""Frames of Dask and Spark, whose workers reduce partitions of whole units."""
+"""Frames of Dask and Spark, whose workers reduce parts of a table that fit in their memory."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from setagree.errors import DataError, SetagreeError
+from setagree.errors import DataError, SetagreeError, shorten
 from setagree.large.engines import fetch, stopped
 from setagree.large.filtering import kept_part
-from setagree.large.partitions import (
-    Part,
-    code_part,
-    find_cell,
-    merge_parts,
-    merge_surveys,
-    reduce_part,
-    survey_part,
+from setagree.large.patterns import (
+    CodedCells,
+    Held,
+    Repeats,
+    Survey,
+    anonymous,
+    code_cells,
+    id_of_text,
+    merge_all,
+    spelled,
+    tally_of_entries,
 )
-from setagree.large.patterns import CodedCells, code_cells, merge_all, tally_of_entries
 from setagree.large.steps import CodedRows
-from setagree.study.codes import MISSING, order_of
-from setagree.study.reading import Reading
+from setagree.study.annotations import Annotations
+from setagree.study.assembly import code_ids
+from setagree.study.codes import (
+    MISSING,
+    Codes,
+    Column,
+    as_objects,
+    distinct_cells,
+    factorise,
+    merge,
+    order_of,
+    recode,
+)
+from setagree.study.frames import is_inexact, without_dictionary
+from setagree.study.reading import Plan, Reading
 from setagree.study.row_filter import NO_ROWS, Where
 from setagree.study.tally import Given, Tally
 
@@ -36,6 +51,151 @@ if TYPE_CHECKING:
 
 
 _FAN = 8
+
+
+@dataclass(frozen=True)
+class Part:
+    """What comes home from a part, or from several together.
+
+    Attributes
+    ----------
+    tallies : list of Tally
+        One or none; the values are codes.
+    repeats : Repeats
+        Pairs of unit and rater annotated more than once.
+    raters : frozenset
+        Who gave an annotation, as text.
+    """
+
+    tallies: list[Tally]
+    repeats: Repeats
+    raters: frozenset[Any]
+
+
+def merge_parts(parts: Sequence[Part]) -> Part:
+    """Return what several parts hold together."""
+    tallies = [tally for part in parts for tally in part.tallies]
+    return Part(
+        [merge_all(tallies)] if tallies else [],
+        sum((part.repeats for part in parts), Repeats(0, [])),
+        frozenset().union(*(part.raters for part in parts)),
+    )
+
+
+def survey_part(part: pd.DataFrame) -> Survey:
+    """Count the distinct answers of a part, and its rows without a unit or a rater."""
+    codes, cells = _distinct(part["answer"])
+    times = np.bincount(codes[codes != MISSING], minlength=len(cells)).astype(np.int64)
+    n_bad = {role: _count_nameless(part[role]) for role in ("unit", "rater")}
+    inexact = tuple(role for role in n_bad if is_inexact(part[role]))
+    return Survey(cells, times, int(np.count_nonzero(codes == MISSING)), n_bad, inexact)
+
+
+def merge_surveys(surveys: Sequence[Survey]) -> Survey:
+    """Return what several parts hold together; the cells are sorted."""
+    times: dict[Any, int] = {}
+    for survey in surveys:
+        for cell, n in zip(survey.cells, survey.times.tolist(), strict=True):
+            times[cell] = times.get(cell, 0) + n
+    cells = _sorted(times)
+    return Survey(
+        cells,
+        np.array([times[cell] for cell in cells], dtype=np.int64),
+        sum(survey.n_null for survey in surveys),
+        {role: sum(survey.n_bad[role] for survey in surveys) for role in ("unit", "rater")},
+        tuple(dict.fromkeys(role for survey in surveys for role in survey.inexact)),
+    )
+
+
+def find_cell(part: pd.DataFrame, cell: object) -> str:
+    """Word where a cell, or None for a null, stands in a part; blank where it does not."""
+    codes, cells = _distinct(part["answer"])
+    first = part[codes == (cells.index(cell) if cell in cells else MISSING)].iloc[:1]
+    if first.empty or (cell is not None and cell not in cells):
+        return ""
+    unit, rater = (as_objects(first[role])[0] for role in ("unit", "rater"))
+    return f"Unit {shorten(unit)}, rater {shorten(rater)}"
+
+
+def code_part(
+    part: pd.DataFrame, codes: Mapping[Hashable, int], null_code: int = MISSING
+) -> pd.DataFrame:
+    """Return the annotations of a part: ``unit`` and ``rater`` as text, ``code``.
+
+    `codes` are those of the cells, `null_code` that of nulls; -1 stands for no annotation.
+    """
+    places, cells = _distinct(part["answer"])
+    of_cells = np.array([*(codes[cell] for cell in cells), null_code], dtype=np.int64)
+    code = of_cells[places]
+    rated = code != MISSING
+    ids = {role: _as_text(part[role][rated], role) for role in ("unit", "rater")}
+    return pd.DataFrame({**ids, "code": code[rated]})
+
+
+def reduce_part(part: pd.DataFrame, *, assume_unique: bool, keep_raters: bool = False) -> Part:
+    """Return the patterns of a part that holds whole units, from what `code_part` returns."""
+    if not len(part):
+        return Part([], Repeats(0, []), frozenset())
+    units, unit_names = pd.factorize(part["unit"])
+    raters, rater_names = pd.factorize(part["rater"])
+    used, codes = np.unique(part["code"].to_numpy(), return_inverse=True)
+    names = as_objects(unit_names), as_objects(rater_names)
+    study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
+    tally = anonymous(Tally.from_annotations(study, keep_raters=keep_raters))
+    # Where raters are kept repeats are seen anyway, and nothing can be computed with them.
+    unique = assume_unique and (tally.given is None or not tally.given.has_repeats())
+    repeats = Repeats(0, []) if unique else _find_repeats(study)
+    return Part([tally], repeats, frozenset(rater_names))
+
+
+def _find_repeats(study: Annotations) -> Repeats:
+    keys = study.unit_codes.astype(np.int64) * study.n_raters + study.rater_codes
+    pairs, times = np.unique(keys, return_counts=True)
+    repeated = np.flatnonzero(times > 1)
+    few = [
+        (
+            id_of_text(study.units[pairs[k] // study.n_raters]),
+            id_of_text(study.raters[pairs[k] % study.n_raters]),
+            int(times[k]),
+        )
+        for k in repeated[:3]
+    ]
+    return Repeats(len(repeated), few)
+
+
+def _distinct(column: Column) -> tuple[Codes, list[Any]]:
+    """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
+    codes, cells = distinct_cells(without_dictionary(column))
+    merged, held = merge([*map(_held, cells)])
+    return recode(codes, merged), [*held]
+
+
+def _held(cell: Any) -> Any:
+    """Return a cell that can be hashed, or one that holds it: [1] and [True] are two things."""
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, set):
+        return Held(f"{{{sorted(map(repr, cell))}}}", cell)
+    return Held(repr(cell), cell) if isinstance(cell, list | dict) else cell
+
+
+def _count_nameless(column: Column) -> int:
+    codes, names = factorise(without_dictionary(column))
+    blank = [k for k, name in enumerate(names) if isinstance(name, str) and not name.strip()]
+    return int(np.isin(codes, [MISSING, *blank]).sum())
+
+
+def _sorted(cells: Mapping[Any, int]) -> list[Any]:
+    try:
+        return sorted(cells)
+    except TypeError:
+        return sorted(cells, key=repr)
+
+
+def _as_text(column: Column, role: str) -> Column:
+    """Return identifiers as text, in which every machine sees the same ones as equal."""
+    codes, names = code_ids(without_dictionary(column), role)
+    return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
 
 def is_dask(data: object) -> bool:
@@ -48,10 +208,7 @@ def reduce_dask(
     frame: Any,
     columns: Mapping[str, str],
     reading: Reading,
-    *,
-    assume_unique: bool,
-    partitioned_by_unit: bool,
-    keep_raters: bool = False,
+    plan: Plan,
 ) -> tuple[CodedCells, Part]:
     """Return the coded answers of a Dask frame and its patterns.
 
@@ -78,9 +235,9 @@ def reduce_dask(
     coded = code_cells(survey, reading, name=columns["answer"], place=place)
     codes = delayed(dict(zip(survey.cells, coded.answers.codes.tolist(), strict=False)))
     rows: Sequence[Delayed] = [delayed(code_part)(p, codes, coded.null_code) for p in parts]
-    if not partitioned_by_unit:
+    if not plan.partitioned_by_unit:
         rows = _shuffled(rows)
-    how = {"assume_unique": assume_unique, "keep_raters": keep_raters}
+    how = {"assume_unique": plan.assume_unique, "keep_raters": plan.keep_raters}
     reduced = [delayed(reduce_part)(p, **how) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
 

@@ -52,7 +52,7 @@ from setagree.files.tables import read_table
 from setagree.large import steps
 from setagree.large.engines import quoted, run_query
 from setagree.large.filtering import kept_where
-from setagree.large.partitions import spelled
+from setagree.large.patterns import spelled
 from setagree.study.codes import common_order
 from setagree.study.columns import guess_wide_unit, with_columns
 from setagree.study.identifiers import check_text, tidied

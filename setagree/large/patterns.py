@@ -1,9 +1,12 @@
-"""Distinct answers of a table, and the patterns of its units as a tally."""
+"""Distinct answers of a table, the patterns of its units as a tally, and names as text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from setagree.errors import DataError, RepeatsError, counted, option, shorten
 from setagree.study.assembly import code_answers, row_a_label
 from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
 from setagree.study.frames import inexact_ids
+from setagree.study.identifiers import spelled_time
 from setagree.study.reading import Reading
 from setagree.study.tally import Given, Tally
 
@@ -281,3 +285,45 @@ def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
         n_raters=n_raters,
         order=coded.answers.order,
     )
+
+
+_NUMBER, _TIME, _ODD = "\0#", "\0@", "\0'"
+
+
+def spelled(name: object) -> str:
+    """Return a name as text: one for numbers or times that are equal, another for any text."""
+    if isinstance(name, str):
+        return f"{_ODD}{name}" if name.startswith("\0") else name
+    if isinstance(name, tuple):
+        return f"{_NUMBER}{tuple(map(spelled, name))!r}"
+    if isinstance(name, Decimal | Fraction):
+        exact = Fraction(name)
+        name = float(exact) if Fraction(float(exact)) == exact else exact
+    if isinstance(name, int | float | np.number):
+        whole = isinstance(name, int | np.integer) or float(name).is_integer()
+        return f"{_NUMBER}{int(name) if whole else float(name)!r}"
+    if isinstance(name, date):
+        return f"{_TIME}{spelled_time(name)}"
+    return f"{_NUMBER}{name!r}"
+
+
+def id_of_text(text: Any) -> Any:
+    """Return an identifier as people read it; what is no text as it is."""
+    if not isinstance(text, str):
+        return text
+    return text.removeprefix(_NUMBER).removeprefix(_TIME).removeprefix(_ODD)
+
+
+def unspelled(text: Any) -> object:
+    """Return what was spelled so: text, a number, a date or time; all else stays text."""
+    plain = id_of_text(text)
+    if isinstance(text, str) and text.startswith(_TIME):
+        return pd.Timestamp(plain) if "T" in plain else date.fromisoformat(plain)
+    if not isinstance(text, str) or not text.startswith(_NUMBER):
+        return plain
+    for kind in (int, float):
+        try:
+            return kind(plain)
+        except ValueError:
+            continue
+    return plain

@@ -33,8 +33,7 @@ from setagree.large.engines import (
 )
 from setagree.large.files import naming_parts
 from setagree.large.filtering import Matching, find_matching, kept_lazy
-from setagree.large.partitions import unspelled
-from setagree.large.patterns import CodedCells, anonymous, merge_all, with_answers
+from setagree.large.patterns import CodedCells, anonymous, merge_all, unspelled, with_answers
 from setagree.large.steps import find_raters
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import warn_exchanged
@@ -424,14 +423,7 @@ def _patterns(
 
 
 def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:
-    coded, part = clusters.reduce_dask(
-        frame,
-        _roles(reading),
-        reading,
-        assume_unique=plan.assume_unique,
-        partitioned_by_unit=plan.partitioned_by_unit,
-        keep_raters=plan.keep_raters,
-    )
+    coded, part = clusters.reduce_dask(frame, _roles(reading), reading, plan)
     part.repeats.check()
     return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
 

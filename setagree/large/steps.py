@@ -13,8 +13,15 @@ import numpy.typing as npt
 
 from setagree.errors import DataError, counted, option, shorten
 from setagree.large.engines import Engine, fetch
-from setagree.large.partitions import id_of_text
-from setagree.large.patterns import PRIME, CodedCells, Repeats, Survey, code_cells, tally_of_entries
+from setagree.large.patterns import (
+    PRIME,
+    CodedCells,
+    Repeats,
+    Survey,
+    code_cells,
+    id_of_text,
+    tally_of_entries,
+)
 from setagree.study.codes import MISSING, as_objects
 from setagree.study.numbers import EXACT
 from setagree.study.reading import AnswerKind, Reading

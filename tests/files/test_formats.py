@@ -175,7 +175,6 @@ class TestEveryKind:
     @pytest.mark.filterwarnings("ignore::setagree.errors.MissingMarkerWarning")
     @pytest.mark.parametrize("name", KINDS)
     def test_agreement(self, write, name):
-        """The door takes the path and gives the agreement of the table."""
         expected = sa.agreement(FRAME, blank="empty").to_frame()
         path = write(KINDS[name](), name)
         table = sa.agreement(path, unit="doc", rater="who", labels="tags", blank="empty")
@@ -197,7 +196,6 @@ class TestEveryKind:
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.MissingMarkerWarning")
     def test_several(self, write):
-        """A pattern reads files of different kinds that have the same columns."""
         for name in ("study.csv", "study.json", "study.parquet", "study.xlsx"):
             path = write(KINDS[name](), name)
         frame = read_table(path.parent / "study.*")
@@ -209,7 +207,6 @@ class TestEveryKind:
         assert study.n_ratings == 6
 
     def test_lists(self, write):
-        """JSON and Parquet keep lists of labels: the empty list, and null that is no list."""
         frame = FRAME.assign(tags=LISTS)
         expected = sa.Annotations.from_long(frame, unit="doc", rater="who", labels="tags")
         assert expected.n_missing == 1
@@ -225,7 +222,6 @@ class TestEveryKind:
             assert study.n_missing == 1
 
     def test_numbers(self, write):
-        """JSON and Parquet keep numbers and their gaps; large whole ones keep their digits."""
         scores = [2**60, 2**60 + 2**8, None, 3]
         frame = pd.DataFrame({"unit": [1, 1, 2, 2], "rater": list("abab")})
         in_parquet = frame.assign(score=pd.array(scores, dtype="Int64"))
@@ -273,7 +269,6 @@ class TestJson:
         ],
     )
     def test_refusals(self, write, content, name, words):
-        """Every one is a sentence with the file and the line or record."""
         path = write(content, name)
         sentence = refusal(path)
         assert sentence.startswith(repr(str(path)))
@@ -288,7 +283,6 @@ class TestJson:
         assert len(read_table(write(json.dumps(RECORDS), "a.jsonl"))) == 6
 
     def test_absent_keys(self, write):
-        """A key that an object does not have is a missing cell."""
         table = read_table(write('{"a": "x"}\n{"b": "y", "a": null}\n', "a.jsonl"))
         assert list(table) == ["a", "b"]
         assert table.isna().to_numpy().tolist() == [[False, True], [True, False]]
@@ -299,7 +293,6 @@ class TestJson:
         assert table["a"].tolist() == ["x\u2028y\x85z"] * 2
 
     def test_encodings(self, write):
-        """Bytes that are no UTF-8 are named, and read with their encoding."""
         path = write(LINES.encode("latin-1"), "a.jsonl")
         assert "byte 0xfc at offset" in refusal(path)
         assert "(line 5)" in refusal(path)
@@ -364,7 +357,6 @@ class TestParquet:
             read_table(tmp_path / "good.parquet")
 
     def test_damaged(self, write):
-        """A file that was cut off is refused."""
         path = write(parquet(FRAME)[:-20], "a.parquet")
         assert "is a damaged Parquet file" in refusal(path)
 
@@ -410,14 +402,12 @@ class TestExcel:
         assert [binary._as_text(x) for x in (2.0, 1e15, -0.5)] == ["2", "1000000000000000", "-0.5"]
 
     def test_several_sheets(self, write):
-        """Cells in two sheets are refused by their names; blank sheets do not count."""
         page = [["unit", "labels"], ["u1", "a"]]
         assert "2 sheets ('page 1', 'page 2')" in refusal(write(workbook(page, page), "a.xlsx"))
         assert len(read_table(write(workbook([], page, []), "b.xlsx"))) == 1
         assert "has no cells" in refusal(write(workbook([], []), "c.xlsx"))
 
     def test_formulas(self, write):
-        """A formula without a stored result is refused by its cell."""
         path = write(workbook([["unit", "labels"], ["u1", '="a"&"b"']]), "a.xlsx")
         assert "cell B2 is a formula whose result is not stored" in refusal(path)
 
@@ -431,7 +421,6 @@ class TestExcel:
                 assert "cell B2 is an error, #N/A" in refusal(path)
 
     def test_headers(self, write):
-        """The header obeys the rules of text: repeated names, a header alone, short rows."""
         twice = workbook([["a", "a"], ["x", "y"]])
         assert "several columns called 'a'" in refusal(write(twice, "a.xlsx"))
         assert "a header and no rows" in refusal(write(workbook([["a", "b"]]), "a.xlsx"))
@@ -439,14 +428,12 @@ class TestExcel:
         assert rows(read_table(write(short, "a.xlsx"))) == [{"a": "x", "b": ""}]
 
     def test_damaged(self, write):
-        """A workbook that was cut off, or lost its parts, is refused."""
         content = excel(FRAME)
         assert "damaged or cut off" in refusal(write(content[:-30], "a.xlsx"))
         parts = {"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<Types/>"}
         assert "is a damaged workbook" in refusal(write(zipped(parts), "a.xlsx"))
 
     def test_old_workbooks(self, write):
-        """A workbook of before 2007 is refused with what to do."""
         assert "save it as .xlsx" in refusal(write(b"\xd0\xcf\x11\xe0" + b"\0" * 99, "a.xls"))
 
     def test_without_openpyxl(self, write, monkeypatch):
@@ -493,7 +480,6 @@ class TestPacked:
 
     @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
     def test_damaged(self, write, pack):
-        """A compressed file that was cut off is refused."""
         content = pack(CSV.encode() + os.urandom(4000).hex().encode())
         assert refusal(write(content[: len(content) // 2], "a.csv.x"))
 
@@ -589,7 +575,6 @@ def test_damage_is_told_in_a_sentence(write, name):
 
 class TestBounds:
     def test_parquet(self, write, monkeypatch):
-        """A packed Parquet file is read up to a bound; one that is not packed has none."""
         pytest.importorskip("pyarrow")
         content = io.BytesIO()
         FRAME.to_parquet(content)
@@ -650,7 +635,6 @@ class TestBounds:
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit addresses")
     @pytest.mark.parametrize("name", ["a.parquet", "a.json", "a.jsonl", "tool.json", "a.csv.gz"])
     def test_limited_memory(self, tmp_path, name):
-        """A small file needs little memory: it is read where 700 MB more can be had."""
         pytest.importorskip("pyarrow", reason="it reads Parquet")
         frame = pd.DataFrame({"unit": ["u", "u"], "rater": ["x", "y"], "labels": ["a", "b"]})
         frame.to_parquet(tmp_path / "a.parquet")
@@ -670,8 +654,6 @@ class TestBounds:
         assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
 
     def test_memory(self, write, monkeypatch):
-        """A file that does not fit into memory ends in a sentence."""
-
         def full(*_):
             raise MemoryError
 

@@ -123,7 +123,6 @@ class TestReading:
         assert found(sa.read(folder)) == {("a", "x"): {"crow"}, ("a", "y"): {"gull", NAMES[2]}}
 
     def test_pictures(self, tmp_path):
-        """Pictures, which are objects of bytes, stay in Arrow until somebody asks for them."""
         pictures = pa.array([{"bytes": b"x" * 1000, "path": None}] * 2)
         columns = {"unit": [1, 1], "rater": ["a", "b"], "labels": [["x"], []], "image": pictures}
         features = {"image": {"_type": "Image"}}
@@ -134,7 +133,6 @@ class TestReading:
             sa.read(folder, labels="image")
 
     def test_splits(self, flat):
-        """Of several splits the folders are named, one or several of them."""
         both = flat.parent / "both"
         for name in ("train", "test"):
             shutil.copytree(flat, both / name)
@@ -150,7 +148,6 @@ class TestReading:
             assert sa.read(joined, filename_column="split", where="split == test").n_ratings == 6
 
     def test_other_folders(self, tmp_path):
-        """A folder that holds something else is refused as before."""
         (tmp_path / "dataset_info.json").write_text("{}")
         for function in (sa.read, read_table):
             with pytest.raises(FileError, match="is a folder; name a file in it"):
@@ -193,7 +190,6 @@ class TestRefusals:
         ],
     )
     def test_damaged(self, flat, name, content, sentence):
-        """What is damaged, or leads out of the folder, is named."""
         (flat / name).write_text(content)
         for read in (sa.read, sa.agreement, read_table):
             with pytest.raises(FileError, match=sentence):

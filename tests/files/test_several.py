@@ -21,7 +21,6 @@ def folder(tmp_path, monkeypatch):
 
 class TestSeveral:
     def test_order(self):
-        """The rows come in the order given; a pattern and the list it stands for are one."""
         both = ["round-1.csv", "round-2.csv"]
         assert read_table(both)["unit"].tolist() == ["u1", "u1", "u2"]
         assert read_table(both[::-1])["unit"].tolist() == ["u1", "u2", "u1"]
@@ -29,7 +28,6 @@ class TestSeveral:
         pd.testing.assert_frame_equal(read_table((Path(both[0]), "*-2.csv")), read_table(both))
 
     def test_source(self):
-        """A new column says what file a row comes from; by its path where names are the same."""
         frame = read_table("round-*.csv", filename_column="round")
         assert frame["round"].tolist() == ["round-1.csv", "round-2.csv", "round-2.csv"]
         Path("b").mkdir()
@@ -38,7 +36,6 @@ class TestSeveral:
         assert frame["round"].tolist() == ["round-1.csv", str(Path("b/round-1.csv"))]
 
     def test_refusals(self):
-        """What no list of files can be, and a column that is there, are refused."""
         with pytest.raises(FileError, match=r"'round-1\.csv' is named twice; name each file once"):
             read_table(["round-1.csv", "round-*.csv"])
         with pytest.raises(FileError, match="list of files is empty"):
@@ -66,21 +63,17 @@ class TestSheets:
 
     @pytest.mark.parametrize("sheet", ["Round 1", 1, "1"])
     def test_first(self, sheet):
-        """A sheet has a name and a number, from 1."""
         assert read_table("rounds.xlsx", sheet=sheet)["rater"].tolist() == ["ann"]
 
     @pytest.mark.parametrize("sheet", ["2", 2])
     def test_second(self, sheet):
-        """A name wins over a number."""
         assert read_table("rounds.xlsx", sheet=sheet)["rater"].tolist() == ["bob", "bob"]
 
     def test_which(self):
-        """Several sheets with cells are asked about, by name."""
         with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); say which wi"):
             read_table("rounds.xlsx")
 
     def test_absent(self):
-        """A sheet that is not there is named, with those that are."""
         with pytest.raises(FileError, match=r"no sheet 'Round1'; it has 2 sheets, .* Did you mean"):
             read_table("rounds.xlsx", sheet="Round1")
         with pytest.raises(

@@ -70,7 +70,6 @@ class TestReading:
         assert frame["score"].tolist()[2] == 9007199254740993
 
     def test_a_query(self):
-        """A query's rows are the table."""
         frame = read_table(database(), sql=QUERY + " ORDER BY who, doc")
         assert list(frame) == ["unit", "rater", "labels"]
         assert frame["unit"].tolist() == [1, 2, 3, 1, 3]
@@ -194,7 +193,6 @@ class TestRefusals:
             sa.read(database(), sheet="1")
 
     def test_packed(self, monkeypatch):
-        """A compressed database, or one from standard input, is refused."""
         content = database().read_bytes()
         Path("a.db.gz").write_bytes(gzip.compress(content))
         with pytest.raises(FileError, match=r"'a\.db\.gz' is an SQLite database that is comp"):
@@ -204,7 +202,6 @@ class TestRefusals:
             read_table("-")
 
     def test_damaged(self):
-        """A file that is cut off, has no table or no rows, or text that is none."""
         Path("cut.db").write_bytes(database().read_bytes()[:3000])
         Path("head.db").write_bytes(b"SQLite format 3\0")
         for name in ("cut.db", "head.db"):
@@ -266,5 +263,4 @@ class TestNothingIsWritten:
         assert list(map(str, Path().iterdir())) == ["a.db"]
 
     def test_limit(self):
-        """The beginning of a database is as many rows as are asked for."""
         assert len(sqlite.read_sqlite(Source(database()), limit=2)) == 2

@@ -125,7 +125,6 @@ class TestForms:
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("last", [True, False])
     def test_line_ends(self, write, end, last):
-        """Unix, Windows and old Mac lines, with and without a last line end, are one table."""
         text = TABLE if last else TABLE.rstrip("\n")
         assert read_table(write(text.replace("\n", end))).to_numpy().tolist() == ROWS
 
@@ -143,7 +142,6 @@ class TestForms:
         ],
     )
     def test_encodings(self, write, encoding, option):
-        """Text is read as it is spelt, with or without a byte order mark."""
         path = write("unit,labels\nu1,é\n", encoding=encoding)
         frame = read_table(path, encoding=option)
         assert (list(frame.columns), frame["labels"].tolist()) == (["unit", "labels"], ["é"])
@@ -159,7 +157,6 @@ class TestForms:
 
     @pytest.mark.parametrize("name", ["study.csv.gz", "study.tsv.gz", "study"])
     def test_gzip(self, write, name):
-        """A table compressed with gzip is read, known by its first bytes."""
         assert read_table(write(gzip.compress(TABLE.encode()), name)).to_numpy().tolist() == ROWS
 
     def test_blank_lines_are_no_rows(self, write):
@@ -206,11 +203,9 @@ class TestDelimiter:
         assert read_table(write(TABLE, "study.tsv")).to_numpy().tolist() == ROWS
 
     def test_it_can_be_given(self, write):
-        """delimiter= overrules what the text looks like."""
         assert list(read_table(write("a^b;c\n1^2;3\n"), delimiter="^").columns) == ["a", "b;c"]
 
     def test_one_column(self, write):
-        """Without any delimiter the table has one column."""
         assert read_table(write("labels\na b\nc\n")).shape == (2, 1)
 
     @pytest.mark.parametrize("label_sep", ["", ", ", '"', "\n"])
@@ -239,7 +234,6 @@ class TestHeader:
 
     @pytest.mark.parametrize("header", ["unit,labels,labels", "labels,unit,labels ", "a,a,a"])
     def test_repeated_names(self, write, header):
-        """Two columns of one name are refused, not renamed behind one's back."""
         assert "several columns called" in refusal(write(f"{header}\n1,2,3\n"))
 
 
@@ -300,7 +294,6 @@ class TestTitle:
 
     @pytest.mark.parametrize("row", [0, -1, True, 1.5, "2"])
     def test_no_row(self, row):
-        """A row is a whole number from 1."""
         with pytest.raises(OptionError, match=r"header_row=.* must be a whole number from 1"):
             sa.Reading(header_row=row)
 
@@ -315,7 +308,6 @@ class TestTitle:
 class TestNoTable:
     @pytest.mark.parametrize("content", ["", "\ufeff", "\n\n", "  \n"])
     def test_nothing_in_it(self, write, content):
-        """A file of 0 bytes, or of a byte order mark or blank lines, is refused."""
         sentence = refusal(write(content))
         assert "is empty" in sentence or "nothing else" in sentence or "no rows" in sentence
 
@@ -365,7 +357,6 @@ class TestNoTable:
         assert frame["labels"].tolist() == ['5" wide', "a"]
 
     def test_nul(self, write):
-        """A NUL character is refused by its line."""
         assert "line 3 has a NUL" in refusal(write(b"unit,labels\nu1,a\nu2,\0b\n"))
 
     @pytest.mark.parametrize("pad", [0, 5_000_000])
@@ -386,7 +377,6 @@ class TestNoTable:
         assert "byte 0xe2 at offset 15" in refusal(write(b"unit,labels\nu1,\xe2\x82"))
 
     def test_utf16_is_recognised(self, write):
-        """A file that is UTF-16 by its mark gets that hint."""
         assert "encoding='utf-16'" in refusal(write("unit,labels\nu1,a\n", encoding="utf-16"))
 
     def test_another_encoding_that_does_not_fit(self, write):
@@ -394,7 +384,6 @@ class TestNoTable:
 
     @pytest.mark.parametrize("name", ["utf8x", "no-such", "hex", "", "rot13", "a\0b"])
     def test_unknown_encoding(self, write, name):
-        """What is not a text encoding is refused."""
         with pytest.raises(OptionError, match="is not a text encoding"):
             read_table(write(TABLE), encoding=name)
 
@@ -405,7 +394,6 @@ class TestNoTable:
 
 class TestNoFile:
     def test_missing(self, write):
-        """A file that is not there is refused with near names from its folder."""
         path = write(TABLE, "ratings_2024.csv")
         sentence = refusal(path.with_name("rating_2024.csv"))
         assert "There is no file" in sentence
@@ -416,11 +404,9 @@ class TestNoFile:
         assert refusal(write(TABLE).parent / name)
 
     def test_folder(self, tmp_path):
-        """A folder is refused with the pattern that reads its files."""
         assert "*.csv" in refusal(tmp_path)
 
     def test_fifo(self, tmp_path):
-        """A named pipe is refused at once, though nobody writes to it."""
         os.mkfifo(tmp_path / "pipe")
         start = time.monotonic()
         assert "is a pipe or a device" in refusal(tmp_path / "pipe")
@@ -432,26 +418,22 @@ class TestNoFile:
         assert "is a pipe or a device" in refusal(device)
 
     def test_socket(self, tmp_path, monkeypatch):
-        """A socket is refused."""
         monkeypatch.chdir(tmp_path)
         with socket.socket(socket.AF_UNIX) as server:
             server.bind("socket")
             assert "is a pipe or a device" in refusal("socket")
 
     def test_dangling_link(self, tmp_path):
-        """A link to nowhere is a file that is not there."""
         (tmp_path / "link.csv").symlink_to(tmp_path / "gone.csv")
         assert "There is no file" in refusal(tmp_path / "link.csv")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
     def test_forbidden(self, write):
-        """A file that may not be read is refused with the reason."""
         path = write(TABLE)
         path.chmod(0)
         assert "Permission denied" in refusal(path)
 
     def test_zip(self, tmp_path):
-        """A zip archive of several files is refused, whatever it is called."""
         with zipfile.ZipFile(tmp_path / "study.csv", "w") as archive:
             archive.writestr("one.csv", TABLE)
             archive.writestr("two.csv", TABLE)
@@ -473,7 +455,6 @@ class TestNoFile:
 
 class TestSeveral:
     def test_pattern(self, write):
-        """The rows of matching files stand in the order of the names."""
         for number in (2, 1, 3):
             path = write(f"unit,labels\nu{number},a\n", f"round-{number}.csv")
         frame = read_table(path.with_name("round-*.csv"))

@@ -21,13 +21,13 @@ from reduction_support import (
 
 import setagree as sa
 from setagree.errors import DataError, LabelError, OptionError
-from setagree.large.clusters import reduced_batches
-from setagree.large.partitions import (
+from setagree.large.clusters import (
     code_part,
     find_cell,
     merge_parts,
     merge_surveys,
     reduce_part,
+    reduced_batches,
     survey_part,
 )
 from setagree.large.patterns import Held
@@ -58,7 +58,6 @@ class TestParts:
         return survey, reduce_part(code_part(table, codes), **options)
 
     def test_mixed(self):
-        """Units that are numbers beside text that looks like them are other units."""
         table = pd.DataFrame(
             {"unit": [1, "1", "1 "], "rater": ["a", "a", "b"], "answer": ["x", ["x"], 5]}
         )
@@ -70,14 +69,12 @@ class TestParts:
         assert part.repeats.n == 0
 
     def test_repeats(self):
-        """Repeats are counted and named."""
         table = pd.DataFrame({"unit": [1, 1, 1], "rater": [*"aab"], "answer": [*"xyx"]})
         _, part = self.reduced(table, assume_unique=False)
         assert (part.repeats.n, part.repeats.few) == (1, [("1", "a", 2)])
         assert self.reduced(table, assume_unique=True)[1].repeats.n == 0
 
     def test_empty(self):
-        """A part without rows, or without answers, has no tally; parts of none neither."""
         for answers in ([], [None]):
             table = pd.DataFrame(
                 {"unit": ["u"][: len(answers)], "rater": ["a"][: len(answers)], "answer": answers},
@@ -87,7 +84,6 @@ class TestParts:
             assert merge_parts([part, part]).tallies == []
 
     def test_places(self):
-        """A cell is found where it stands first."""
         table = pd.DataFrame({"unit": ["u", 2], "rater": [*"ab"], "answer": ["x", "y"]})
         assert find_cell(table, "y") == "Unit 2, rater 'b'"
         assert find_cell(table, "z") == ""
@@ -131,7 +127,6 @@ class TestDask:
         return dd.from_delayed([delayed(part) for part in parts], meta=parts[0].iloc[:0])
 
     def test_shuffled(self, cluster):
-        """Units whose rows stand in several partitions are brought together."""
         table = generated()
         check_same(self.frame([table[k::5] for k in range(5)]), table)
 
@@ -140,7 +135,6 @@ class TestDask:
         check_same(self.frame(in_whole_units(table)), table, partitioned_by_unit=True)
 
     def test_hostile(self, cluster):
-        """Odd text, blanks, spaces and accents of ids mean what they mean in memory."""
         table = pd.DataFrame(HOSTILE)
         check_same(self.frame([table[:4], table[4:9], table[9:9], table[9:]]), table)
         lists = table.assign(labels=pd.Series(LISTS, dtype=object))
@@ -152,7 +146,6 @@ class TestDask:
         check_same(self.frame([table[::2], table[1::2]]), table)
 
     def test_values(self, cluster):
-        """Whether values are numbers is decided over all partitions."""
         table = pd.DataFrame(
             {"unit": [1, 1, 2, 2, 3, 3], "rater": [*"ababab"], "score": [*"1122", "low", "1"]}
         )
@@ -163,7 +156,6 @@ class TestDask:
 
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_repeats(self, cluster, by_unit):
-        """Repeated pairs are counted over all partitions."""
         table = generated()
         pairs = table.sort_values(["unit", "rater"])[:5]
         parts = in_whole_units(pd.concat([table, pairs]))
@@ -173,7 +165,6 @@ class TestDask:
         assert loose.n_ratings == len(table) + 5
 
     def test_errors(self, cluster):
-        """What is wrong is counted over all partitions, and placed."""
         table = pd.DataFrame(
             {"unit": [*"uvwx"], "rater": ["a"] * 4, "labels": ["x", 'y"', "x", 'y"']}
         )
@@ -217,7 +208,6 @@ class TestDaskInThisProcess:
     @pytest.mark.filterwarnings("ignore:The copy keyword")
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_threads(self, by_unit):
-        """The patterns are the same."""
         pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
         table = generated()
         frame = TestDask().frame(in_whole_units(table))
@@ -269,7 +259,6 @@ class TestSpark:
         return spark.createDataFrame(spread, schema)
 
     def test_shuffled(self, spark):
-        """Units whose rows stand in several partitions are brought together."""
         table = generated()
         check_same(self.frame(spark, [table[k::5] for k in range(5)]), table)
 
@@ -278,14 +267,12 @@ class TestSpark:
         check_same(self.frame(spark, in_whole_units(table)), table, partitioned_by_unit=True)
 
     def test_hostile(self, spark):
-        """Odd text, blanks, spaces and accents of ids mean what they mean in memory."""
         table = pd.DataFrame(HOSTILE)
         check_same(self.frame(spark, [table]), table)
         lists = table.assign(labels=pd.Series(LISTS, dtype=object))
         check_same(self.frame(spark, [lists]), lists)
 
     def test_repeats(self, spark):
-        """Repeated pairs are counted, with partitions and without."""
         table = generated(50)
         pairs = table.sort_values(["unit", "rater"])[:5]
         frame = self.frame(spark, in_whole_units(pd.concat([table, pairs])))
@@ -294,14 +281,12 @@ class TestSpark:
                 sa.tally(frame, blank="empty", partitioned_by_unit=by_unit)
 
     def test_failing(self, spark):
-        """What Spark raises is chained to a sentence."""
         frame = self.frame(spark, [generated(5)])
         broken = frame.selectExpr("unit", "rater", "string(raise_error('gone')) as labels")
         with pytest.raises(DataError, match="Spark stopped, and there is no result: "):
             sa.tally(broken)
 
     def test_failing_worker(self, spark, monkeypatch):
-        """What Python raises in a worker is said, not only that it raised."""
         from setagree.large import clusters as room
 
         def failing(batches, *, assume_unique, keep_raters):

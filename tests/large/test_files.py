@@ -10,7 +10,7 @@ from reduction_support import quiet
 import setagree as sa
 from setagree.errors import FileError, MixedScaleWarning, SimilarLabelsWarning
 from setagree.large import steps as program
-from setagree.large.partitions import _as_text
+from setagree.large.clusters import _as_text
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,6 @@ def estimates(path, **options):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_folders_that_look_like_columns(ending):
-    """A folder called labels=q says nothing of the column labels."""
     for k, name in enumerate(["labels=q", "labels=r"]):
         Path(name).mkdir()
         frame = table([2 * k, 2 * k, 2 * k + 1, 2 * k + 1], ["a", "b", "a", "a"])
@@ -104,7 +103,6 @@ def test_numbers_as_text_for_machines():
 
 
 def test_collations():
-    """Text that a connection compares without case is told apart as in memory, or refused."""
     connection = duckdb.connect()
     connection.execute(
         "create table t(unit varchar collate nocase, rater varchar, labels varchar collate nocase)"
@@ -132,7 +130,6 @@ def test_collations():
     ],
 )
 def test_options(options):
-    """Amounts and folders are checked."""
     table([1, 1, 2, 2], list("abaa")).to_csv("a.csv", index=False)
     with pytest.raises(sa.SetagreeError, match=r"is not an amount of memory|is not a folder"):
         sa.agreement("a.csv", **options)

@@ -98,7 +98,6 @@ class TestJoined:
         assert with_models(study, gpt)[0].to_wide()["model"].tolist() == [3, 4]
 
     def test_wide_humans(self):
-        """Humans in a wide table are joined to a long table of a model."""
         wide = pd.DataFrame({"text": ["t1", "t2"], "ann": ["a", "b"], "bob": ["a", "c"]})
         study = sa.Annotations.from_wide(wide, unit="text")
         joined, names = with_models(study, pd.DataFrame({"text": ["t2", "t1"], "tags": ["b", "a"]}))
@@ -121,7 +120,6 @@ class TestJoined:
         assert len(said) == 1
 
     def test_units_spelled_alike(self):
-        """Units 1 and "1" are the same where only one of them is there; with both, each its own."""
         study = sa.Annotations.from_triples([("a", 1, "x"), ("b", 1, "x"), ("a", 2, "y")])
         joined, _ = with_models(study, pd.DataFrame({"unit": ["1", " 2 "], "labels": ["x", "x"]}))
         assert np.bincount(joined.unit_codes).tolist() == [3, 2]
@@ -148,7 +146,6 @@ KEPT = {"where": "repeat == 0"}
 @pytest.mark.filterwarnings("ignore:.*where='repeat == 0' drops")
 class TestTheConditionOfTheStudy:
     def test_the_verdict(self):
-        """The model passes on the rows that count; with its other ones, it would fail."""
         humans, gpt = with_repeats()
         people = sa.read(humans, **KEPT)
         gpt.to_csv("gpt.csv", index=False)
@@ -187,7 +184,6 @@ class TestTheConditionOfTheStudy:
         assert notes == [f"{said}column 'repeat'."]
 
     def test_duplicates(self):
-        """The first answer, or the last, counts for the model as for the humans."""
         humans, gpt = (part.drop(columns="repeat") for part in with_repeats())
         first, last = (sa.read(humans, duplicates=which) for which in ("first", "last"))
         assert not sa.alt_test(first, model=gpt)["model"].passes
@@ -245,7 +241,6 @@ class TestRefusals:
         ],
     )
     def test_sentences(self, model, error, words):
-        """Units of another study, a name that is taken, no answers, no file, no rater."""
         humans, _ = apart(whole(10))
         units = dict(zip(humans["unit"].unique(), [f"u{k}" for k in range(10)], strict=True))
         with pytest.raises(error, match=words):
@@ -280,7 +275,6 @@ class TestRefusals:
         )
 
     def test_another_kind(self):
-        """Scores of a model do not join label sets that were built elsewhere."""
         scores = sa.Annotations.from_triples([("gpt", 1, 3.5)], kind="value")
         with pytest.raises(DataError, match="of kind 'number' and the study's 'labels'"):
             with_models(sa.Annotations.from_triples([("ann", 1, "a")]), scores)

@@ -285,7 +285,6 @@ class TestOptionsOfEngines:
 
     @pytest.mark.parametrize("name", IN_MEMORY)
     def test_refused(self, name, tmp_path):
-        """By a cluster in any case, by DuckDB for files if it is asked for; else they are read."""
         pytest.importorskip("duckdb")
         frame = pytest.importorskip("dask.dataframe").from_pandas(TABLE, npartitions=2)
         reading = Reading(**{name: IN_MEMORY[name]})
@@ -366,7 +365,6 @@ class TestTheRoad:
         assert [file for file in opened if file.parent == tmp_path] == [path] * 2
 
     def test_other_layouts(self, tmp_path):
-        """A wide table, or one with people in rows, gives the study of the long one."""
         path = tmp_path / "study.csv"
         path.write_text("item,ann,bob\nu1,joy,joy\nu2,fear,joy\n", encoding="utf-8")
         said = []

@@ -93,7 +93,6 @@ class TestText:
         ],
     )
     def test_read(self, text):
-        """What memory reads is read, and is the same."""
         Path("a.csv").write_text(text, encoding="utf-8", newline="")
         assert check("a.csv", unit="unit", rater="rater", labels="labels") is None
         assert check("a.csv", unit="unit", rater="rater", value="labels") is None
@@ -111,7 +110,6 @@ class TestText:
         ],
     )
     def test_refused(self, row, said):
-        """What memory refuses is refused."""
         Path("a.csv").write_text(f"{PLAIN}{row}\n", encoding="utf-8")
         assert said in check("a.csv")
 
@@ -135,7 +133,6 @@ class TestText:
     @pytest.mark.parametrize("pieces", [1, 2**24])
     @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "utf-16-le", "utf-32"])
     def test_encodings(self, encoding, pieces, monkeypatch):
-        """Every encoding of Python is read, however much at a time."""
         monkeypatch.setattr("setagree.files.delimited._PIECE", pieces)
         Path("a.csv").write_bytes((PLAIN + "3,a,é\n3,b,ü\n").encode(encoding))
         assert check("a.csv", encoding=encoding) is None
@@ -144,7 +141,6 @@ class TestText:
 
     @pytest.mark.slow
     def test_several(self):
-        """Files of one table may differ in delimiters and in the order of their columns."""
         Path("1.csv").write_text(PLAIN, encoding="utf-8")
         Path("2.csv").write_text('labels;unit;rater\nx;3;a\n"y";3;b\n', encoding="utf-8")
         Path("3.csv").write_text("rater\tlabels\tunit\t\na\tx\t4\t\n", encoding="utf-8")
@@ -164,7 +160,6 @@ class TestText:
 
     @pytest.mark.slow
     def test_compressed(self, tmp_path):
-        """Compressed text is read, a zip archive too; a workbook is named as what it is."""
         frame = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "labels": [*"xy"]})
         for ending in ("csv.gz", "csv.bz2", "csv.xz", "csv.zip", "tsv.gz"):
             frame.to_csv(f"a.{ending}", index=False, sep="\t" if "tsv" in ending else ",")
@@ -180,7 +175,6 @@ class TestText:
 
 class TestCopies:
     def test_no_column(self):
-        """A column without a name that another file does not have is missed."""
         Path("1.csv").write_text("unit,rater,\n1,a,x\n", encoding="utf-8")
         Path("2.csv").write_text("unit,rater\n1,b\n", encoding="utf-8")
         assert "'2.csv' has no column 'column 3'" in check("*.csv", labels="column 3")
@@ -202,7 +196,6 @@ class TestCopies:
             sa.tally("a.csv", **LIMIT)
 
     def test_exports(self):
-        """The export of a tool is not read as a table because memory is limited."""
         rows = [{"text": "t", "_annotator_id": "d-ann", "_session_id": "d-ann", "answer": "accept"}]
         rows = [{**row, "_input_hash": 1, "_task_hash": 1, "accept": ["x"]} for row in rows]
         write_json("a.jsonl", *rows)
@@ -237,7 +230,6 @@ class TestJson:
         ],
     )
     def test_read(self, rows, pieces, monkeypatch):
-        """What memory reads is read, and is the same, however much at a time."""
         monkeypatch.setattr("setagree.files.records._PIECE", pieces)
         write_json("a.jsonl", *rows)
         assert check("a.jsonl", blank="missing") is None
@@ -256,7 +248,6 @@ class TestJson:
         ],
     )
     def test_values(self, cells):
-        """Single values are numbers where every cell is one, else categories."""
         write_json(
             "a.jsonl", *[{**row, "labels": c} for row, c in zip(self.ROWS, cells, strict=True)]
         )
@@ -286,13 +277,11 @@ class TestJson:
         ],
     )
     def test_refused(self, row, said):
-        """What memory refuses is refused."""
         write_json("a.jsonl", *self.ROWS, row)
         assert said in check("a.jsonl", unit="unit", rater="rater", labels="labels")
 
     @pytest.mark.slow
     def test_places(self):
-        """Errors name units as the file does."""
         write_json("a.jsonl", *self.ROWS, {"unit": 7, "rater": "a", "labels": 'x"'})
         assert "Unit '7', rater 'a'" in check("a.jsonl")
         write_json("a.jsonl", *self.ROWS, self.ROWS[0])
@@ -305,7 +294,6 @@ class TestJson:
     @pytest.mark.slow
     @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
     def test_encodings(self, encoding):
-        """A byte order mark and other encodings are read."""
         text = "\n".join(json.dumps(row | {"labels": "é"}, ensure_ascii=False) for row in self.ROWS)
         Path("a.jsonl").write_bytes(text.encode(encoding))
         assert check("a.jsonl", encoding="utf-8" if "utf-8" in encoding else encoding) is None
@@ -314,7 +302,6 @@ class TestJson:
 
     @pytest.mark.slow
     def test_several(self):
-        """Files have the same keys, and numbers or text for identifiers, not both."""
         write_json("1.jsonl", *self.ROWS)
         write_json("2.jsonl", {"labels": "x", "rater": "a", "unit": 3})
         assert check("*.jsonl") is None
@@ -389,7 +376,6 @@ class TestParquet:
     )
     @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
     def test_types(self, cells, role):
-        """Every type is the same on both roads, refused by both, or refused in a sentence."""
         columns = {"unit": [1, 2, 3, 4], "rater": [*"abcd"], "labels": [*"xyxx"], role: cells}
         pq.write_table(pa.table(columns), "a.parquet")
         options = {"value": "value"} if role == "value" else {"labels": "labels"}
@@ -438,20 +424,17 @@ class TestOptions:
     @pytest.mark.parametrize("given", ["no", 1, 0, None, np.True_])
     @pytest.mark.parametrize("function", [sa.tally, sa.agreement])
     def test_flags(self, name, given, function):
-        """A flag is True or False, so that 'no' is no yes."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         with pytest.raises(OptionError, match=f"{name}=.* must be True or False"):
             function("a.csv", **{name: given})
 
     @pytest.mark.parametrize("temp_directory", ["", 5, "gone", "a.csv", "~/gone"])
     def test_spill(self, temp_directory):
-        """The folder for what does not fit is one."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         with pytest.raises(OptionError, match="is not a folder"):
             sa.tally("a.csv", temp_directory=temp_directory)
 
     def test_patterns(self):
-        """A folder whose name is a pattern to DuckDB is refused as what it is."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         Path("of [2024]").mkdir()
         with pytest.raises(
@@ -461,7 +444,6 @@ class TestOptions:
 
     @pytest.mark.slow
     def test_home(self, monkeypatch):
-        """``~`` is the folder of the user."""
         Path("a.csv").write_text(PLAIN, encoding="utf-8")
         Path("home").mkdir()
         monkeypatch.setenv("HOME", str(Path("home").absolute()))
@@ -516,7 +498,6 @@ class TestDask:
     @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
     @pytest.mark.parametrize("name", OBJECTS)
     def test_objects(self, dask, name, role, convert):
-        """Objects are what they are in memory, or refused as there."""
         cells = pd.Series(as_objects(OBJECTS[name]), dtype=object)
         columns = {"unit": [*"uuvv"], "rater": [*"abab"], "labels": [*"xyxx"]}
         columns |= {"rater": [*"abcd"]} if role == "unit" else {}
@@ -545,7 +526,6 @@ class TestDask:
             assert sa.tally(kept.assign(note=1)[["unit", "rater"]].assign(value=1)).n_units == 1
 
     def test_text(self):
-        """Text that stays text is not asked twice."""
         table = pd.DataFrame({"unit": [*"uuv"], "rater": [*"aba"], "labels": ["x", None, "y"]})
         frame = self.frame(table)
         assert outcome(sa.tally, frame[frame["unit"] != "w"]) == outcome(sa.tally, table)

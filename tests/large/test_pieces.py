@@ -124,7 +124,6 @@ def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters)
 @pytest.mark.parametrize("keep_raters", [False, True])
 @pytest.mark.parametrize("n_raters", [4, 60])
 def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
-    """Repeats are found and counted in whichever pieces they are, by few raters and by many."""
     table = generated()
     if n_raters > 4:
         places = range(len(table))
@@ -139,7 +138,6 @@ def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
 
 
 def test_parts(tmp_path, n_pieces):
-    """A part that holds whole units is itself taken in pieces where it is too much."""
     table = generated()
     for place, part in enumerate(in_whole_units(table, 2)):
         write(tmp_path / f"{place}.parquet", pa.Table.from_pandas(part))

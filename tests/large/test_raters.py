@@ -19,8 +19,7 @@ import setagree as sa
 from setagree.distances import get_distance
 from setagree.errors import DataError
 from setagree.large.clusters import reduced_batches
-from setagree.large.partitions import unspelled
-from setagree.large.patterns import PRIME, merge_all, tally_of_entries
+from setagree.large.patterns import PRIME, merge_all, tally_of_entries, unspelled
 from setagree.large.steps import Roster
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
@@ -128,7 +127,6 @@ class TestScott:
         assert np.isnan(table.rows[0].estimate)
 
     def test_unknown_number(self):
-        """A tally of counts that does not say how many raters there are is refused."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         with pytest.raises(DataError, match=r"scott_pi requires .* fleiss_kappa is the same"):
             sa.scott_pi(tally)
@@ -167,7 +165,6 @@ class TestEngines:
 
     @every_engine
     def test_exchanged(self, lazy):
-        """Units in which two raters exchanged their answers differ; their counts do not."""
         data = {"unit": [1, 1, 2, 2], "rater": [*"abab"], "labels": [*"xyyx"]}
         assert sa.tally(lazy(data)).n_patterns == 1
         tally = sa.tally(lazy(data), keep_raters=True)
@@ -195,7 +192,6 @@ class TestEngines:
 
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_files(self, tmp_path, by_unit):
-        """Files, together or one by one, of which not every one has all raters."""
         table = study_table()
         table = table[(table["rater"] != "r3") | (table["unit"] < "u2")]
         for k, part in enumerate(in_whole_units(table)):
@@ -214,7 +210,6 @@ class TestEngines:
         assert tally.given.raters.tolist() == ["a", "b"]
 
     def test_unsteady(self):
-        """A rater who changes between two passes is noticed, though the answers add up."""
         calls = []
 
         def unsteady(frame):
@@ -227,7 +222,6 @@ class TestEngines:
             sa.tally(frame, blank="empty", keep_raters=True)
 
     def test_totals(self):
-        """Patterns that miss an annotation of a rater give no result."""
         tally = sa.Tally.from_annotations(annotations(text("a b / a a")), keep_raters=True)
 
         def roster(*times):
@@ -241,7 +235,6 @@ class TestEngines:
         assert roster(1, 1).name(plain) is plain
 
     def test_entries(self):
-        """Entries become counts and answers; a part without any has no pattern."""
         data = {
             "size": [2, 2, 1, 2],
             "one": [7, 7, 3, 7],
@@ -325,7 +318,6 @@ class TestCoefficients:
         assert sa.jackknife(sa.conger_kappa(two, distance="nominal")).values.isna().all()
 
     def test_other_coefficients(self):
-        """What does not ask who gave what gives the same numbers with raters and without."""
         study = sa.simulate(150, 4, n_labels=3, missing=0.2, rng=5)
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         assert tally.n_patterns > sa.Tally.from_annotations(study).n_patterns
@@ -337,7 +329,6 @@ class TestCoefficients:
         pd.testing.assert_frame_equal(*(one.to_frame() for one in tables), **TIGHT)
 
     def test_compared(self):
-        """Coefficients of one tally are compared unit by unit, as those of the study."""
         study = sa.simulate(150, 4, n_labels=3, missing=0.2, rng=5)
         scorer = Scorer(nameless(sa.Tally.from_annotations(study, keep_raters=True)))
         whole = Scorer(study)
@@ -356,7 +347,6 @@ class TestCoefficients:
 
     @pytest.mark.parametrize("scheme", ["pooled", "within_rater"])
     def test_permuted(self, scheme):
-        """All arrangements of a tally's answers are those of the study."""
         study = annotations(text("a a . / a b b / b . b / a a ."))
         tally = sa.Tally.from_annotations(study, keep_raters=True)
         tests = [
@@ -402,7 +392,6 @@ class TestRefused:
             ask(tally)
 
     def test_without_raters(self):
-        """A tally that forgot its raters names the way to one that did not."""
         tally = sa.tally(pl.LazyFrame(columns(study_table())), blank="empty")
         for function in (sa.conger_kappa, sa.cohen_kappa):
             with pytest.raises(DataError, match=r"tally\(\.\.\., keep_raters=True\)"):
@@ -435,7 +424,6 @@ class TestMerge:
     @settings(max_examples=50, deadline=None)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_forgetting(self, studies):
-        """With one that does not know raters, all forget, in any order, down to the counts."""
         kept = [sa.Tally.from_annotations(annotations(rows), keep_raters=True) for rows in studies]
         a, b = kept[:2]
         c = sa.Tally.from_annotations(annotations(studies[2]))
@@ -463,7 +451,6 @@ class TestMerge:
         assert merged.unit_patterns.tolist() == [0, 1, 2, 0, 3]
 
     def test_given(self):
-        """Answers are sorted inside their pattern, and taken pattern by pattern."""
         rows, who, what = np.array([1, 0, 1]), np.array([1, 0, 0]), np.array([4, 5, 6])
         made = Given.of_answers(as_objects(["x", (1, 2)]), rows, who, what)
         assert made.rater_codes.tolist() == [0, 0, 1]
@@ -481,7 +468,6 @@ class TestDask:
     @pytest.mark.filterwarnings("ignore:The copy keyword")
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_threads(self, by_unit):
-        """The patterns are those of memory, shuffled or partition by partition."""
         pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
         import dask
         import dask.dataframe as dd
@@ -501,7 +487,6 @@ class TestDask:
         [("ann", "ann"), ("\0#5", 5), ("\0#1.5", 1.5), ("\0'\0x", "\0x"), ("\0#(1, 2)", "(1, 2)")],
     )
     def test_names(self, spelled, name):
-        """Raters that were numbers are numbers again; what else there was is text."""
         assert unspelled(spelled) == name
         assert type(unspelled(spelled)) is type(name)
 
@@ -542,7 +527,6 @@ class TestSpark:
         check_same(self.frame(spark, parts), table, partitioned_by_unit=by_unit)
 
     def test_batches(self):
-        """A partition gives the entries of who gave what, or one that says: repeated."""
         pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
         data = {"unit": [*"uuvv"], "rater": [3, 9, 3, 9], "code": [7, 8, 8, 7]}
         batch = pa.RecordBatch.from_pydict(data)
@@ -557,7 +541,6 @@ class TestSpark:
 
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_repeats(self, spark, by_unit):
-        """Repeats are seen, also where they are not looked for."""
         table = generated(30)
         again = pd.concat([table, table.sort_values(["unit", "rater"])[:2]])
         frame = self.frame(spark, in_whole_units(again))

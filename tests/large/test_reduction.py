@@ -85,7 +85,6 @@ every_kind = pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz",
 
 class TestSameAsInMemory:
     def test_categories(self):
-        """Text that Polars keeps as categories is text."""
         frame = pl.LazyFrame(HOSTILE).with_columns(pl.all().cast(pl.Categorical))
         assert patterns(quiet(sa.tally, frame)) == patterns(quiet(sa.tally, pl.LazyFrame(HOSTILE)))
 
@@ -100,7 +99,6 @@ class TestSameAsInMemory:
         assert sorted(tmp_path.glob("setagree-*")) == []
 
     def test_memory(self):
-        """A table in memory is taken, too, and loses the identities of its units."""
         table = generated()
         tally = sa.tally(table, blank="empty")
         study = sa.Annotations.from_long(table, blank="empty")
@@ -155,7 +153,6 @@ class TestAgreement:
     @pytest.mark.slow
     @every_engine
     def test_lazy(self, lazy):
-        """Estimates and standard errors are those of memory; so is what was missing."""
         table = generated()
         data = columns(table)
         names = ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement", "mv_alpha"]
@@ -187,7 +184,6 @@ class TestAgreement:
 
     @pytest.mark.slow
     def test_large_files(self, tmp_path, monkeypatch):
-        """Files above a size are reduced, if DuckDB reads them; columns of flags are not."""
         table = generated()
         path = write(tmp_path, "csv", columns(table))
         monkeypatch.setattr(opening, "LARGE", 100)
@@ -214,7 +210,6 @@ class TestAgreement:
         assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.08)
 
     def test_built(self):
-        """A study that is built is not reduced."""
         study = sa.simulate(10, 3, rng=1)
         with pytest.raises(OptionError, match="already built; drop memory_limit="):
             sa.agreement(study, memory_limit="1GB")
@@ -224,7 +219,6 @@ class TestParts:
     @pytest.mark.slow
     @every_kind
     def test_files(self, tmp_path, kind):
-        """Files reduced one by one give the patterns of all."""
         table = generated().sort_values("unit", kind="stable")
         table["unit"] = table["unit"].astype("category").cat.codes // 1
         halves = [table[table["unit"] < 150], table[table["unit"] >= 150]]
@@ -261,7 +255,6 @@ class TestParts:
 
     @every_engine
     def test_no_parts(self, lazy):
-        """A lazy table of one machine has no parts that could be told apart."""
         with pytest.raises(OptionError, match="partitioned_by_unit= is for files and frames of"):
             sa.tally(lazy(HOSTILE), partitioned_by_unit=True)
 
@@ -269,7 +262,6 @@ class TestParts:
     @settings(max_examples=50, deadline=None)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_merging(self, studies):
-        """Merging is associative and commutative, and is what merging all at once gives."""
         a, b, c = (sa.Tally.from_annotations(annotations(rows)) for rows in studies)
         expected = patterns(a) + patterns(b) + patterns(c)
         for merged in (
@@ -293,7 +285,6 @@ class TestErrors:
     @settings(max_examples=40, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
     def test_only_repeats(self, pairs):
-        """A rater is found to annotate a unit again where that is so, and nowhere else."""
         units, raters = ([f"{name}" for name in names] for names in zip(*pairs, strict=True))
         frame = pl.LazyFrame({"unit": units, "rater": raters, "labels": ["x"] * len(pairs)})
         if len(set(pairs)) == len(pairs):
@@ -304,7 +295,6 @@ class TestErrors:
                 quiet(sa.tally, frame)
 
     def test_changed(self):
-        """Patterns that do not add up to the rows give no result."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [0, 1]}))
         answers = type("Answers", (), {"values": tally.values, "kind": "labels"})
         coded = CodedCells(answers, np.array([3, 2]), 0)
@@ -318,7 +308,6 @@ class TestErrors:
             with_answers(by_code, coded, n_raters=2)
 
     def test_unsteady(self):
-        """A table that changes while it is read is noticed."""
         calls = []
 
         def unsteady(frame):
@@ -331,7 +320,6 @@ class TestErrors:
 
     @every_engine
     def test_failing(self, lazy):
-        """What the user's own query raises is chained to a sentence."""
         frame = lazy({**HOSTILE, "labels": ["no number"] * 12})
         if lazy is relation:
             frame = frame.select("unit, rater, cast(labels as int) as labels")
@@ -348,7 +336,6 @@ class TestErrors:
             sa.tally(lazy(HOSTILE), memory_limit="1GB", temp_directory=".")
 
     def test_no_table(self):
-        """What is no table is said."""
         with pytest.raises(DataError, match="Expected a table, got an int"):
             sa.tally(5)
         with pytest.raises(OptionError, match="is for files and lazy tables"):
@@ -361,7 +348,6 @@ class TestErrors:
 
 class TestFiles:
     def test_kinds(self, tmp_path):
-        """Other files are read into memory, without the options of the reduction."""
         path = tmp_path / "study.json"
         table = generated()
         table.to_json(path, orient="records")
@@ -370,7 +356,6 @@ class TestFiles:
             sa.tally(path, memory_limit="1GB")
 
     def test_absent(self, tmp_path):
-        """A file that is not there is named."""
         with pytest.raises(FileError, match="There is no file"):
             sa.tally(tmp_path / "none.csv")
         with pytest.raises(FileError, match="No file matches"):
@@ -386,7 +371,6 @@ class TestFiles:
             sa.tally(str(tmp_path / f"*.{kind}"), memory_limit="100MB")
 
     def test_limits(self, tmp_path):
-        """A limit that is none and a folder that is none are refused."""
         path = write(tmp_path, "csv", HOSTILE)
         with pytest.raises(OptionError, match="memory_limit='much' is not an amount of memory"):
             sa.tally(path, memory_limit="much")
@@ -400,7 +384,6 @@ class TestFiles:
             sa.tally(path, blank="empty", memory_limit="1MB")
 
     def test_damaged(self, tmp_path):
-        """A row that does not fit stops the reduction."""
         path = tmp_path / "study.csv"
         path.write_text("unit,rater,labels\nu,a,x\nu,b,x,y,z\n")
         with pytest.raises(FileError, match="line 3 has 5 cells, the header 3"):
@@ -427,7 +410,6 @@ class TestFiles:
         ],
     )
     def test_odd_files(self, tmp_path, name, text, said):
-        """A file that is no table, or more than one, is refused."""
         (tmp_path / name).write_text(text)
         with pytest.raises(FileError, match=said):
             sa.tally(tmp_path / name, memory_limit="100MB")
@@ -442,7 +424,6 @@ class TestFiles:
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
     def test_bytes(self, tmp_path, encoding, end):
-        """Encodings, ends of lines, breaks inside cells are read as they are in memory."""
         path = tmp_path / "study.csv"
         text = 'unit,rater,labels\nu,a,"x, y"\nu,b,é\nv,a,"a ""q"""\nv,b,"one\ntwo"\n'
         path.write_bytes(text.replace("\n", end).encode(encoding))
@@ -452,7 +433,6 @@ class TestFiles:
 
     @pytest.mark.slow
     def test_objects(self, tmp_path):
-        """In JSON lines, text is read as text, a list as a set, what is absent as missing."""
         path = tmp_path / "study.jsonl"
         rows = ['"labels":"x, y"', '"labels":["x, y"]', '"note":1', '"labels":null', '"labels":""']
         lines = [f'{{"unit":1,"rater":{k},{row}}}' for k, row in enumerate(rows)]

@@ -300,7 +300,6 @@ def test_as_in_memory(road, name, tmp_path):
 
 @pytest.mark.parametrize(("road", "name"), [*cases(REFUSED, ROADS), *cases(OF_TYPES, TYPED)])
 def test_refused_as_in_memory(road, name, tmp_path):
-    """The same kind of error, and a sentence that names the same things."""
     data, options, words = {**REFUSED, **OF_TYPES}[name]
     source = ROADS[road](data, tmp_path)
     in_memory = read_table(source) if road in FILES else frame_of(data)

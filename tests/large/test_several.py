@@ -78,7 +78,6 @@ class TestSeveral:
         assert tables[0]["n_ratings"].tolist() == [6, 6]
 
     def test_order(self):
-        """Units come in the order of the files."""
         assert sa.read(BOTH, where="repeat == 0").units.tolist() == ["u1", "u3", "u2"]
         assert sa.read(BOTH[::-1], where="repeat == 0").units.tolist() == ["u2", "u1", "u3"]
 
@@ -122,7 +121,6 @@ class TestSeveral:
             sa.agreement(["wide.csv", "wide-2.csv"], blank="missing")
 
     def test_source(self):
-        """The new column can be a condition, or the raters."""
         study = sa.read(
             BOTH, filename_column="round", where="round == round-1.csv", duplicates="first"
         )
@@ -146,7 +144,6 @@ class TestWhere:
                 assert sa.read(data, where="repeat == 0").n_ratings == 4
 
     def test_wide(self):
-        """The column of the condition is no rater."""
         Path("rounds.csv").write_text("id,ann,bob,round\nt1,joy,joy,1\nt2,joy,fear,2\n")
         with pytest.warns(SetagreeWarning, match="drops 1 of 2 rows"):
             study = sa.read("rounds.csv", wide=True, where="round == 1")
@@ -159,7 +156,6 @@ class TestWhere:
             sa.read("round-1.csv", where="repeat == 0")
 
     def test_exports(self):
-        """Exports that are no tables have no columns to ask about."""
         Path("a.jsonl").write_text('{"text": "a", "label": ["joy"], "id": 1, "Comments": []}\n')
         with pytest.raises(OptionError, match=r"where= is for tables, and .* is read as doccano"):
             sa.read("a.jsonl", where="id == 1", tool="doccano_jsonl")
@@ -171,7 +167,6 @@ class TestWhere:
 
 class TestSheets:
     def test_sheet(self):
-        """Several sheets are asked about; named, one is read."""
         pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
         with pd.ExcelWriter("rounds.xlsx") as book:
             for name in ("one", "two"):
@@ -184,7 +179,6 @@ class TestSheets:
 
 class TestWide:
     def test_recognised(self):
-        """It is recognised, which is said; the numbers are those of the table that is called so."""
         named = sa.agreement(sa.read("wide.csv", wide=True)).to_frame()
         said = r"Read as a wide table: unit = id, raters = ann, bob, cy \(wide=\)"
         for data in ("wide.csv", pd.read_csv("wide.csv")):
@@ -203,7 +197,6 @@ class TestWide:
         ],
     )
     def test_ambiguity_asks(self, text, sentence):
-        """Where a column may be something else, an error says what to say."""
         Path("odd.csv").write_text(text)
         with pytest.raises(DataError, match=sentence):
             sa.agreement("odd.csv")
@@ -211,7 +204,6 @@ class TestWide:
 
 @pytest.mark.parametrize("address", ["https://example.com/a.csv", "hf://datasets/x", "s3://b/*.c"])
 def test_addresses(address):
-    """Every function that takes a path says of an address that it is one."""
     for function in (sa.agreement, sa.read, sa.tally, sa.by_label, sa.krippendorff_alpha):
         with pytest.raises(FileError, match="is an address, and only files on this computer"):
             function(address)

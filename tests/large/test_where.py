@@ -181,7 +181,6 @@ def test_too_many_distinct_cells(monkeypatch):
 
 
 def test_collation():
-    """DuckDB compares text letter by letter, whatever the collation of the column."""
     with duckdb.connect() as connection:
         connection.execute(
             "CREATE TABLE t (unit TEXT, rater TEXT, labels TEXT, r TEXT COLLATE NOCASE)"
@@ -252,7 +251,6 @@ class TestZones:
     @pytest.mark.slow
     @pytest.mark.parametrize("unit", ["us", "ns"])
     def test_frames(self, local, unit):
-        """In memory, lazy, and in a session of DuckDB, whose own zone stays as it is."""
         table = timed(unit)
         frame = pl.from_arrow(table)
         arrow = table.to_pandas(types_mapper=pd.ArrowDtype)
@@ -274,14 +272,12 @@ class TestZones:
 
     @pytest.mark.slow
     def test_files(self, local, tmp_path):
-        """In files, read into memory and reduced."""
         assert time.tzname != ("UTC", "UTC"), local
         for path in in_files(timed("us"), tmp_path):
             self.check(path, {"memory_limit": "500MB"})
 
     @pytest.mark.slow
     def test_dask(self, local):
-        """In partitions of Dask."""
         dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
         assert time.tzname != ("UTC", "UTC"), local
         frame = dd.from_pandas(timed("us").to_pandas(), npartitions=3, sort=False)

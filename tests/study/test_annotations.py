@@ -59,7 +59,6 @@ class TestLong:
         return Annotations.from_long(frame, unit="doc", rater="who", labels="tags", **options)
 
     def test_label_sets(self):
-        """Rows become annotations; blank is what blank= says, a missing cell is none."""
         study = self.read(blank="empty")
         assert triples(study) == {
             ("d1", "ann", frozenset("ab")),
@@ -73,7 +72,6 @@ class TestLong:
         assert (study.kind, study.n_missing) == ("labels", 1)
 
     def test_counts(self):
-        """Units, raters, ratings, values and labels are counted as they are used."""
         study = self.read(blank="empty")
         counts = (study.n_units, study.n_raters, study.n_ratings, study.n_values)
         assert counts == (3, 3, 7, 5)
@@ -102,21 +100,18 @@ class TestLong:
         assert triples(study) == triples(self.read(blank="empty"))
 
     def test_numbered_columns(self):
-        """Columns may be numbers, 0 among them."""
         frame = pd.DataFrame([["a, b", "ann", 1], ["b", "bob", 1]])
         study = Annotations.from_long(frame, labels=0, rater=1, unit=2)
         assert triples(study) == {(1, "ann", frozenset("ab")), (1, "bob", frozenset("b"))}
         assert Annotations.from_long(frame, value=0, rater=1, unit=2).kind == "category"
 
     def test_values(self):
-        """value= reads one scalar a cell."""
         frame = WALKTHROUGH.assign(score=["1", "2", 2.5, None, 1, "", 3, 3])
         study = Annotations.from_long(frame, unit="doc", rater="who", value="score")
         assert (study.kind, study.values, study.labels) == ("number", (1, 2, 2.5, 3), ())
         assert repr(study).endswith("4 distinct values>")
 
     def test_labels_and_value(self):
-        """One of labels= and value=, not both."""
         with pytest.raises(OptionError, match=r"name labels= .* or value= .*, not both"):
             self.read(value="doc")
 
@@ -138,7 +133,6 @@ class TestLong:
         assert triples(self.read(frame, blank="empty")) == triples(self.read(blank="empty"))
 
     def test_duplicates(self):
-        """The policy for repeats reaches the rows."""
         twice = pd.concat([WALKTHROUGH, WALKTHROUGH])
         with pytest.raises(DataError, match="was the file appended to itself"):
             self.read(twice, blank="empty")
@@ -155,20 +149,17 @@ class TestLong:
 class TestDtypes:
     @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
     def test_text(self, dtype):
-        """Text columns of every dtype give the same study, in units, raters and labels."""
         frame = WALKTHROUGH.astype(dtype)
         study = Annotations.from_long(frame, unit="doc", rater="who", labels="tags", blank="empty")
         assert triples(study) == triples(TestLong().read(blank="empty"))
         assert all(type(one) is str for one in [*study.units, *study.raters, *study.labels])
 
     def test_arrow(self):
-        """So do Arrow's strings."""
         pytest.importorskip("pyarrow")
         self.test_text("string[pyarrow]")
 
     @pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", "Float64", "category", "str"])
     def test_numbers(self, dtype):
-        """Numeric columns of every dtype give the same numbers."""
         frame = pd.DataFrame({"unit": [1, 1, 2], "rater": [1, 2, 1], "score": [4, 5, 4]})
         study = Annotations.from_long(frame.astype({"score": dtype}), value="score")
         assert triples(study) == {(1, 1, 4), (1, 2, 5), (2, 1, 4)}
@@ -211,7 +202,6 @@ class TestWide:
         assert triples(study) == {("d1", "bob", frozenset("a"))}
 
     def test_values(self):
-        """kind="value" reads scalars, from numeric columns as from mixed ones."""
         frame = pd.DataFrame({"ann": [1, 2], "bob": [1.0, np.nan], "cy": ["2", None]})
         study = Annotations.from_wide(frame, kind="value")
         assert triples(study) == {(0, "ann", 1), (1, "ann", 2), (0, "bob", 1), (0, "cy", 2)}
@@ -231,7 +221,6 @@ class TestWide:
 
 class TestOtherLayouts:
     def test_triples(self):
-        """(rater, unit, answer), in NLTK's order, with the options of the others."""
         study = Annotations.from_triples(
             [("ann", 1, "A|b"), ("bob", 1, {"a"}), ("ann", 2, None), ("ann", 1, "b")],
             label_sep="|",
@@ -242,12 +231,10 @@ class TestOtherLayouts:
         assert triples(study) == {(1, "ann", frozenset("ab")), (1, "bob", frozenset("a"))}
 
     def test_triples_of_values(self):
-        """kind="value" reads scalars."""
         study = Annotations.from_triples([("ann", 1, "3"), ("bob", 1, 4)], kind="value")
         assert triples(study) == {(1, "ann", 3), (1, "bob", 4)}
 
     def test_triples_blank(self):
-        """A blank answer is missing by default, with a warning, or what blank= says."""
         rows = [("ann", 1, ""), ("bob", 1, "a")]
         with pytest.warns(BlankLabelsWarning):
             assert Annotations.from_triples(rows).n_missing == 1
@@ -257,7 +244,6 @@ class TestOtherLayouts:
         }
 
     def test_cube(self):
-        """Flags of shape (raters, units, labels); the mask says what is missing."""
         study = Annotations.from_indicators(
             [[[1, 0], [0, 0]], [[1, 1], [0, 0]]],
             labels=["a", "b"],
@@ -284,7 +270,6 @@ class TestOtherLayouts:
             Annotations.from_indicators(frame, **{option: [0]})
 
     def test_contingency(self):
-        """A table of counts is as many units as it counts, aligned by what its axes mean."""
         table = pd.DataFrame([[3, 1, 0], [0, 2, 4]], index=["a", "a, b"], columns=["a", "b,a", ""])
         study = Annotations.from_contingency(table, raters=("ann", "bob"))
         wide = study.to_wide()
@@ -315,7 +300,6 @@ class TestOtherLayouts:
         assert kappa.estimate == pytest.approx(29 / 59, abs=1e-14)
 
     def test_contingency_of_values(self):
-        """kind="value" reads numbers on the axes; a blank one is refused."""
         table = pd.DataFrame([[2, 1]], index=["1"], columns=["1", "10"])
         assert Annotations.from_contingency(table, kind="value").values == (1, 10)
         with pytest.raises(DataError, match="the cell is blank"):
@@ -328,7 +312,6 @@ class TestOut:
     )
 
     def test_long(self):
-        """One row per annotation, the sets as frozensets."""
         frame = self.STUDY.to_long()
         assert frame.to_dict("list") == {
             "unit": [1, 1, 2, 3],
@@ -342,7 +325,6 @@ class TestOut:
         assert study.to_long()["value"].tolist() == [2, 0.5]
 
     def test_wide(self):
-        """One row per unit, one column per rater, None where there is no annotation."""
         frame = self.STUDY.to_wide()
         assert (frame.index.name, frame.columns.name) == ("unit", "rater")
         assert frame.to_dict() == {
@@ -351,7 +333,6 @@ class TestOut:
         }
 
     def test_indicators(self):
-        """One row per annotation, one column per label, numbers first; an empty set has none."""
         frame = self.STUDY.to_indicators()
         assert frame.columns.tolist() == [10, "a", "b", "c"]
         assert frame.index.names == ["unit", "rater"]
@@ -389,7 +370,6 @@ class TestOut:
             )
 
     def test_summary(self):
-        """What was counted; empty answers and labels per rating for label sets only."""
         assert self.STUDY.summary().to_dict() == {
             "n_units": 3,
             "n_pairable_units": 1,
@@ -432,7 +412,6 @@ class TestRoundTrips:
     @settings(deadline=None)
     @given(STUDIES, st.sampled_from(",;|"))
     def test_text(self, rows, label_sep):
-        """So does text: labels formatted with a separator are read as the same sets."""
         study = Annotations.from_triples(rows)
         text = [(r, u, sa.format_labels(answer, label_sep=label_sep)) for r, u, answer in rows]
         read = Annotations.from_triples(text, label_sep=label_sep, blank="empty")
@@ -441,7 +420,6 @@ class TestRoundTrips:
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.SeparatorWarning")
     def test_csv(self, tmp_path):
-        """And so does a CSV file of what to_long gives, as pandas writes sets."""
         study = Annotations.from_triples(
             [("x", 1, ["a, b", "c"]), ("y", 1, set()), ("x", 2, ["[d]"]), ("y", 2, ['"e"', "'"])]
         )
@@ -457,7 +435,6 @@ class TestRoundTrips:
         ).filter(lambda rows: any(map(any, rows)))
     )
     def test_contingency(self, counts):
-        """The crosstab of the study of a contingency table is the table."""
         names = ["a", "a, b", "", "c"][: len(counts)]
         table = pd.DataFrame(counts, index=names, columns=["", "c", "a,b"])
         wide = Annotations.from_contingency(table).to_wide()
@@ -482,7 +459,6 @@ class TestRoundTrips:
 
 class TestInputIsNeverChanged:
     def test_long(self):
-        """A long table, with its lists, sets and blanks."""
         frame = WALKTHROUGH.assign(tags=[["b", "a"], {"a"}, " a,", "", "B", None, ("a",), "a"])
         before = copy.deepcopy(frame)
         Annotations.from_long(
@@ -500,14 +476,12 @@ class TestInputIsNeverChanged:
 
     @pytest.mark.parametrize("kind", ["labels", "value"])
     def test_wide(self, kind):
-        """A wide table."""
         frame = pd.DataFrame({"x": [" a", "b"], "y": [None, "b "]}, index=["u", "v"])
         before = copy.deepcopy(frame)
         Annotations.from_wide(frame, kind=kind)
         assert frames_equal(frame, before)
 
     def test_others(self):
-        """Triples, contingency tables, flags and their frames."""
         rows = [("x", 1, ["b", " a"]), ("y", 1, {"a"})]
         table = pd.DataFrame([[1, 2]], index=["a"], columns=["b", "a"])
         flags = Annotations.from_triples(rows).to_indicators()

@@ -48,7 +48,6 @@ def refusal(rows, *, error=DataError, **options):
 
 class TestCoding:
     def test_codes(self):
-        """Codes point into the units, raters and values, in the order of their first row."""
         coded = build([("u2", "y", "a"), ("u1", "x", "a, b"), ("u2", "x", "b,a")])
         assert coded.units.tolist() == ["u2", "u1"]
         assert coded.raters.tolist() == ["y", "x"]
@@ -72,14 +71,12 @@ class TestCoding:
         assert (coded.values, coded.n_missing) == ((frozenset(),), 0)
 
     def test_scalars(self):
-        """Single values are numbers where all are, else categories."""
         assert build([("u", "x", "2"), ("u", "y", 10)], kind="value").values == (2, 10)
         assert build([("u", "x", "low"), ("u", "y", "é")], kind="value").kind == "category"
         coded = build([("u", "x", "Low"), ("u", "y", "low")], kind="value", case="lower")
         assert coded.values == ("low",)
 
     def test_take(self):
-        """Some of the rows are a study of their units and raters, over the same values."""
         study = build([("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")])
         for rows in (np.array([False, True, False]), np.array([1])):
             part = study.take(rows)
@@ -111,7 +108,6 @@ class TestBlanks:
 
 class TestRefusals:
     def test_no_rows(self):
-        """A table of 0 rows has nothing to score."""
         assert refusal([]) == "the table has 0 rows; there is nothing to score."
 
     @pytest.mark.parametrize("kind", ["labels", "value"])
@@ -130,7 +126,6 @@ class TestRefusals:
 
     @pytest.mark.parametrize(("unit", "shown"), [(np.int64(7), "7"), ("u" * 999, "'uuu")])
     def test_place(self, unit, shown):
-        """A cell that fails is placed by unit and rater, in Python's own words and cut short."""
         sentence = refusal([(unit, "x", "a"), (unit, "y", 3)], error=LabelError)
         assert sentence.startswith(f"Unit {shown}")
         assert ", rater 'y': 3 is an int, not labels." in sentence
@@ -154,7 +149,6 @@ class TestRefusals:
         ],
     )
     def test_options(self, name, value, known):
-        """An unknown option is refused with the known ones, before any row is read."""
         sentence = refusal([], error=OptionError, **{name: value})
         assert sentence == f"{name}={value!r} is unknown; use {known}"
 
@@ -174,7 +168,6 @@ class TestDuplicates:
     )
 
     def test_error(self):
-        """Without a policy it is an error with the pairs, how often each, and the policies."""
         assert refusal(self.ROWS, error=RepeatsError) == (
             "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); say "
             "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
@@ -207,7 +200,6 @@ class TestDuplicates:
         ],
     )
     def test_policies(self, policy, kept):
-        """The first, the last, or all labels count; a missing cell is no second annotation."""
         coded = build(self.ROWS, duplicates=policy)
         assert rows_of(coded) == kept
         assert coded.n_missing == 1
@@ -274,7 +266,6 @@ class TestDesign:
 
 
 def test_same_unit_and_rater_twice():
-    """It is an error with the number of pairs and the first of them, unless duplicates= decides."""
     rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "b"), (2, "y", "b"), (2, "y", "a")]
     words = sentence(DataError, alpha_of, *rows)
     assert words == (

@@ -70,20 +70,17 @@ class TestAsObjects:
         "items", [[(1, 2), (3, 4)], [[1], [2]], [A, AB], ["a", 1], [], [np.array([1, 2])]]
     )
     def test_one_dimension(self, items):
-        """Tuples, lists and sets stay items and do not become axes."""
         array = coding.as_objects(items)
         assert array.shape == (len(items),)
         assert all(one is other for one, other in zip(array, items, strict=True))
 
     def test_index(self):
-        """The items of an index become Python's own."""
         assert type(coding.as_objects(pd.Index([1, 2]))[0]) is int
 
 
 class TestLabelColumns:
     @pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
     def test_text(self, dtype):
-        """Text is read the same in every dtype that holds it, missing cells included."""
         column = pd.Series(["a", "b, a", None, "a,b", "a"], dtype=dtype)
         assert sets_of(column) == [A, AB, None, AB, A]
 
@@ -112,7 +109,6 @@ class TestLabelColumns:
         ids=["lists", "tuples", "sets", "frozensets", "arrays", "written lists"],
     )
     def test_collections(self, cells):
-        """Columns of collections hold label sets, the empty set among them."""
         assert sets_of(objects(*cells)) == [AB, EMPTY, AB, None]
 
     @pytest.mark.parametrize("missing", MISSING_CELLS, ids=repr)
@@ -154,7 +150,6 @@ class TestLabelColumns:
         assert "make them booleans" in sentence
 
     def test_lists_of_numbers(self):
-        """Lists of numbers that cannot be flags are labels, a single 0 or 1 too."""
         assert sets_of(objects([1, 2], [2, 1])) == [{1, 2}, {1, 2}]
         assert sets_of(objects([1], [0])) == [{1}, {0}]
         assert sets_of(objects([0, 1], [1], [])) == [{0, 1}, {1}, EMPTY]
@@ -194,7 +189,6 @@ class TestLabelColumns:
         assert sentence.endswith(f" (29 more rows fail: {listed}; and 9 more.)")
 
     def test_codebook(self):
-        """A label outside the codebook is an error with its row and the nearest spelling."""
         sentence = refused_sets(objects("joy", "joy, suprise"), codebook=["joy", "surprise"])
         assert sentence == (
             "Row 1: label 'suprise' is not in the codebook. Did you mean 'surprise'?"
@@ -282,7 +276,6 @@ class TestManyObjects:
 
 class TestLabelWarnings:
     def test_case(self):
-        """Labels that differ in case are kept apart; one warning names all pairs."""
         with pytest.warns(SimilarLabelsWarning) as caught:
             sets = sets_of(objects("Joy", "joy", "a, B", "b"))
         assert sets == [{"Joy"}, {"joy"}, {"a", "B"}, {"b"}]
@@ -293,7 +286,6 @@ class TestLabelWarnings:
         )
 
     def test_number_and_text(self):
-        """So are the number 1 and the text "1"."""
         with pytest.warns(SimilarLabelsWarning, match=r"are kept apart: 1 and '1'"):
             assert sets_of(objects([1], ["1"])) == [{1}, {"1"}]
 
@@ -330,7 +322,6 @@ class TestLabelWarnings:
         assert len(sets_of(objects(*cells))) == len(cells)
 
     def test_blanks(self):
-        """The warning for blank cells counts them and says how to decide."""
         with pytest.warns(BlankLabelsWarning) as caught:
             warn_blanks(1200)
         assert str(caught[0].message).startswith("1,200 blank cells taken as missing; say blank=")
@@ -356,7 +347,6 @@ class TestScalars:
         ids=str,
     )
     def test_numbers(self, column, values):
-        """Numbers are numbers in every dtype, and so is text that spells one."""
         answers = scalars_of(column)
         assert answers.kind == "number"
         assert answers.values == values
@@ -384,7 +374,6 @@ class TestScalars:
         ids=str,
     )
     def test_categories(self, column):
-        """Other text is a category, without the space around it."""
         answers = scalars_of(column)
         assert answers.kind == "category"
         assert decoded(answers) == ["low", "high", None, "low"]
@@ -424,7 +413,6 @@ class TestScalars:
 
     @pytest.mark.parametrize("odd", ["inf", "-Infinity", math.inf, decimal.Decimal("Infinity")])
     def test_infinity(self, odd):
-        """An infinite number has no place on a scale; it is refused with its row."""
         assert refused_scalars(objects(1, "2", odd)) == f"Row 2: {odd!r} is not a finite number."
 
     @pytest.mark.parametrize("odd", [10**400, "9" * 400, "1e400"], ids=["int", "digits", "power"])
@@ -488,7 +476,6 @@ class TestScalars:
 
     @pytest.mark.parametrize("cell", [["a"], {"a"}, A, {"a": 1}, np.array(["a"])], ids=repr)
     def test_collections(self, cell):
-        """A collection is not one value: its row, and the way for label sets."""
         sentence = refused_scalars(objects("b", cell, cell))
         assert sentence == (
             f"Row 1: {cell!r} is a {type(cell).__name__}, not one value; use labels=. "
@@ -510,7 +497,6 @@ class TestScalars:
 
 class TestUsedLabels:
     def test_union(self):
-        """They are the union of the sets, none where all are empty."""
         assert coding.used_labels([AB, frozenset("c"), EMPTY]) == {"a", "b", "c"}
         assert coding.used_labels([EMPTY]) == coding.used_labels([]) == EMPTY
 

@@ -52,7 +52,6 @@ class TestUsualNames:
         ],
     )
     def test_unit(self, name):
-        """What was rated goes by many names, in any case, spaced and punctuated in any way."""
         assert guess_columns([name, "rater", "labels"]).unit == name
 
     @pytest.mark.parametrize(
@@ -76,7 +75,6 @@ class TestUsualNames:
         ],
     )
     def test_rater(self, name):
-        """So does whoever rated."""
         assert guess_columns(["unit", name, "labels"]).rater == name
 
     @pytest.mark.parametrize(
@@ -99,13 +97,11 @@ class TestUsualNames:
         ],
     )
     def test_labels(self, name):
-        """So do the answers."""
         found = guess_columns(["unit", "rater", name])
         assert (found.labels, found.value) == (name, None)
 
     @pytest.mark.parametrize("name", ["value", "score", "rating", "grade", "severity", "Stars"])
     def test_value(self, name):
-        """Where nothing is called labels, a score is the answer."""
         found = guess_columns(["unit", "rater", name])
         assert (found.labels, found.value) == (None, name)
 
@@ -154,7 +150,6 @@ class TestNamed:
 
     @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
     def test_absent(self, role):
-        """A named column that is not there: near names and the list of columns."""
         sentence = refusal(["doc", "who", "tags"], **{role: "tagz"})
         assert f"no column 'tagz' for the {role}" in sentence
         assert "'doc', 'who', 'tags'" in sentence
@@ -164,7 +159,6 @@ class TestNamed:
         assert "unit='doc', rater='doc'" in refusal(["doc", "tags"], unit="doc", rater="doc")
 
     def test_frozen(self):
-        """The result cannot be changed."""
         with pytest.raises(dataclasses.FrozenInstanceError):
             guess_columns(["unit", "rater", "labels"]).unit = "x"
 
@@ -182,14 +176,12 @@ class TestDoubt:
         ],
     )
     def test_ambiguous(self, names, role, rivals):
-        """Two columns that fit equally well: both are named, and the option that decides."""
         sentence = refusal(names)
         assert rivals in sentence
         assert f"{role}='...'" in sentence
 
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
     def test_nothing(self, role):
-        """No column fits: all are listed, and the option that says which."""
         names = {"unit": "unit", "rater": "rater", "labels": "labels", role: "xyzzy"}
         sentence = refusal(names.values())
         assert f"No column has a usual name for the {role}" in sentence
@@ -197,7 +189,6 @@ class TestDoubt:
         assert "'xyzzy'" in sentence
 
     def test_misspelt(self):
-        """A name that is nearly a usual one is offered."""
         assert "Did you mean 'anotator'?" in refusal(["doc", "anotator", "tags"])
         assert "Did you mean" not in refusal(["doc", "date", "tags"])
         assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
@@ -208,7 +199,6 @@ class TestDoubt:
             assert "Did you mean 'lable_set'?" in refusal(["doc", rater, "lable_set"])
 
     def test_wide_table(self):
-        """A table without a rater column gets the hint that it may be wide."""
         assert "wide=True" in refusal(["unit", "ann", "bob"])
         assert "wide=True" in refusal(["ann", "bob", "cy"])
         assert "wide=True" not in refusal(["unit", "rater", "joy", "fear"])
@@ -218,7 +208,6 @@ class TestDoubt:
         assert "and 988 more" in sentence
 
     def test_no_columns(self):
-        """A table without columns has no unit."""
         assert "usual name for the unit" in refusal([])
 
 
@@ -257,7 +246,6 @@ class TestWideUnit:
         ],
     )
     def test_none(self, columns):
-        """Raters who share no answer are not taken for units unless the others do share some."""
         assert guess_wide_unit(self.frame(**columns)) is None
 
 
@@ -279,7 +267,6 @@ class TestPeople:
     FORM = ("Timestamp", "Email Address", "Text 1: which?", "Text 2: which?", "Comments")
 
     def test_guessed(self):
-        """The rater has a usual name; times, comments and other names of raters are no units."""
         assert guess_people([*self.FORM, "username2"], rater="Email Address") == (
             "Email Address",
             ["Text 1: which?", "Text 2: which?", "username2"],
@@ -288,7 +275,6 @@ class TestPeople:
         assert guess_people(self.FORM)[0] == "Email Address"
 
     def test_named(self):
-        """A pattern picks the units, or the whole name of one."""
         assert guess_people(self.FORM, units="Text*")[1] == ["Text 1: which?", "Text 2: which?"]
         assert guess_people(["who", "[a]", "b"], units="[a]")[1] == ["[a]"]
 
@@ -302,7 +288,6 @@ class TestPeople:
         ],
     )
     def test_refused(self, names, given, part):
-        """Without a rater or a unit there is nothing to read."""
         with pytest.raises(DataError) as caught:
             guess_people(names, **given)
         assert part in str(caught.value)
@@ -351,7 +336,6 @@ class TestNamedColumns:
             sa.Annotations.from_wide(NAMED, unit="doc", raters=["doc", "who"])
 
     def test_no_columns(self):
-        """A table without columns is told to be one."""
         for call in (sa.agreement, sa.read, sa.tally):
             with pytest.raises(DataError, match="The table has no columns"):
                 call(pd.DataFrame())

@@ -194,7 +194,6 @@ def test_beside_other_columns():
 
 
 def test_all_doors(tmp_path):
-    """A frame of any kind and a file give the same study; engines refuse, they do not ignore."""
     TABLE.to_csv(tmp_path / "a.csv", index=False)
     sources = [tmp_path / "a.csv"]
     polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
@@ -217,7 +216,6 @@ def test_round_trips():
 
 
 def test_many_rows():
-    """A large table gives the answers that its rows say."""
     rng = np.random.default_rng(1)
     n = 20_000
     table = pd.DataFrame({

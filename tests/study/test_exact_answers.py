@@ -74,7 +74,6 @@ FRAMES = {
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_frames(make):
-    """Answers that one float would make equal are refused, with the remedy."""
     with pytest.raises(DataError, match=f"^Unit 1, rater 'a': .*{REFUSED}"):
         in_memory(make())
 
@@ -97,7 +96,6 @@ def relation_of(kind):
 
 @pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
 def test_engines(make):
-    """So they are in the tables of engines, reduced and read into memory."""
     for read in (in_memory, lambda data: sa.tally(data, value="value")):
         with pytest.raises(DataError, match=REFUSED):
             read(make())
@@ -117,7 +115,6 @@ def test_doubles_of_engines():
     "kind", [pa.decimal128(20, 0), pa.decimal128(38, 10), pa.decimal256(30, 5)]
 )
 def test_parquet(tmp_path, kind):
-    """So they are in Parquet files, in memory, with a limit and on the command line."""
     path = tmp_path / "study.parquet"
     pq.write_table(table_of(decimals(kind)), path)
     with pytest.raises(DataError, match=REFUSED):
@@ -211,7 +208,6 @@ def test_equal_numbers(cells):
 
 
 def test_types():
-    """Whole numbers are int, others float, and NaN stands for those that no float holds."""
     assert [as_number(x) for x in ("1e2", "0.1", 0.25)] == [100, 0.1, 0.25]
     kinds = {int: ["1e2", 1e300], float: ["0.1", Decimal("0.1"), Fraction(1, 10)]}
     for kind, cells in kinds.items():
@@ -235,7 +231,6 @@ class TestSpelling:
         ],
     )
     def test_warning(self, tmp_path, cells, pairs):
-        """They are one number, and one warning names them, on every road alike."""
         frame = pd.DataFrame({**IDS, "value": cells})
         path = tmp_path / "study.csv"
         frame.to_csv(path, index=False)
@@ -253,7 +248,6 @@ class TestSpelling:
         assert done.stderr.count("spelled in several ways and taken as one") == 1
 
     def test_counts(self):
-        """Columns of counts that are one number are said to be, before they are added up."""
         with pytest.warns(SimilarLabelsWarning, match="one: '007' and '7'"):
             tally = sa.Tally.from_counts(pd.DataFrame({"007": [2, 1], "7": [1, 2]}), kind="value")
         assert tally.values == (7,)
@@ -297,7 +291,6 @@ PLAIN = ["x", None, "y", None, "x"]
 class TestDictionaries:
     @pytest.mark.parametrize("role", ["labels", "value"])
     def test_answers(self, role):
-        """A null in the dictionary is a missing answer, as any other null is."""
         expected = sa.Annotations.from_long(pd.DataFrame({**FIVE, role: PLAIN}), **{role: role})
         table = pa.table({**FIVE, role: nulls_in_dictionaries()})
         arrow = pd.arrays.ArrowExtensionArray(nulls_in_dictionaries())
@@ -310,13 +303,11 @@ class TestDictionaries:
 
     @pytest.mark.parametrize("role", ["unit", "rater"])
     def test_identifiers(self, role):
-        """As an identifier it is none, which is refused."""
         cells = {**FIVE, "labels": [*"xyxyx"], role: nulls_in_dictionaries()}
         with pytest.raises(sa.SetagreeError, match=f"2 rows without a {role}"):
             sa.Annotations.from_long(pa.table(cells))
 
     def test_engines(self):
-        """Engines that take such a table read it so, too."""
         expected = tally_of(sa.Annotations.from_long(pd.DataFrame({**FIVE, "labels": PLAIN})))
         table = pa.table({**FIVE, "labels": nulls_in_dictionaries()})
         for data in (duckdb.from_arrow(table), pl.from_arrow(table).lazy()):
@@ -324,7 +315,6 @@ class TestDictionaries:
             assert tally_of(sa.Annotations.from_long(data)) == expected
 
     def test_dask(self):
-        """So do the partitions of Dask."""
         dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
         expected = sa.Annotations.from_long(pd.DataFrame({**FIVE, "labels": PLAIN}))
         arrow = pd.arrays.ArrowExtensionArray(nulls_in_dictionaries())

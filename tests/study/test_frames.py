@@ -131,7 +131,6 @@ def long(data, **options):
 class TestEveryFrame:
     @every_frame
     def test_text(self, kind):
-        """Label text, blank and missing cells included, is read alike from every frame."""
         expected = long(pd.DataFrame(LONG), blank="empty")
         assert same(long(OF_COLUMNS[kind](LONG), blank="empty"), expected)
         assert expected.n_missing == 1
@@ -139,7 +138,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_lists(self, kind):
-        """Lists of labels are: a missing list is no annotation, an empty one the empty set."""
         data = {**LONG, "tags": LISTS}
         study = long(OF_COLUMNS[kind](data))
         assert same(study, long(pd.DataFrame(LONG), blank="empty"))
@@ -147,7 +145,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_agreement(self, kind):
-        """The door takes every frame, finds its columns, and gives the same numbers."""
         expected = sa.agreement(pd.DataFrame(LONG), blank="empty", distance=["masi", "jaccard"])
         table = sa.agreement(OF_COLUMNS[kind](LONG), blank="empty", distance=["masi", "jaccard"])
         pd.testing.assert_frame_equal(
@@ -167,14 +164,12 @@ class TestEveryFrame:
         ],
     )
     def test_values(self, kind, cells):
-        """Single values are numbers where every cell is one, else categories."""
         data = {**LONG, "tags": cells}
         study = long(OF_COLUMNS[kind](data), value="tags")
         assert same(study, long(pd.DataFrame(data), value="tags"))
 
     @every_frame
     def test_flags(self, kind):
-        """One column of flags for each label is read as sets; a row of zeros is the empty set."""
         flags = {"joy": [1, 1, 0, 1, 0, 1, 1, 0, 1, 0], "fear": [1, 0, 0, 0, 0, 1, 0, 0, 1, 1]}
         data = {"doc": LONG["doc"], "who": LONG["who"], **flags}
         sets = [[n for n in flags if flags[n][row]] for row in range(len(data["doc"]))]
@@ -186,7 +181,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_wide(self, kind):
-        """A wide table is: text, lists, and numbers with gaps."""
         for columns, options in (
             ({"ann": ["a, b", "a", None], "bob": ["a", "", "b"]}, {"blank": "empty"}),
             ({"ann": [["a", "b"], ["a"], None], "bob": [["a"], [], ["b"]]}, {}),
@@ -205,7 +199,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_ids(self, kind):
-        """Units may be whole numbers beyond what a float holds, days, times or decimals."""
         for ids in (
             [2**60 + k // 2 for k in range(10)],
             [dt.date(2024, 2, 1 + k // 2) for k in range(10)],
@@ -255,7 +248,6 @@ class TestEveryFrame:
 
     @every_frame
     def test_no_rows(self, kind):
-        """A table without rows is refused."""
         schema = {"doc": pa.string(), "who": pa.string(), "tags": pa.list_(pa.string())}
         empty = pa.schema(schema.items()).empty_table().to_pydict()
         if kind.startswith(("duckdb", "arrow")):
@@ -324,7 +316,6 @@ WHO = {"doc": [1, 1, 2, 2], "who": ["ann", "bob"] * 2}
 
 class TestFlagColumns:
     def test_missing(self):
-        """A row whose flags are all missing is no annotation."""
         flags = {"a": [1, None, 0, 1], "b": [0, None, 0, 1]}
         for make in (pd.DataFrame, pl.DataFrame):
             study = long(make({**WHO, **flags}), labels=["a", "b"])
@@ -332,20 +323,17 @@ class TestFlagColumns:
             assert study.values == (frozenset("a"), frozenset(), frozenset("ab"))
 
     def test_partly_missing(self):
-        """A row with some flags only is refused by its place."""
         flags = {"a": [1, 0, None, 1], "b": [0, 1, 0, 1]}
         with pytest.raises(DataError, match=r"1 row with a flag for some .*first: row 3"):
             long(pd.DataFrame({**WHO, **flags}), labels=["a", "b"])
 
     def test_no_flags(self):
-        """Other numbers than 0 and 1 are refused by the column's name."""
         with pytest.raises(DataError, match="column 'a': 1 entry neither 0 nor 1"):
             long(pd.DataFrame({**WHO, "a": [1, 0, 2, 1]}), labels=["a"])
         with pytest.raises(DataError, match="column 'a' must be flags"):
             long(pd.DataFrame({**WHO, "a": ["x", "", "x", ""]}), labels=["a"])
 
     def test_names(self):
-        """No column, a column twice, an absent column and a set of columns are refused."""
         frame = pd.DataFrame({**WHO, "a": [1, 0, 0, 1]})
         with pytest.raises(OptionError, match="names no column of flags"):
             long(frame, labels=[])
@@ -454,7 +442,6 @@ def test_numbers_of_hundreds_of_digits(tmp_path):
 
 class TestOddFrames:
     def test_repeated_names(self):
-        """An Arrow table with a name twice is refused."""
         columns = [pa.array(["a"])] * 4
         table = pa.table(columns, names=["doc", "who", "tags", "tags"])
         with pytest.raises(DataError, match="tags"):
@@ -464,7 +451,6 @@ class TestOddFrames:
 
     @pytest.mark.parametrize("data", [pl.Series([1]), pa.array([1]), pa.chunked_array([[1]])])
     def test_one_column(self, data):
-        """A column is no table."""
         with pytest.raises(DataError, match="Expected a table, got a"):
             long(data)
         with pytest.raises(DataError, match="Annotations, Tally or path"):
@@ -479,14 +465,12 @@ class TestOddFrames:
             assert caught.value.__cause__ is not None
 
     def test_no_columns(self):
-        """A table without columns is refused."""
         with pytest.raises(DataError, match="the table has no columns"):
             long(pl.DataFrame())
         with pytest.raises(DataError, match="no answers"):
             sa.Annotations.from_wide(pl.DataFrame())
 
     def test_enumerations(self):
-        """A Polars Enum and its order do not matter; unused members are no values."""
         frame = pl.DataFrame(LONG).with_columns(
             pl.col("who").cast(pl.Enum(["eva", "nobody", "ben", "ana"]))
         )
@@ -508,7 +492,6 @@ class TestOddFrames:
         assert study.kind == "number"
 
     def test_wide_integers(self):
-        """Whole numbers of 128 bits and unsigned ones keep their digits."""
         ids = [2**63 + 1, 2**63 + 1, 2**63 + 3, 2**63 + 3]
         data = {"doc": ids, "who": ["a", "b"] * 2, "tags": ["x"] * 4}
         for kind in (pl.UInt64, pl.Int128):
@@ -526,7 +509,6 @@ class TestOddFrames:
 
     @pytest.mark.filterwarnings("ignore:Dask support is moving:FutureWarning")
     def test_dask(self):
-        """A Dask frame is collected."""
         dask = pytest.importorskip("dask.dataframe")
         frame = dask.from_pandas(pd.DataFrame(LONG), npartitions=3)
         assert same(long(frame, blank="empty"), long(pd.DataFrame(LONG), blank="empty"))
@@ -539,7 +521,6 @@ CELLS = st.one_of(st.none(), st.lists(st.sampled_from(["a", "b", "é", "c d", "1
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), CELLS), min_size=1, max_size=30))
 def test_round_trip(rows):
-    """A study written as a long table of any kind and read again gives the same agreement."""
     of_unit = dict.fromkeys(range(6), 0)
     triples = [("r0", 0, ["a"]), ("r0", 1, ["b"]), ("r1", 0, ["a"]), ("r1", 1, ["a", "b"])]
     for unit, labels in rows:
@@ -563,7 +544,6 @@ REAL = ["ambient_linguists", "chexpert_test_radiologists", "hs_brexit", "sonyc_u
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 @pytest.mark.parametrize("name", REAL)
 def test_real_data(name):
-    """Long -> each kind of frame, as text and as lists -> agreement: the same to 1e-12."""
     if "SETAGREE_DATA" not in os.environ:
         pytest.skip("the real data is found through SETAGREE_DATA")
     path = Path(os.environ["SETAGREE_DATA"], f"{name}.csv")

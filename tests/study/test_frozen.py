@@ -33,7 +33,6 @@ def arrays_of(record):
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_annotations(name):
-    """No array of a study can be written to, also in parts and copies of it."""
     for study in (
         STUDY,
         STUDY.exclude_raters([STUDY.raters[1]]),
@@ -46,7 +45,6 @@ def test_annotations(name):
 
 @pytest.mark.parametrize("name", TALLIES)
 def test_tallies(name):
-    """No array of a tally can be written to, however it was made."""
     tally = TALLIES[name]
     reckoned = [tally.rows, tally.pattern_ratings, tally.pairable, tally.keys]
     found = [*arrays_of(tally), *reckoned]

@@ -25,7 +25,6 @@ class TestIds:
         assert ids.dtype == object
 
     def test_mixed_types(self):
-        """Numbers, text, tuples and dates can stand side by side; 1 is not "1"."""
         date = pd.Timestamp("2020-01-01")
         codes, ids = code_ids(objects(1, "u1", "1", (1, 2), date, 1), "unit")
         assert codes.tolist() == [0, 1, 2, 3, 4, 0]
@@ -45,7 +44,6 @@ class TestIds:
         ids=lambda column: str(column.dtype),
     )
     def test_dtypes(self, column):
-        """Any dtype that holds identifiers will do."""
         codes, ids = code_ids(column, "unit")
         assert codes.tolist() == [0, 1, 0]
         assert ids.tolist() == column.drop_duplicates().tolist()
@@ -82,14 +80,12 @@ class TestIds:
             code_ids(pd.Series([1.0, np.nan]), "unit")
 
     def test_lists(self):
-        """A list is no name."""
         with pytest.raises(DataError, match=r"a unit is named by text or a number .*'list'"):
             code_ids(objects(["x"], ["y"]), "unit")
 
     @pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", object])
     @given(names=st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=6), data=st.data())
     def test_runs(self, dtype, names, data):
-        """Cells in runs, as in a table sorted by unit, are coded as pandas codes them all."""
         pytest.importorskip("pyarrow", reason="runs are looked for in Arrow's text alone")
         times = data.draw(st.lists(st.integers(1, 5), min_size=len(names), max_size=len(names)))
         missing = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
@@ -104,7 +100,6 @@ class TestIds:
 
 
 def test_mixed_type_ids():
-    """The unit 1, the unit "1" and the unit "u1" are three, and raters may be mixed as well."""
     rows = [
         (unit, rater, "ab"[k > 0]) for k, unit in enumerate([1, "1", "u1"]) for rater in (7, "x")
     ]

@@ -76,7 +76,6 @@ class TestNumbers:
         assert value_numbers(["joy"]).tolist() == [expected]
 
     def test_none(self):
-        """No values, no numbers."""
         assert value_numbers([]).shape == (0,)
 
     @pytest.mark.slow
@@ -97,7 +96,6 @@ class TestNumbers:
         assert done.stdout.strip() == str(here.tolist())
 
     def test_rows(self):
-        """The order of the entries does not count; which value has which count does."""
         numbers = value_numbers("abc")
         counts = np.array([1.0, 2, 2, 1, 2, 1, 1, 1, 1])
         indices = np.array([0, 1, 1, 0, 0, 1, 0, 1, 2])
@@ -130,7 +128,6 @@ class TestUnits:
     @pytest.mark.parametrize("by_unit", [False, True])
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_files(self, tmp_path, by_unit, names):
-        """Files that DuckDB reads give the replicates of the table in memory."""
         pytest.importorskip("duckdb")
         pytest.importorskip("narwhals")
         table = generated(n_units=120)
@@ -142,7 +139,6 @@ class TestUnits:
 
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_polars(self, names):
-        """So does a lazy frame of Polars."""
         pl = pytest.importorskip("polars")
         pytest.importorskip("narwhals")
         table = generated(n_units=120)
@@ -152,7 +148,6 @@ class TestUnits:
 
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_dask(self, names):
-        """So does a frame of Dask, shuffled or not."""
         dask = pytest.importorskip("dask")
         dd = pytest.importorskip("dask.dataframe")
         table = generated(n_units=120)
@@ -163,7 +158,6 @@ class TestUnits:
 
     @pytest.mark.parametrize("names", [ANY_RATERS, ASKS_WHO])
     def test_merged(self, names):
-        """So do the tallies of two halves, in either order."""
         table = generated(n_units=120)
         who = {"keep_raters": names is ASKS_WHO}
         parts = [sa.tally(part, blank="empty", **who) for part in in_whole_units(table, 2)]
@@ -189,7 +183,6 @@ class TestUnits:
 
 class TestOthers:
     def test_comparisons(self):
-        """Two coefficients of one study, by rater or not, differ alike on every road."""
         table = generated(n_units=80)
         others = [table, renamed(table.sample(frac=1, random_state=4))]
         found = []
@@ -215,7 +208,6 @@ class TestOthers:
         np.testing.assert_allclose(*(one.frame[columns] for one in found), **TIGHT)
 
     def test_engines_compared(self):
-        """A tally that does not know its units gives the differences of the study."""
         table = generated(n_units=80)
         found = []
         for one in (

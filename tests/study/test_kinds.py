@@ -72,7 +72,6 @@ def test_mixed_categories_are_no_doubt(recwarn):
 
 
 def test_no_number():
-    """Under kind="number" the first other answer is named with its place."""
     table = pd.DataFrame({"ann": ["1", "2"], "bob": ["1", "two"]}, index=["u1", "u2"])
     said = "Unit 'u2', rater 'bob': 'two' is not a number, which kind='number' asks for; say kind="
     with pytest.raises(DataError, match=said):

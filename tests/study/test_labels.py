@@ -77,14 +77,12 @@ class TestText:
         "cell", ["a,b", "a, b", " b ,a ", "b,a", "a,b,a", "a,,b", "a, b,", ",a,b", "a\u00a0,\tb\n"]
     )
     def test_same_set(self, cell):
-        """Space, order, repeats and doubled or trailing separators do not make another set."""
         assert parse_labels(cell) == {"a", "b"}
 
     def test_a_label_may_hold_space(self):
         assert parse_labels(" a  bit , so so ") == {"a  bit", "so so"}
 
     def test_case_is_kept_unless_told(self):
-        """Joy and joy are two labels; case="lower" makes them one."""
         assert parse_labels("Joy, joy") == {"Joy", "joy"}
         assert parse_labels("Joy, joy", case="lower") == {"joy"}
 
@@ -107,7 +105,6 @@ class TestText:
         assert parse_labels(text) == {text}
 
     def test_numpy_text(self):
-        """A NumPy string is text, and its labels are plain text."""
         (label,) = parse_labels(np.str_("a"))
         assert type(label) is str
 
@@ -127,7 +124,6 @@ class TestQuotes:
         ],
     )
     def test_read(self, cell, labels):
-        """Quotes hold a label together; a quote inside is written twice."""
         assert parse_labels(cell) == labels
 
     def test_quotes_inside_a_label(self):
@@ -135,7 +131,6 @@ class TestQuotes:
 
     @pytest.mark.parametrize("cell", ['"a', 'a"', 'a, "b', 'a"b', 'a "b, c" d', '"a, b', '5"" x"'])
     def test_unbalanced(self, cell):
-        """A quote that is not closed is an error with the cell, never a guess."""
         assert repr(cell) in refusal(cell)
         assert "unbalanced quote" in refusal(cell)
 
@@ -163,17 +158,14 @@ class TestWrittenLists:
         ],
     )
     def test_read(self, cell):
-        """Each of them is the set of its items."""
         assert parse_labels(cell) == {"a, b", "c"}
 
     @pytest.mark.parametrize("cell", ["[]", "()", "set()", "set([])", "frozenset()", "[ ]"])
     def test_empty(self, cell):
-        """A list without items is the empty set under every policy for blank text."""
         for blank in ("missing", "empty", "error"):
             assert parse_labels(cell, blank=blank) == frozenset()
 
     def test_numbers_are_text(self):
-        """Text stays text: the items of "[1, 2]" are labels "1" and "2"."""
         assert parse_labels("[1, -2]") == {"1", "-2"}
 
     @pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['it''s']", "[1 2]", "[1 2 3]"])
@@ -203,12 +195,10 @@ class TestWrittenLists:
 
     @pytest.mark.parametrize("cell", ['{"a": 1}', "{'a': 1}", "{}"])
     def test_dicts(self, cell):
-        """A dict is not a list of labels, not even an empty one."""
         assert refusal(cell) == f"{cell!r} is a dict, not labels."
 
     @pytest.mark.parametrize("cell", ["['a',", "['a', 'b'], c", "('a')", "['a'] # x", "['a', b]"])
     def test_broken_lists(self, cell):
-        """What starts as a list and is none is an error, not labels with brackets."""
         assert refusal(cell) == f"{cell!r} looks like a list of labels and cannot be read as one."
 
     def test_lists_without_quotes(self):
@@ -226,7 +216,6 @@ class TestWrittenLists:
         assert parse_labels("(x), y") == {"(x)", "y"}
 
     def test_deep_nesting(self):
-        """A hundred thousand brackets are text, not a crash."""
         assert parse_labels("[" * 100_000) == {"[" * 100_000}
 
 
@@ -235,17 +224,14 @@ class TestBlank:
 
     @pytest.mark.parametrize("cell", CELLS)
     def test_missing(self, cell):
-        """By default blank is no annotation."""
         assert parse_labels(cell) is None
 
     @pytest.mark.parametrize("cell", CELLS)
     def test_empty(self, cell):
-        """blank="empty": no label applies."""
         assert parse_labels(cell, blank="empty") == frozenset()
 
     @pytest.mark.parametrize("cell", CELLS)
     def test_error(self, cell):
-        """blank="error": a mistake, shown."""
         sentence = refusal(cell, blank="error")
         assert sentence.startswith(f"{cell!r} is blank; say blank='missing'")
 
@@ -267,12 +253,10 @@ class TestCollections:
         ],
     )
     def test_read(self, cell):
-        """Each of them is the set of its labels."""
         assert parse_labels(cell) == {"a", "b"}
 
     @pytest.mark.parametrize("cell", [[], (), set(), frozenset(), np.array([]), pd.array([])])
     def test_empty(self, cell):
-        """A collection without items is the empty set under every policy for blank text."""
         for blank in ("missing", "empty", "error"):
             assert parse_labels(cell, blank=blank) == frozenset()
 
@@ -280,7 +264,6 @@ class TestCollections:
         assert parse_labels(["a, b", '"c"', "[d]"]) == {"a, b", '"c"', "[d]"}
 
     def test_whole_numbers(self):
-        """Whole numbers are labels, and 1 is not "1"."""
         assert parse_labels([1, np.int64(1), "1"]) == {1, "1"}
         assert all(type(label) in {int, str} for label in parse_labels([np.int64(1), np.str_("a")]))
 
@@ -298,7 +281,6 @@ class TestCollections:
 
     @pytest.mark.parametrize("item", [None, float("nan"), pd.NA, pd.NaT])
     def test_missing_items(self, item):
-        """A missing item is an error that says what to do, never a label called "nan"."""
         assert refusal(["a", item]) == (
             "a label inside a list is missing; drop it, or make the cell missing."
         )
@@ -319,18 +301,15 @@ class TestCollections:
         ],
     )
     def test_other_things(self, cell, name):
-        """Anything else is refused by its type."""
         assert f"is a {name}, not labels." in refusal(cell)
 
     @pytest.mark.parametrize("cell", [1, 1.5, True, 2 + 0j, np.int64(3), np.True_])
     def test_numbers(self, cell):
-        """A number is not a label set; `parse_labels` has no option for single values."""
         assert refusal(cell).endswith("not labels. If it is a label, make it text.")
 
 
 class TestOneHotRows:
     def test_positions(self):
-        """Without a codebook the labels are the positions of the true flags."""
         assert parse_labels([True, False, True]) == {0, 2}
         assert parse_labels(np.array([False, True])) == {1}
         assert parse_labels((False, False)) == frozenset()
@@ -371,31 +350,26 @@ class TestMissing:
 
     @pytest.mark.parametrize("cell", ["", "nan", 0, False, (), [], [None], np.array([np.nan])])
     def test_nothing_else(self, cell):
-        """Blank text, zero, collections, and collections of missing values are not missing."""
         assert not is_missing(cell)
 
 
 class TestCodebook:
     def test_inside(self):
-        """A label of the codebook passes, cleaned as the cells are."""
         assert parse_labels("JOY, e\u0301", codebook=["Joy ", "\u00e9"], case="lower") == {
             "joy",
             "\u00e9",
         }
 
     def test_outside(self):
-        """Another label is an error with the nearest spelling."""
         sentence = refusal("joy, suprise", codebook=["joy", "surprise"])
         assert sentence == "label 'suprise' is not in the codebook. Did you mean 'surprise'?"
 
     def test_number_and_text(self):
-        """The label "1" is not the label 1, and the hint shows the difference."""
         assert refusal("1", codebook=[1, 2]) == (
             "label '1' is not in the codebook. Did you mean 1?"
         )
 
     def test_case_counts(self):
-        """Under case="keep" another case is another label."""
         said = refusal("Joy", codebook=["joy"])
         assert said.endswith("Did you mean 'joy'? Where only the case differs, say case='lower'.")
 
@@ -415,7 +389,6 @@ class TestCodebook:
 
     @pytest.mark.parametrize("codebook", ["ab", 5])
     def test_no_list(self, codebook):
-        """One text, or a number, is not a list of labels."""
         with pytest.raises(
             OptionError, match=r"codebook=.* must be a list of labels(, not one text)?\."
         ):
@@ -423,7 +396,6 @@ class TestCodebook:
 
     @pytest.mark.parametrize("label", [None, 1.5, True])
     def test_no_label(self, label):
-        """What is no label is refused as an option, not as a cell."""
         with pytest.raises(OptionError, match="codebook: "):
             parse_labels("a", codebook=["a", label])
 
@@ -431,7 +403,6 @@ class TestCodebook:
 class TestSyntax:
     @pytest.mark.parametrize("label_sep", ["", '"', 'a"', None, 1, ["a"]])
     def test_separator(self, label_sep):
-        """A separator is text without a double quote, which would mean two things."""
         with pytest.raises(
             OptionError, match=r"label_sep=.* must be text of one character or more"
         ):
@@ -470,7 +441,6 @@ class TestNested:
         ],
     )
     def test_refused(self, text):
-        """They are no labels, which a sentence with the cell says."""
         with pytest.raises(LabelError, match="a label is text or a whole number") as caught:
             parse_labels(text)
         inside = text.removeprefix("frozenset(").removeprefix("set(")
@@ -478,7 +448,6 @@ class TestNested:
 
     @pytest.mark.parametrize("text", ["{{name}}", "{{ a.b }}", "{name}", "{{a}} b"])
     def test_templates(self, text):
-        """What no language reads as a collection is a label as it stands."""
         assert parse_labels(text) == {text}
 
 

@@ -47,12 +47,10 @@ class TestColumns:
     FRAME = pd.DataFrame([[1, 2, 3, 4]], columns=["doc", 0, "tags", "tags"])
 
     def test_found(self):
-        """A column is found by its name, text or not."""
         assert assembly.pick_column(self.FRAME, "doc").tolist() == [1]
         assert assembly.pick_column(self.FRAME, 0).tolist() == [2]
 
     def test_absent(self):
-        """An absent one is refused with the columns there are and the nearest spelling."""
         assert refusal(assembly.pick_column, self.FRAME, "dco") == (
             "there is no column 'dco'; the columns are 'doc', 0, 'tags', 'tags'. Did you mean "
             "'doc'?"
@@ -61,19 +59,16 @@ class TestColumns:
         assert "Did you mean 0?" in refusal(assembly.pick_column, self.FRAME, "0")
 
     def test_twice(self):
-        """Two columns of one name are not chosen from."""
         assert refusal(assembly.pick_column, self.FRAME, "tags") == (
             "2 columns are called 'tags'; rename all but one."
         )
 
     def test_no_columns(self):
-        """A table without columns is called that."""
         assert refusal(assembly.pick_column, pd.DataFrame(), "doc") == (
             "there is no column 'doc'; the table has no columns."
         )
 
     def test_long(self):
-        """A long table gives its three columns and leaves the others."""
         frame = pd.DataFrame({"d": [1, 2], "w": ["x", "y"], "t": ["a", "b"], "more": [0, 0]})
         assert rows(assembly.from_long(frame, "d", "w", "t")) == [(1, "x", "a"), (2, "y", "b")]
 
@@ -92,7 +87,6 @@ class TestWide:
     TABLE = pd.DataFrame({"doc": ["u1", "u2"], "ann": ["a", "b"], "bob": ["c", None]})
 
     def test_index_is_the_unit(self):
-        """Without unit= the index names the units, and every column is a rater."""
         assert wide(self.TABLE.set_index("doc")) == [
             ("u1", "ann", "a"),
             ("u2", "ann", "b"),
@@ -104,7 +98,6 @@ class TestWide:
         assert wide(self.TABLE, "doc") == wide(self.TABLE.set_index("doc"))
 
     def test_named_raters(self):
-        """Only the columns named are raters, in that order."""
         assert wide(self.TABLE, "doc", ["bob"]) == [("u1", "bob", "c"), ("u2", "bob", None)]
 
     def test_numbered_columns_and_tuples(self):
@@ -126,19 +119,16 @@ class TestWide:
         assert all(one is other for one, other in zip(answers, cells[0] + cells[1], strict=True))
 
     def test_empty_tables(self):
-        """A table without rows or without raters has no answers."""
         assert wide_refusal({"ann": []}) == "a wide table of 0 rows and 1 rater has no answers."
         assert wide_refusal(pd.DataFrame(index=[1, 2])) == (
             "a wide table of 2 rows and 0 raters has no answers."
         )
 
     def test_absent_columns(self):
-        """Unit and raters that are not there are named."""
         assert "no column 'docs'" in wide_refusal(self.TABLE, "docs")
         assert "no column 'bo'" in wide_refusal(self.TABLE, "doc", ["ann", "bo"])
 
     def test_raters_as_one_text(self):
-        """raters="ab" is not the two columns a and b."""
         sentence = wide_refusal({"a": ["x"], "b": ["y"]}, None, "ab", error=OptionError)
         assert sentence == "raters='ab' must be a list of columns, not one text."
 
@@ -273,7 +263,6 @@ class TestContingency:
         )
 
     def test_text(self):
-        """Text among the counts is refused."""
         table = pd.DataFrame([["a", 2]], index=["a"], columns=["c", "d"])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
             "a contingency table holds counts and labels on both axes."
@@ -289,7 +278,6 @@ class TestContingency:
         ids=["no cells", "zeros", "too many"],
     )
     def test_size(self, table, count):
-        """A table of no unit, or of more than can be written out, is refused with the number."""
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
             f"the contingency table counts {count} units; 1 to 100,000,000 can be written as "
             "annotations."
@@ -313,7 +301,6 @@ class TestContingency:
 
     @pytest.mark.parametrize("name", ["All", "Total", "sum"])
     def test_margins(self, name):
-        """Sums, as crosstab(margins=True) appends them, are no answers."""
         first, second = pd.Series(list("abab")), pd.Series(list("abba"))
         table = pd.crosstab(first, second, margins=True, margins_name=name)
         sentence = refusal(layouts.from_contingency, table, ("x", "y"))
@@ -351,7 +338,6 @@ class TestCube:
         return str(caught.value)
 
     def test_axes(self):
-        """First raters, then units, then labels; a row without a flag is the empty set."""
         assert self.read(units=[10, 20, 30], raters="xy") == [
             (10, "x", {"a"}),
             (20, "x", frozenset()),
@@ -362,7 +348,6 @@ class TestCube:
         ]
 
     def test_defaults(self):
-        """Without names units, raters and labels are numbered."""
         assert self.read(self.CUBE[:, :1], labels=None) == [(0, 0, {0}), (0, 1, {0, 1})]
 
     @pytest.mark.parametrize("dtype", [bool, int, float, object, "U1"])
@@ -371,7 +356,6 @@ class TestCube:
         assert self.read(self.CUBE.tolist()) == self.read()
 
     def test_mask(self):
-        """A true mask entry is no annotation, which is not the empty set."""
         read = self.read(mask=[[0, 1, 0], [0, 0, 1]])
         assert [answer for *_, answer in read] == [
             {"a"},
@@ -434,7 +418,6 @@ class TestCube:
         )
 
     def test_masked_array(self):
-        """NumPy would forget the mask of a masked array without a word; it is refused."""
         masked = np.ma.masked_array(self.CUBE, self.CUBE == 0)
         assert self.refused(masked) == (
             "indicators: a masked array; pass plain flags, and what is missing as mask=."
@@ -449,7 +432,6 @@ class TestCube:
         )
 
     def test_labels_as_one_text(self):
-        """labels="ab" is not the two labels a and b."""
         sentence = self.refused(labels="ab", error=OptionError)
         assert sentence == "labels='ab' must be a list of labels, not one text."
 
@@ -476,7 +458,6 @@ class TestFlagFrame:
     ROWS = ((1, "x", {"a"}), (1, "y", frozenset()), (2, "x", {"a", "b"}))
 
     def test_rows(self):
-        """A row is an annotation; without a flag it is the empty set."""
         assert tuple(rows(layouts.from_flag_frame(self.frame()))) == self.ROWS
         assert tuple(rows(layouts.from_flag_frame(self.frame().astype(bool)))) == self.ROWS
 
@@ -487,7 +468,6 @@ class TestFlagFrame:
         assert tuple(rows(layouts.from_flag_frame(self.frame(("doc", "who"))))) == self.ROWS
 
     def test_another_index(self):
-        """An index of one level does not say who annotated what."""
         sentence = refusal(layouts.from_flag_frame, self.frame().reset_index())
         assert sentence == "a frame of flags needs an index of two levels: unit, rater."
 

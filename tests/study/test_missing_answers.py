@@ -44,7 +44,6 @@ def answers(study):
 
 class TestMissing:
     def test_doors(self):
-        """Every door that reads cells takes it; blank cells and labels beside others stay."""
         options = {"na_values": MARKERS, "blank": "empty"}
         wide = table().pivot(index="unit", columns="rater", values="labels")
         triples = [(rater, unit, cell) for unit, rater, cell in ROWS]
@@ -78,7 +77,6 @@ class TestMissing:
         assert window["estimate"].tolist() == group["estimate"].tolist()
 
     def test_numbers(self):
-        """A code such as -9 is missing as a number or as text, and no label of a scale is left."""
         rows = [("u1", "ann", 1), ("u1", "bob", -9), ("u2", "ann", 2), ("u2", "bob", 2)]
         scores = table(rows).rename(columns={"labels": "score"})
         study = sa.Annotations.from_long(scores, value="score", na_values=[-9])
@@ -95,7 +93,6 @@ class TestMissing:
         assert answers(study) == expected
 
     def test_exports(self, tmp_path):
-        """A choice of a tool that means no annotation is none."""
         path = tmp_path / "toy.jsonl"
         line = '{"id": "u1", "annotator": "%s", "labels": ["%s"]}\n'
         path.write_text(line % ("ann", "joy") + line % ("bob", "skip") + line % ("cy", "joy"))
@@ -130,7 +127,6 @@ class TestMissing:
 
     @pytest.mark.parametrize("missing", ["NA", 7, [""], [" "], [None], [("a",)]], ids=repr)
     def test_refused(self, missing):
-        """Markers are a list of texts or numbers; blank cells have an option of their own."""
         with pytest.raises(OptionError, match="na_values="):
             sa.Annotations.from_long(table(), na_values=missing)
         study = sa.Annotations.from_long(table(), blank="empty", na_values=MARKERS)
@@ -141,7 +137,6 @@ class TestMissing:
 class TestRepeats:
     @pytest.mark.parametrize("policy", ["first", "last", "union"])
     def test_counted(self, policy):
-        """One repeat of three ratings is counted, without a warning."""
         study = sa.Annotations.from_long(
             table([("u", "ann", "a"), ("u", "ann", "b"), ("u", "bob", "a")]), duplicates=policy
         )
@@ -195,7 +190,6 @@ class TestWithoutRaters:
             assert getattr(study, name) == getattr(expected, name)
 
     def test_nobody(self):
-        """Without nobody it is the same study."""
         study = sa.Annotations.from_long(table(ROWS[:4]), na_values=MARKERS)
         assert answers(study.exclude_raters([])) == answers(study)
 
@@ -209,7 +203,6 @@ class TestWithoutRaters:
         ],
     )
     def test_refused(self, names, error, match):
-        """Names of nobody, of all, and text for a list are refused."""
         study = sa.Annotations.from_long(table(ROWS[:4]), na_values=MARKERS)
         with pytest.raises(error, match=match):
             study.exclude_raters(names)
@@ -315,7 +308,6 @@ class TestMissingAndCase:
         assert sa.tally(path, **how, memory_limit="1GB").n_ratings == 4
 
     def test_kept_case(self):
-        """Under case="keep" it counts, as it does in labels."""
         rows = [("u1", "ann", "no"), ("u1", "bob", "a"), ("u2", "ann", "NO"), ("u2", "bob", "a")]
         with pytest.warns(SimilarLabelsWarning), pytest.warns(MissingMarkerWarning, match="'No'"):
             study = sa.Annotations.from_long(table(rows), na_values=["No"])

@@ -39,7 +39,6 @@ class TestReading:
         ],
     )
     def test_tidied(self, name, read):
-        """Space around text goes, accents are composed, all else stays."""
         assert tidied(name) == read
 
     @pytest.mark.parametrize(
@@ -58,7 +57,6 @@ class TestReading:
         ],
     )
     def test_found(self, given, found):
-        """Of known names with commas the longest counts; all that are spelled alike are found."""
         known = ["ann", "bob", "cy", "ann,bob", " x, y ,z", DECOMPOSED, 1, "1"]
         assert find_names(given, known) == found
 
@@ -143,7 +141,6 @@ class TestWithout:
 
 class TestLibrary:
     def test_raters(self):
-        """A rater is found in either form of an accent, with or without space around it."""
         study = sa.Annotations.from_long(study_table(DECOMPOSED))
         for name in (ZOE, DECOMPOSED, f" {ZOE} "):
             assert study.exclude_raters([name]).raters.tolist() == ["ann", "bob"]
@@ -154,7 +151,6 @@ class TestLibrary:
             pd.testing.assert_frame_equal(found, expected)
 
     def test_groups(self):
-        """A mapping is matched to units, and groups to each other, by the same reading."""
         table = study_table("cy").assign(unit=lambda t: "é" + t["unit"])
         study = sa.Annotations.from_long(table)
         group = dict(zip(table["unit"], table["group"], strict=True))
@@ -175,7 +171,6 @@ class TestLibrary:
             sa.by_group(table.assign(group=[" ", *table["group"][1:]]), "group")
 
     def test_counts(self):
-        """The units of a table of counts are those of other studies."""
         tally = sa.Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}, index=[DECOMPOSED]))
         assert tally.units.tolist() == [ZOE]
         with pytest.raises(DataError, match="several rows for the units 'Zoé'"):
@@ -198,7 +193,6 @@ class TestHalves:
     @pytest.mark.parametrize("kind", ["labels", "value"])
     @pytest.mark.parametrize("road", ["long", "triples", "reduce", "agreement"])
     def test_tables(self, role, kind, road):
-        """Long tables and triples name the row, or the unit and rater of a cell."""
         columns = {"unit": ["1", "1", "2"], "rater": ["x", "y", "x"], "labels": ["p", "p", "q"]}
         columns[role][2] = HALF
         place = "row 3" if role != "labels" else "Unit '2', rater 'x'"
@@ -249,7 +243,6 @@ class TestHalves:
         ],
     )
     def test_elsewhere(self, made):
-        """Every other way in refuses it, too."""
         with pytest.raises(sa.SetagreeError, match=SAID):
             made()
 
@@ -260,7 +253,6 @@ class TestHalves:
     @pytest.mark.parametrize("role", ["unit", "rater", "labels"])
     @pytest.mark.parametrize("command", ["score", "convert", "diagnose", "consensus"])
     def test_files(self, folder, role, command):
-        """Every command refuses a JSON file that spells it."""
         objects = [{"unit": k, "rater": who, "labels": "a"} for k in "12" for who in "xy"]
         objects[2][role] = HALF
         Path("a.json").write_text(json.dumps(objects), encoding="utf-8")
@@ -269,14 +261,12 @@ class TestHalves:
         assert SAID in refusal("score", "a.jsonl", "--memory-limit", "1GB")
 
     def test_keys(self, folder):
-        """A key that spells it is no column."""
         row = {"unit": "u", "rater": "x", "labels": "a", HALF: 1}
         Path("a.json").write_text(json.dumps([row]), encoding="utf-8")
         assert f"the column {HALF!r} {SAID}" in refusal("score", "a.json")
 
     @pytest.mark.parametrize("place", ["text", "email", "label"])
     def test_exports(self, folder, place):
-        """So does the export of a tool."""
         task = {"id": 1, "data": {"text": "t"}, "annotations": []}
         for who in ("x@y.org", "z@y.org"):
             choice = HALF if place == "label" else "a"
@@ -305,13 +295,11 @@ class TestHalves:
         ],
     )
     def test_options(self, folder, words):
-        """Options of the command that name something refuse it."""
         study_table("cy").to_csv("all.csv", index=False)
         assert SAID in refusal("score", "all.csv", *words)
 
     @pytest.mark.parametrize("words", [["--unit", HALF], ["--by", HALF], ["--model", HALF]])
     def test_other_options(self, folder, words):
-        """Where it would name a column or a rater, the sentence shows it."""
         study_table("cy").to_csv("all.csv", index=False)
         assert r"a\ud83d" in refusal("diagnose", "all.csv", *words)
 

@@ -224,7 +224,6 @@ def test_by_default():
 @pytest.mark.slow
 @pytest.mark.parametrize("blank", ["missing", "empty"])
 def test_markers(blank):
-    """Markers are missing whatever a blank is; the nulls beside them are what it is."""
     cells = ["x", "NA", None, "x", "y", " NA", "y", "y"]
     for road in ROADS:
         _, _, n_ratings, n_missing, said = outcome(road, cells, blank=blank, na_values=["NA"])
@@ -269,7 +268,6 @@ class TestElsewhere:
     @pytest.mark.parametrize("blank", [None, "missing"])
     @pytest.mark.parametrize("cells", [LISTS, NUMBERS, CATEGORIES])
     def test_silent(self, cells, blank):
-        """Lists, numbers and categories with nulls are read in silence."""
         name = "value" if cells is not self.LISTS else "labels"
         table = pd.DataFrame(self.columns(cells))
         read = sa.agreement(table, **{name: "answer"}, blank=blank, distance="nominal")
@@ -277,7 +275,6 @@ class TestElsewhere:
 
     @pytest.mark.parametrize("cells", [LISTS, NUMBERS, CATEGORIES])
     def test_columns(self, cells):
-        """blank="empty" beside them is said to leave them missing, in memory and in engines."""
         name = "value" if cells is not self.LISTS else "labels"
         options = {name: "answer", "blank": "empty", "distance": "nominal"}
         columns = self.columns(cells)
@@ -288,7 +285,6 @@ class TestElsewhere:
             assert words.startswith("1 null (None or NaN) stayed missing, as blank='empty' is ")
 
     def test_layouts(self):
-        """So it is said of wide tables, triples and columns of flags."""
         wide = pd.DataFrame({"ann": ["x", None], "bob": ["x", ""]})
         triples = [("ann", 1, "x"), ("bob", 1, None), ("ann", 2, ""), ("bob", 2, "x")]
         ids = {"unit": [1, 1, 2, 2], "rater": ["ann", "bob"] * 2}
@@ -306,7 +302,6 @@ class TestElsewhere:
 
 class TestCommand:
     def test_text(self):
-        """Nulls of JSON lines are what --blank says, and one line on stderr gives the counts."""
         name = lines(CASES["null only"])
         for more in ([], ["--memory-limit", "500MB"]):
             result = invoke("score", name, "--blank", "empty", "-f", "json", *more)
@@ -315,7 +310,6 @@ class TestCommand:
             assert result.stderr.count("3 nulls (None or NaN) and 0 blank texts") == 1
 
     def test_refused(self):
-        """--blank error refuses them with unit, rater and count."""
         result = invoke("score", lines(CASES["null only"]), "--blank", "error")
         assert result.exit_code == 2
         assert "Unit 'u2', rater 'ann': the cell is null" in result.stderr
@@ -323,7 +317,6 @@ class TestCommand:
 
 
 def test_exports_of_lists():
-    """An export with null in the place of a list says that blank="empty" leaves it missing."""
     rows = [{"unit": "u", "rater": r, "labels": c} for r, c in (("a", ["x"]), ("b", None))]
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.warns(BlankLabelsWarning, match=r"^1 null .* stayed missing") as caught:

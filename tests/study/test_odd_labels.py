@@ -119,7 +119,6 @@ def test_real_studies_are_clean(name):
 
 
 def test_commas_with_another_separator():
-    """With label_sep="/" a label with a comma whose parts are labels is named, with the counts."""
     cells = ["joy/fear", "joy, fear", "joy", "fear", "joy/fear", "joy"]
     frame = pd.DataFrame({"unit": [1, 1, 2, 2, 3, 3], "rater": list("ababab"), "labels": cells})
     with pytest.warns(

@@ -225,7 +225,6 @@ def test_what_has_no_order_is_refused():
 
 
 def test_the_default_distance_is_ordinal():
-    """That of the places of the categories: text and numbers in the same order agree alike."""
     (found,) = sa.agreement(ROWS, coefficient="krippendorff_alpha")
     assert found.distance == "ordinal"
     expected = sa.krippendorff_alpha(RECODED, value="value", distance="ordinal").estimate

@@ -22,7 +22,6 @@ COLUMNS = ["model", "run"]
 
 
 def test_read():
-    """A column that is constant for each rater is kept, and a null says nothing."""
     frame = sa.read(TABLE, rater_columns=COLUMNS).raters_frame
     assert frame.index.tolist() == ["m1", "m2", "ann"]
     assert frame["model"].tolist() == ["gpt", "gpt", None]
@@ -73,7 +72,6 @@ def test_every_road(engine, tmp_path):
 
 
 def test_where():
-    """Rows that do not count say nothing of the raters."""
     table = pd.concat([TABLE, TABLE.assign(model="other", unit=TABLE["unit"] + 2)])
     with pytest.warns(sa.SetagreeWarning, match="drops 6 of 12 rows"):
         study = sa.read(table, rater_columns=["model"], where="unit <= 2")
@@ -110,7 +108,6 @@ def test_joined_with_a_model():
 
 
 def test_mappings():
-    """Mappings, Series and frames add what is known; a rater with two entries is refused."""
     study = sa.read(TABLE).with_raters({"site": pd.Series(["x"], index=["ann"]), "run": {"m1": 1}})
     assert study.raters_frame["site"].tolist() == [None, None, "x"]
     assert study.with_raters(study.raters_frame).raters_frame.equals(study.raters_frame)

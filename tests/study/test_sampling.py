@@ -61,7 +61,6 @@ class TestSizes:
         ],
     )
     def test_keys(self, sizes, words):
-        """Sizes name each stratum once; the error says what they name."""
         with pytest.raises(OptionError, match=re.escape(words)):
             STUDY.sampled(strata=PART, population_size=sizes)
 
@@ -114,7 +113,6 @@ class TestSizesOfIncompleteStrata:
         ],
     )
     def test_estimates(self, name, expected_disagreement, estimate):
-        """Each estimate is the one of the two strata in their true proportions."""
         found = getattr(sa, name)(self.study(), distance="nominal")
         assert found.observed_disagreement == pytest.approx(0.4, rel=1e-12)
         assert found.estimate == pytest.approx(float(estimate), rel=1e-12)
@@ -169,7 +167,6 @@ class TestWeights:
     )
     @pytest.mark.parametrize("road", ["mapping", "frame"])
     def test_no_weight(self, weight, road):
-        """What is no finite number above 0 is refused with the unit, the value and the count."""
         weights = {**dict.fromkeys(STUDY.units, 1.0), "u4": weight}
         words = r"a sampling weight is a finite number above 0; unit 'u4' has .* \(1 unit of 12 has"
         data, how = STUDY, {"sampling_weight": weights}
@@ -182,7 +179,6 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", [None, pd.NA, float("nan"), pd.NaT, "", Decimal("nan")])
     def test_missing(self, weight):
-        """A unit without a weight is counted and named."""
         with pytest.raises(DataError, match=r"sampling_weight: 1 unit of 12 has none in .* \('u4'"):
             STUDY.sampled(sampling_weight={**WEIGHTS, "u4": weight})
 
@@ -197,7 +193,6 @@ class TestWeights:
     @pytest.mark.parametrize("scale", [5e-324, 1e-307, 1e-160, 1e-3, 1e160, 1e300, 5e307])
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     def test_any_scale(self, scale, name):
-        """Only the proportions of weights count, however large or small they are."""
         weights = {unit: scale * weight for unit, weight in WEIGHTS.items()}
         one, two = (getattr(sa, name)(STUDY.sampled(sampling_weight=w)) for w in (WEIGHTS, weights))
         numbers = [
@@ -208,7 +203,6 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e10])
     def test_too_unequal(self, weight):
-        """Weights so unequal that sums would lose the small ones are refused, with both units."""
         words = "sampling weights differ at most 1,000,000,000-fold; the weights go from .*'u4'"
         with pytest.raises(OptionError, match=words):
             STUDY.sampled(sampling_weight={**dict.fromkeys(STUDY.units, 1.0), "u4": weight})
@@ -224,7 +218,6 @@ class TestReducedTables:
         ids=lambda drawn: next(iter(drawn)),
     )
     def test_refused(self, drawn, tmp_path):
-        """A table under a memory limit, and a tally."""
         path = tmp_path / "table.csv"
         frame = STUDY.to_long()
         frame.assign(labels=["; ".join(sorted(x)) or "[]" for x in frame["labels"]]).to_csv(path)

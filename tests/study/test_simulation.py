@@ -35,7 +35,6 @@ class TestShape:
     STUDY = sa.simulate(12, 4, n_labels=3, rng=0)
 
     def test_names_and_order(self):
-        """Units u1, u2, ..., raters r1, r2, ..., labels l1, l2, ...; rows sorted by unit."""
         frame = self.STUDY.to_long()
         expected = pd.MultiIndex.from_product(
             [[f"u{k}" for k in range(1, 13)], [f"r{k}" for k in range(1, 5)]]
@@ -79,7 +78,6 @@ class TestSeed:
         assert not same(sa.simulate(50, 3), sa.simulate(50, 3))
 
     def test_global_state(self):
-        """NumPy's global generator is neither used nor changed."""
         np.random.seed(0)  # noqa: NPY002 - the global state is what is looked at
         before = np.random.get_state()[1].tolist()  # noqa: NPY002
         sa.simulate(5, 2)
@@ -89,7 +87,6 @@ class TestSeed:
 class TestSkill:
     @pytest.mark.parametrize("distance", ["masi", "nominal", "hamming"])
     def test_perfect(self, distance):
-        """Skill 1: all raters report the truth, so alpha is exactly 1."""
         study = sa.simulate(40, 3, skill=1, rng=1)
         assert (study.to_wide().nunique(axis=1) == 1).all()
         alpha = sa.krippendorff_alpha(study, distance=distance)
@@ -143,7 +140,6 @@ class TestSkill:
 class TestPrevalence:
     @pytest.mark.parametrize("skill", [0, 0.5, 1])
     def test_extremes(self, skill):
-        """A label of prevalence next to 0 is never given, one next to 1 always."""
         study = sa.simulate(50, 3, n_labels=2, prevalence=[ALMOST_0, ALMOST_1], skill=skill, rng=6)
         assert study.values == (frozenset(["l2"]),)
         nothing = sa.simulate(50, 3, n_labels=2, prevalence=ALMOST_0, skill=skill, rng=6)
@@ -180,7 +176,6 @@ class TestSizeBias:
         assert abs(shares(study).loc["r1", "l1"] - 0.625) < five_sd(0.625, n)
 
     def test_extremes(self):
-        """A guesser without bounds gives every label, one with next to none gives none."""
         wide = sa.simulate(50, 2, n_labels=3, skill=0, size_bias=[1e12, 1e-12], rng=11).to_wide()
         assert set(wide["r1"]) == {frozenset(["l1", "l2", "l3"])}
         assert set(wide["r2"]) == {frozenset()}
@@ -188,13 +183,11 @@ class TestSizeBias:
 
 class TestMissing:
     def test_none(self):
-        """By default nothing is missing."""
         study = sa.simulate(20, 3, rng=12)
         assert (study.n_ratings, study.n_missing) == (60, 0)
 
     @pytest.mark.parametrize("missing", [0.1, 0.5, 0.9])
     def test_share(self, missing):
-        """Missing and given annotations add up, and the share is the one asked for."""
         n_units, n_raters = 4000, 3
         study = sa.simulate(n_units, n_raters, missing=missing, rng=13)
         n = n_units * n_raters
@@ -249,7 +242,6 @@ class TestOptions:
         ],
     )
     def test_range(self, name, value, range_):
-        """The sentence names the parameter, its value and the range."""
         with pytest.raises(OptionError) as caught:
             sa.simulate(**{name: value})
         assert str(caught.value) == f"{name}={value!r} must be {range_}."
@@ -265,7 +257,6 @@ class TestOptions:
         ],
     )
     def test_length(self, name, value, shape, n):
-        """A list has one number for each label or rater; the share of missing cells is one."""
         with pytest.raises(OptionError) as caught:
             sa.simulate(**{name: value})
         assert str(caught.value) == f"{name} has shape {shape}; one number or {n} are needed."
@@ -288,7 +279,6 @@ class TestOptions:
 
     @pytest.mark.parametrize("rng", [-1, "seed", 1.5])
     def test_seed(self, rng):
-        """A seed is a whole number of 0 or more, or a generator."""
         with pytest.raises(OptionError) as caught:
             sa.simulate(rng=rng)
         assert str(caught.value) == f"rng={rng!r} is neither a seed of 0 or more nor a Generator."

@@ -71,7 +71,6 @@ def test_offsets_may_be_seconds():
 
 
 def test_tokens_are_touched_by_spans():
-    """A span over a space alone has no token; one letter is its whole word."""
     text = {"d": "an owl, too"}
     with pytest.warns(SetagreeWarning, match=r"1 span without a token dropped \(first: row 2\)"):
         study = study_of({"a": "d 0-1 P, d 2-3 P", "b": "d 4-7 Q"}, text=text, tokens="words")

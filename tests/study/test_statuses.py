@@ -93,7 +93,6 @@ def test_an_answer_beside_a_status_does_not_count():
 
 
 def test_refusals():
-    """A status that is none, a column that is absent or is the answer's, nothing observed."""
     with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It is one of 'observed', "):
         sa.read(TABLE.assign(status="skiped"), status="status")
     with pytest.raises(DataError, match="of an answer that counts it is 'observed', or blank"):

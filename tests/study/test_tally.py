@@ -125,7 +125,6 @@ class TestFromCounts:
         same(made, Tally.from_counts(pd.DataFrame({"a,b": [2, 2], "c": [1, 3]})))
 
     def test_numbers_and_categories(self):
-        """With kind="value" the columns are numbers where all are, else categories."""
         on_scale = Tally.from_counts(pd.DataFrame({1: [2, 0], 2: [0, 3]}), kind="value")
         assert (on_scale.kind, on_scale.values) == ("number", (1, 2))
         as_text = Tally.from_counts(pd.DataFrame({"1": [2, 0], "2.0": [0, 3]}), kind="value")
@@ -181,7 +180,6 @@ class TestFromCounts:
             Tally.from_counts(table)
 
     def test_text(self):
-        """A column of names among the counts gets the hint to make it the index."""
         with pytest.raises(DataError, match="numbers only; make the units the index"):
             Tally.from_counts(pd.DataFrame({"unit": ["u1", "u2"], "a": [1, 2]}))
 
@@ -229,7 +227,6 @@ class TestFromCounts:
         ],
     )
     def test_no_table(self, table, sentence):
-        """Nothing to count, or no table, is a sentence."""
         with pytest.raises(DataError, match=sentence):
             Tally.from_counts(table)
 
@@ -424,7 +421,6 @@ def text_study(*answers):
 
 class TestMergedKinds:
     def test_numbers_and_text(self):
-        """'1' is the number 1 beside '2', text beside 'x'; together they are two and it is said."""
         numbers, categories = text_study(("1", "2")), text_study(("1", "x"))
         assert (numbers.kind, categories.kind) == ("number", "category")
         for one, two in [(numbers, categories), (categories, numbers)]:

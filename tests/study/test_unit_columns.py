@@ -31,7 +31,6 @@ def read(**options):
 
 
 def test_read():
-    """A column that is constant in each unit is kept; a null says nothing."""
     study = read(unit_columns=["document", "day"])
     assert study.units_frame["document"].tolist() == ["x", "x", "y", "y"]
     assert study.units_frame["day"].tolist() == [1, 2, 3, 4]
@@ -98,7 +97,6 @@ def test_every_road(engine, tmp_path):
 
 
 def test_wide():
-    """Of a wide table the column is no rater."""
     wide = TABLE.pivot(index=["sentence", "day"], columns="who", values="labels").reset_index()
     study = sa.read(wide, wide=True, unit="sentence", unit_columns=["day"])
     assert study.raters.tolist() == ["a", "b"]
@@ -106,7 +104,6 @@ def test_wide():
 
 
 def test_where():
-    """Rows that do not count say nothing of the units."""
     table = pd.concat([TABLE, TABLE.assign(document="z", who="c", day=[9] * 8)])
     how = {"unit": "sentence", "rater": "who", "unit_columns": ["document"]}
     with pytest.warns(sa.SetagreeWarning, match="drops 8 of 16 rows"):
@@ -155,7 +152,6 @@ def test_groups_and_times_by_name():
 
 
 def test_mappings():
-    """Mappings, Series and frames add what is known; a unit with two entries is refused."""
     study = read()
     series = pd.Series(["x", "y"], index=[1, 2])
     frame = study.with_units({"doc": series, "batch": {3: "late"}}).units_frame
@@ -191,7 +187,6 @@ class TestNamesOfGroups:
         assert study.units_frame[role].nunique() == 6
 
     def test_said_once(self, recwarn):
-        """A column of a table is doubted where it is read, and not once more."""
         frame = self.STUDY.to_long()
         frame["doc"] = frame["unit"].map(self.named(*self.NAMES))
         sa.agreement(frame, unit="unit", rater="rater", labels="labels", cluster="doc")
@@ -201,7 +196,6 @@ class TestNamesOfGroups:
 
     @pytest.mark.parametrize("road", ["mapping", "frame", "csv"])
     def test_merged(self, road, tmp_path):
-        """Names that differ in the space around them are one, and a warning says so."""
         names = self.named("a ", "a", "b", "c")
         frame = self.STUDY.to_long().assign(labels=lambda table: [*map(sorted, table["labels"])])
         frame["doc"] = frame["unit"].map(names)
@@ -216,7 +210,6 @@ class TestNamesOfGroups:
             assert sa.agreement(data, **how)[0].drawn == "3 strata"
 
     def test_groups(self):
-        """Groups of units, and of raters, are doubted alike."""
         with pytest.warns(SimilarLabelsWarning, match="Groups that look alike .* 'A' and 'a'"):
             sa.by_group(self.STUDY, self.named("A", "a"))
         raters = dict(zip(self.STUDY.raters, ["x", "X", "x"], strict=True))
