@@ -288,14 +288,15 @@ def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats
     """Return g_p(a, b) for all pairs of sizes, or 0 if no subset of size p fits in both."""
     a, b = np.meshgrid(sizes, sizes, indexing="ij")
     fits = np.minimum(a, b) >= p
-    out = np.zeros(a.shape)
-    size = np.zeros(a.shape)
-    for j in range(p + 1):
-        term = comb(p, j) * distance(a[fits], b[fits], np.full(int(fits.sum()), j))
-        out[fits] += (-1) ** (p - j) * term
-        size[fits] += np.abs(term)
+    a, b = a[fits], b[fits]
+    d = distance(np.tile(a, p + 1), np.tile(b, p + 1), np.repeat(np.arange(p + 1), len(a)))
+    signed = np.array([(-1) ** (p - j) * comb(p, j) for j in range(p + 1)], dtype=np.float64)
+    terms = signed[:, None] * d.reshape(p + 1, -1)
+    g = terms.sum(axis=0)
+    out = np.zeros(fits.shape)
     # Nonzero coefficients from rounding would only cost time.
-    return np.where(np.abs(out) <= 1e-15 * size, 0.0, out)
+    out[fits] = np.where(np.abs(g) <= 1e-15 * np.abs(terms).sum(axis=0), 0.0, g)
+    return out
 
 
 _TABLE_LIMIT, _LOOKUPS_A_PAIR = 2_000_000, 8

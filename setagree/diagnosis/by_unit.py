@@ -20,6 +20,7 @@ from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 from setagree.study.sampling import warn_ignored
 from setagree.study.tally import Tally
 
@@ -179,12 +180,17 @@ def _named_answers(study: Annotations, texts: list[str], units: npt.NDArray[np.i
     wanted[units] = np.arange(len(units))
     rows = np.flatnonzero(wanted[study.unit_codes] >= 0)
     u, k, g = wanted[study.unit_codes[rows]], study.value_codes[rows], study.rater_codes[rows]
-    names = [str(rater) for rater in study.raters]
-    parts: list[dict[int, list[str]]] = [{} for _ in units]
-    for i in np.lexsort((g, k, u)):
-        parts[u[i]].setdefault(int(k[i]), []).append(names[g[i]])
+    order = np.lexsort((g, k, u))
+    u, k, g = u[order], k[order], g[order]
+    starts = np.flatnonzero(np.diff(u, prepend=-1) | np.diff(k, prepend=-1))
+    ends = np.append(starts[1:], len(u))
     # The most frequent first, then as text.
-    ordered = (sorted(part.items(), key=lambda x: (-len(x[1]), texts[x[0]])) for part in parts)
-    return [
-        " | ".join(f"{texts[code]}: {', '.join(who)}" for code, who in given) for given in ordered
-    ]
+    rank = np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
+    cells = np.lexsort((rank[k[starts]], starts - ends, u[starts]))
+    starts, ends = starts[cells], ends[cells]
+    names = as_objects([str(rater) for rater in study.raters])[g].tolist()
+    rows = zip(u[starts].tolist(), k[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
+    answers: list[list[str]] = [[] for _ in units]
+    for unit, code, start, end in rows:
+        answers[unit].append(f"{texts[code]}: {', '.join(names[start:end])}")
+    return [" | ".join(given) for given in answers]

@@ -259,7 +259,7 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
 
 def _replacing(labels: LabelSet, new: LabelSet) -> Callable[[Any], Value]:
     def rewritten(value: LabelSet) -> LabelSet:
-        if not value & labels:
+        if labels.isdisjoint(value):
             return value
         return (value - labels) | new if new else value - labels  # which keeps degrees
 

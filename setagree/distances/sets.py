@@ -18,7 +18,7 @@ def _ratio(part: Ints | Floats, whole: Ints | Floats) -> Floats:
 def _monotonicity(a: Ints, b: Ints, i: Ints) -> Floats:
     """Return Passonneau's M: 1 equal, 2/3 nested, 1/3 overlapping, 0 disjoint."""
     equal, nested = (a == b) & (a == i), i == np.minimum(a, b)
-    return np.select([equal, i == 0, nested], [1.0, 0.0, 2 / 3], default=1 / 3)
+    return np.where(equal, 1.0, np.where(i == 0, 0.0, np.where(nested, 2 / 3, 1 / 3)))
 
 
 @distance_of(OverlapDistance, title="Jaccard", formula="1 − |A∩B| / |A∪B|", source="Jaccard 1912")

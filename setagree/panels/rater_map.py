@@ -120,9 +120,9 @@ def _labels(tree: Floats, n_clusters: int) -> Codes:
     # Clusters of equal height are joined together. The result is that of scipy's `fcluster`, which
     # is ten times slower for few raters because it checks the tree at each call.
     joined = np.searchsorted(heights, heights[n - n_clusters - 1], "right") if n_clusters < n else 0
-    root = np.arange(n + joined)
-    for at, below in zip(range(n + joined - 1, n - 1, -1), tree[:joined, :2][::-1], strict=True):
-        root[below.astype(np.intp)] = root[at]
+    root, merged = [*range(n + joined)], tree[:joined, :2].astype(np.intp).tolist()
+    for at, (left, right) in enumerate(reversed(merged), start=1):
+        root[left] = root[right] = root[-at]
     _, first, codes = np.unique(root[:n], return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))
     return np.asarray(place[codes] + 1)
@@ -199,7 +199,10 @@ class SharedPairs:
 
     def _computed(self) -> Iterator[Run]:
         """Yield runs of pairs: two positions in the order by unit, and the distance."""
-        for left, right in neighbours(self.units):
+        # Few long runs, because the sums of each run are a table of all pairs of raters.
+        parts = list(neighbours(self.units)) if self.n_pairs <= _KEPT_PAIRS else None
+        joined = neighbours(self.units) if parts is None else [np.concatenate(parts, axis=1)]
+        for left, right in joined:
             for start in range(0, len(left), PAIR_BLOCK_SIZE):
                 one, two = (each[start : start + PAIR_BLOCK_SIZE] for each in (left, right))
                 yield one, two, self.weights.distance_at(self.values[one], self.values[two])
