@@ -189,8 +189,8 @@ def _named_answers(study: Annotations, texts: list[str], units: npt.NDArray[np.i
     cells = np.lexsort((rank[k[starts]], starts - ends, u[starts]))
     starts, ends = starts[cells], ends[cells]
     names = as_objects([str(rater) for rater in study.raters])[g].tolist()
-    rows = zip(u[starts].tolist(), k[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
+    each = (codes.tolist() for codes in (u[starts], k[starts], starts, ends))
     answers: list[list[str]] = [[] for _ in units]
-    for unit, code, start, end in rows:
+    for unit, code, start, end in zip(*each, strict=True):
         answers[unit].append(f"{texts[code]}: {', '.join(names[start:end])}")
     return [" | ".join(given) for given in answers]
