@@ -143,7 +143,9 @@ class GwetUrn(Urn):
 
     def label_credit(self, case: Case) -> float:
         """Return s, or NaN if there is one value."""
-        return ac_scale(case.weights)
+        K, weights = case.weights.n_values, case.weights
+        credit_total = K * K - weights.distance_total / weights.max_distance
+        return credit_total / (K * (K - 1)) if K > 1 else float("nan")
 
 
 class Fixed(Model, ABC):
@@ -202,13 +204,6 @@ class Redrawn(Model):
     def linearised(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe of a study, and None because rows have no closed form."""
         return float(self.chance(case, [case.pairable_totals[:, None, None]])[0]), None
-
-
-def ac_scale(weights: Weights) -> float:
-    """Return T_w / (K (K - 1)), or NaN if there is one value."""
-    K = weights.n_values
-    credit_total = K * K - weights.distance_total / weights.max_distance
-    return credit_total / (K * (K - 1)) if K > 1 else float("nan")
 
 
 def quadratic(weights: Weights, x: Floats) -> Floats:

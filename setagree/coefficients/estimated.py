@@ -22,12 +22,11 @@ import numpy as np
 
 from setagree.coefficients.chance import (
     ROUNDING,
-    Case,
     Codes,
     Floats,
     dot,
 )
-from setagree.coefficients.measured import cluster_sums
+from setagree.coefficients.measured import adjusted, cluster_sums
 from setagree.coefficients.sums import Estimate, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
@@ -144,21 +143,21 @@ def mean_of(estimates: Sequence[Estimated]) -> Estimated:
 
 
 def estimated(
-    case: Case, parts: Estimate, places: Codes | None = None, sample: Sample | None = None
+    parts: Estimate, places: Codes | None = None, sample: Sample | None = None
 ) -> Estimated:
     """Return an estimate with its deviations; no units if the variance has no closed form.
 
     Parameters
     ----------
-    case, parts : Case, Estimate
-        The study and its coefficient.
+    parts : Estimate
+        The coefficient of a study.
     places : ndarray of int, shape (n_units,), optional
-        The code of each unit of the case in a list that is common to several. Default: its own.
+        The code of each unit of the study in a list that is common to several. Default: its own.
     sample : Sample, optional
-        How the units of that list were drawn. Default: those of the case.
+        How the units of that list were drawn. Default: those of the study.
     """
+    case, (units, x) = parts.sums.case, unit_values(parts)
     sample = case.sample if sample is None else sample
-    units, x = unit_values(case, parts)
     at, n = units if places is None else places[units], len(x)
     if not n:
         return Estimated(parts.estimate, at, x, float("nan"), sample)
@@ -167,10 +166,10 @@ def estimated(
         return Estimated(parts.estimate, at, psi, n - 1.0)
     if sample.is_clustered and sample.groups is not None:
         clusters, groups = np.unique(sample.groups[at], return_inverse=True)
-        w = np.ones(n) if sample.weights is None else weights_of(case, parts, units)
+        w = np.ones(n) if sample.weights is None else parts.sums.unit_weights[1][units]
         if sample.is_sized:
             mass = w
-            if parts.sums is not None and parts.sums.without_same_rater:
+            if parts.sums.without_same_rater:
                 mass = w * case.tally.pattern_ratings[patterns_of_units(case.tally)[units]]
             found = cluster_sums(groups, w * (x - parts.estimate) / w.sum(), mass)
         elif sample.cluster_strata is None:
@@ -182,7 +181,7 @@ def estimated(
             strata = sample.cluster_strata[clusters]
             found = stratified_deviations(groups, strata, x, w, sample.sizes)
         return Estimated(parts.estimate, clusters, *found, sample)
-    w = weights_of(case, parts, units)
+    w = parts.sums.unit_weights[1][units]  # those of the sums that the values are of
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
     out = Estimated(parts.estimate, at, u, float("nan"), sample)
     if case.drawn is not None:
@@ -224,17 +223,18 @@ class Spread:
     clusters: Clusters | None = None
 
 
-def spread(case: Case, parts: Estimate) -> Spread:
+def spread(parts: Estimate) -> Spread:
     """Return the standard error of an estimate. It is NaN for fewer than two units."""
-    n, sample = float(parts.counted.sum()), case.sample
+    case, n = parts.sums.case, float(parts.counted.sum())
+    sample = case.sample
     if n < 2 or parts.undefined is not None or not parts.influence.size:
         return Spread(float("nan"), n - 1)
     if sample is None:
         return Spread(standard_error(parts), n - 1)
-    out = estimated(case, parts)
+    out = estimated(parts)
     df, clusters, reason = out.degrees_of_freedom, None, None
     if sample.is_clustered and sample.groups is not None:
-        at = unit_values(case, parts)[0]
+        at = unit_values(parts)[0]
         w = case.pairable_weights[at] if sample.is_sized else np.ones(len(at))
         sizes = np.bincount(sample.groups[at], w)[out.units]
         clusters = Clusters(sample.by, sizes.astype(np.float64), sample.names[out.units])
@@ -258,7 +258,7 @@ def spread(case: Case, parts: Estimate) -> Spread:
     return Spread(out.standard_error if reason is None else float("nan"), df, reason, clusters)
 
 
-def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
+def unit_values(parts: Estimate) -> tuple[Codes, Floats]:
     """Return the positions of the units that count, and their linearised values.
 
     None count if the estimate is undefined.
@@ -267,7 +267,7 @@ def unit_values(case: Case, parts: Estimate) -> tuple[Codes, Floats]:
     if not len(x):
         return np.zeros(0, dtype=np.int64), x
     if not parts.by_unit:
-        patterns = patterns_of_units(case.tally)
+        patterns = patterns_of_units(parts.sums.case.tally)
         x, counted_ = x[patterns], counted_[patterns]
     units = np.flatnonzero(counted_)
     return units, x[units]
@@ -289,38 +289,15 @@ def patterns_of_units(tally: Tally) -> Codes:
     return np.repeat(np.arange(tally.n_patterns), times)
 
 
-def weights_of(case: Case, parts: Estimate, units: Codes) -> Floats:
-    """Return the sampling weights of the units that count, in the sums that their values are of."""
-    return (case.pairable_weights if parts.pairable_only else case.unit_weights)[units]
-
-
 def cluster_deviations(groups: Codes, x: Floats, w: Floats) -> tuple[Floats, float]:
-    """Return sqrt(c_g) S_g / W of each cluster, and its degrees of freedom of t.
+    """Return sqrt(c_g) S_g / W of each cluster, and its degrees of freedom of t; see `adjusted`.
 
-    With u_i = w_i (x_i - mean), the weighted mean, and sums over the units of a cluster S_g = sum
-    u_i, Q_g = sum w_i² and h_g = sum w_i / W, W and Q the sums over all units,
-
-        c_g = Q_g / (Q_g (1 - 2 h_g) + h_g² Q),    df = Q² / sum_gh c_g c_h C_gh²,
-        C_gh = [g = h] Q_g - Q_g h_h - h_g Q_h + h_g h_h Q,
-
-    so that the sum of the squares is unbiased if units have equal variances. Without weights this
-    is CR2: c_g = 1 / (1 - h_g) (Bell & McCaffrey 2002).
+    With u_i = w_i (x_i - mean), the weighted mean, the sums over the units of a cluster are S_g =
+    sum u_i, Q_g = sum w_i² and h_g = sum w_i / W, W the sum over all units.
     """
     W, u = w.sum(), w * (x - dot(w, x) / w.sum())
-    Q_g: Floats = np.bincount(groups, w**2).astype(np.float64)
-    h = np.bincount(groups, w) / W
-    Q = Q_g.sum()
-    rest = Q_g * (1 - 2 * h) + h**2 * Q
-    if not (rest > ROUNDING * Q).all():
-        return np.full(len(Q_g), np.nan), 0.0
-    c = Q_g / rest
-    # sum_gh c_g c_h C_gh² with C_gh = Q h_g h_h - Q_g h_h - h_g Q_h off the diagonal, multiplied
-    # out; on the diagonal c_g C_gg = Q_g.
-    qq, qh, hh = dot(c * Q_g, Q_g), dot(c * Q_g, h), dot(c * h, h)
-    total = 2 * qq * hh + 2 * qh**2 + Q**2 * hh**2 - 4 * Q * qh * hh
-    off_diagonal = c * (Q * h**2 - 2 * Q_g * h)
-    total += dot(Q_g, Q_g) - dot(off_diagonal, off_diagonal)
-    return np.sqrt(c) * np.bincount(groups, u) / W, float(Q**2 / total)
+    sums = (np.bincount(groups, each).astype(np.float64) for each in (u / W, w**2, w / W))
+    return adjusted(*sums)
 
 
 def stratified_deviations(
@@ -361,12 +338,13 @@ def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
     return sum(variances) ** 2 / terms if terms > 0 else float("nan")
 
 
-def units_drawn(case: Case, parts: Estimate) -> Mapping[Any, int] | None:
+def units_drawn(parts: Estimate) -> Mapping[Any, int] | None:
     """Return the number of units of each stratum (or in all) that count, or None if unknown."""
+    case = parts.sums.case
     sample = case.sample
     if case.drawn is not None or sample is None or sample.is_clustered:
         return case.drawn
-    units, _ = unit_values(case, parts)
+    units, _ = unit_values(parts)
     strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
     n = np.bincount(strata, minlength=len(sample.names)).tolist()
     return dict(zip(sample.names, n, strict=True))

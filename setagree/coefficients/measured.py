@@ -21,7 +21,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Codes, Floats, dot
+from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats, dot
 from setagree.credit.within_groups import group_spread
 
 
@@ -137,21 +137,38 @@ class AlphaTerms:
 def cluster_sums(groups: Codes, x: Floats, mass: Floats) -> tuple[Floats, float]:
     """Return (S_g - h_g sum S) / sqrt(1 - h_g) of each cluster, and the degrees of freedom of t.
 
-    S_g = sum x_i and N_g = sum mass_i over the units of a cluster, h_g = N_g / N. This is CR2 (Bell
-    & McCaffrey 2002) with sizes in the place of numbers of units:
-
-        df = N² / {sum N_g² + [(sum B)² - sum B²] / N²},    B_g = N_g² / (1 - h_g).
-
-    NaN for one cluster.
+    S_g = sum x_i and N_g = sum mass_i over the units of a cluster, h_g = N_g / N: `adjusted` with
+    sizes in the place of numbers of units, Q_g = N_g. NaN for one cluster.
     """
     S, size = np.bincount(groups, x), np.bincount(groups, mass).astype(np.float64)
-    N = float(size.sum())
-    h = size / N
-    if len(S) < 2:
-        return np.full(len(S), np.nan), 0.0
-    B = size**2 / (1 - h)
-    df = N**2 / (dot(size, size) + (float(B.sum()) ** 2 - dot(B, B)) / N**2)
-    return np.asarray((S - h * S.sum()) / np.sqrt(1 - h)), float(df)
+    h = size / size.sum()
+    return adjusted(S - h * S.sum(), size, h)
+
+
+def adjusted(S: Floats, Q_g: Floats, h: Floats) -> tuple[Floats, float]:
+    """Return sqrt(c_g) S_g of each cluster, and its degrees of freedom of t.
+
+    With Q_g the variance of S_g but for a factor, Q their sum, and h_g the weight of a cluster in
+    the mean that S is taken from,
+
+        c_g = Q_g / (Q_g (1 - 2 h_g) + h_g² Q),    df = Q² / sum_gh c_g c_h C_gh²,
+        C_gh = [g = h] Q_g - Q_g h_h - h_g Q_h + h_g h_h Q,
+
+    so that the sum of the squares is unbiased if units have equal variances. If Q_g and h_g are
+    proportional this is CR2: c_g = 1 / (1 - h_g) (Bell & McCaffrey 2002).
+    """
+    Q = Q_g.sum()
+    rest = Q_g * (1 - 2 * h) + h**2 * Q
+    if not (rest > ROUNDING * Q).all():
+        return np.full(len(Q_g), np.nan), 0.0
+    c = Q_g / rest
+    # sum_gh c_g c_h C_gh² with C_gh = Q h_g h_h - Q_g h_h - h_g Q_h off the diagonal, multiplied
+    # out; on the diagonal c_g C_gg = Q_g.
+    qq, qh, hh = dot(c * Q_g, Q_g), dot(c * Q_g, h), dot(c * h, h)
+    total = 2 * qq * hh + 2 * qh**2 + Q**2 * hh**2 - 4 * Q * qh * hh
+    off_diagonal = c * (Q * h**2 - 2 * Q_g * h)
+    total += dot(Q_g, Q_g) - dot(off_diagonal, off_diagonal)
+    return np.sqrt(c) * S, float(Q**2 / total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setagree.coefficients.chance import Case, Floats, dot
-from setagree.coefficients.chance_models import Model, NoChance, Urn
+from setagree.coefficients.chance_models import NoChance, Urn
 from setagree.coefficients.sums import UnitSums
 
 _PSEUDO = 0.5
@@ -246,21 +246,19 @@ def z_of_t(t: float, df: float) -> float:
     return -float(ndtri(max(float(stdtr(df, -t)), _LEAST_SF)))
 
 
-def score_interval(case: Case, model: Model, error: float, t_df: float) -> ScoreInterval | None:
+def score_interval(whole: UnitSums, error: float, t_df: float) -> ScoreInterval | None:
     """Return the score interval of a coefficient, or None if it is undefined.
 
     `error` and `t_df` are the standard error and the degrees of freedom of its t interval.
     """
-    found = moments(case, model)
-    if found is None:
-        return None
+    found = moments(whole)
     # Without a chance term 0 is the least value; the others have none.
-    least = 0.0 if isinstance(model, NoChance) else None
-    return ScoreInterval(found, error, t_df, least)
+    least = 0.0 if isinstance(whole.model, NoChance) else None
+    return None if found is None else ScoreInterval(found, error, t_df, least)
 
 
-def moments(case: Case, model: Model) -> Moments | None:
-    """Return the moments of a study, or None if it is undefined.
+def moments(whole: UnitSums) -> Moments | None:
+    """Return the moments of the sums of a study, or None if it is undefined.
 
     With the features of units (see `sums`), ratio = n' / M (n' the units that count, by weight) and
     y_i = c_i' F X / (r_i P), the linearised values of x = O / M and of y without its small-sample
@@ -272,12 +270,12 @@ def moments(case: Case, model: Model) -> Moments | None:
     psi_i = E if chance is fixed. What one disagreement from the urn weighs rests on the shares of
     the answers, pi, and e = F pi, whatever the chance model is.
     """
-    tally, urn, by_ratings = case.tally, Urn(model.weigh), model.weigh == "ratings"
+    case, model, by_ratings = whole.case, whole.model, whole.model.weigh == "ratings"
+    tally, urn = case.tally, Urn(model.weigh)
     if tally.n_pairable_units < 2:
         return None
-    whole = UnitSums(case, urn if by_ratings else model)
     pi = whole.urn / whole.urn.sum()
-    e = urn.spread(case, pi)
+    e = whole.to_values / whole.urn.sum() if model == urn else urn.spread(case, pi)
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None

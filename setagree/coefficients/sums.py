@@ -81,6 +81,8 @@ class Estimate:
 
     Attributes
     ----------
+    sums : UnitSums
+        The sums that the estimate is a function of.
     estimate : float
         (pa - pe) / (1 - pe), or NaN if it is undefined.
     observed_agreement, expected_agreement : float
@@ -96,12 +98,9 @@ class Estimate:
         Whether influence is by unit, not by pattern.
     undefined : str or None
         The reason for an estimate of NaN.
-    pairable_only : bool
-        Whether only pairable units count (alpha), with the sampling weights of these.
-    sums : UnitSums or None
-        The sums that the estimate is a function of.
     """
 
+    sums: UnitSums
     estimate: float
     observed_agreement: float
     expected_agreement: float
@@ -111,8 +110,6 @@ class Estimate:
     counted: Floats
     by_unit: bool = False
     undefined: Undefined | None = None
-    pairable_only: bool = False
-    sums: UnitSums | None = None
 
 
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
@@ -183,11 +180,11 @@ def estimate(case: Case, model: Model) -> Estimate:
     if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
         n_values = len(np.unique(case.tally.indices))
         reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
-        return Estimate(np.nan, *parts, nothing, nothing, undefined=reason, sums=whole)
+        return Estimate(whole, np.nan, *parts, nothing, nothing, undefined=reason)
     alpha = 1 - x / y  # (pa - pe) / (1 - pe)
     has_variance = y_i is not None or not by_ratings  # else it has no closed form
     linearised = whole.linearised if has_variance else (nothing, nothing, False)
-    return Estimate(alpha, *parts, *linearised, pairable_only=by_ratings, sums=whole)
+    return Estimate(whole, alpha, *parts, *linearised)
 
 
 def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:

@@ -293,7 +293,7 @@ def _mean(
     for name, one in defined.items():
         own = one.study.units if one.study is not None else units
         places = units.get_indexer(pd.Index(own, tupleize_cols=False))
-        each = estimated(one.case, one.parts, places, sample)
+        each = estimated(one.parts, places, sample)
         each = each * (weights.get(name, 0.0) / total_weight)
         total = each if total is None else total + each
     assert total is not None  # noqa: S101 - one question at least is defined

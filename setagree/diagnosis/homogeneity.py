@@ -204,7 +204,7 @@ def _domain(part: Agreement, rows: Codes, whole: Agreement) -> Estimated:
     """Return the estimate of a group with its deviations by unit, or by cluster, of the study."""
     assert whole.study is not None  # noqa: S101 - it was drawn
     places = np.unique(whole.study.unit_codes[rows])
-    return estimated(part.case, part.parts, places, whole.case.sample)
+    return estimated(part.parts, places, whole.case.sample)
 
 
 def _covariances(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
@@ -214,7 +214,7 @@ def _covariances(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
     for two groups: a stratum of which one has more units than chance would have it leaves fewer to
     the others.
     """
-    sample, drawn = whole.case.sample, units_drawn(whole.case, whole.parts)
+    sample, drawn = whole.case.sample, units_drawn(whole.parts)
     variances = np.array([domain.variance for domain in domains])
     if sample is not None and sample.is_clustered:
         psi = np.zeros((len(domains), 1 + max(int(d.units.max()) for d in domains)))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, shorten, warn
-from setagree.inference.panel_members import check_threshold
+from setagree.inference.panel_members import check_threshold, is_number
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.intervals import FEWEST_RARER
@@ -190,7 +190,7 @@ def benchmark(
     'substantial'
     """
     name, lows = _levels(scale)
-    if isinstance(agreement, tuple) and len(agreement) == 2 and all(map(_is_number, agreement)):
+    if isinstance(agreement, tuple) and len(agreement) == 2 and all(map(is_number, agreement)):
         found = _published(*agreement)
         levels = _memberships(found.estimate, found.standard_error, lows)
         return Benchmark(found, name, levels, _reached(levels))
@@ -210,10 +210,6 @@ def benchmark(
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number)
 
 
 def _published(estimate: float, standard_error: float) -> Published:

@@ -148,8 +148,7 @@ def paired_difference(
 ) -> Difference:
     """Return the difference of two coefficients from the positions of their units in one list."""
     first, second = (
-        estimated(x.case, x.parts, place, sample)
-        for x, place in zip((one, two), places, strict=True)
+        estimated(x.parts, place, sample) for x, place in zip((one, two), places, strict=True)
     )
     gap, errors = first - second, (one.standard_error, two.standard_error)
     se = gap.standard_error if min(errors) > 0 else math.nan

@@ -439,7 +439,7 @@ def kurtosis_of(agreement: Agreement) -> tuple[float, float, float]:
     """
     parts, in_clusters = agreement.parts, is_clustered(agreement)
     if in_clusters:
-        x = estimated(agreement.case, parts).deviations
+        x = estimated(parts).deviations
         times = np.ones(len(x))
     elif parts.influence.size:
         x, times = parts.influence, parts.counted

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import Any, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -342,32 +342,28 @@ class PrevalencePlan(Result):
         return f"<PrevalencePlan from {n}: {counted(len(self.frame), 'row')}>"
 
 
+class _Tried(TypedDict, total=False):
+    costs: PlanCosts | None
+    n_raters: Sequence[int] | None
+    cluster: OfUnits | None
+    units_per_cluster: Sequence[int] | None
+    n_resamples: int
+    rng: Rng
+
+
+class _TriedOfData(_Tried, ReadingOptions, total=False):
+    """The options of a plan, and those of reading the pilot."""
+
+
 @overload
 def plan(
-    pilot: AgreementTable,
-    goals: PlanGoals | None = ...,
-    *,
-    costs: PlanCosts | None = ...,
-    n_raters: Sequence[int] | None = ...,
-    cluster: OfUnits | None = ...,
-    units_per_cluster: Sequence[int] | None = ...,
-    n_resamples: int = ...,
-    rng: Rng = ...,
+    pilot: AgreementTable, goals: PlanGoals | None = ..., **options: Unpack[_Tried]
 ) -> ResultTable[Plan]: ...
 
 
 @overload
 def plan(
-    pilot: Agreement | Data,
-    goals: PlanGoals | None = ...,
-    *,
-    costs: PlanCosts | None = ...,
-    n_raters: Sequence[int] | None = ...,
-    cluster: OfUnits | None = ...,
-    units_per_cluster: Sequence[int] | None = ...,
-    n_resamples: int = ...,
-    rng: Rng = ...,
-    **options: Unpack[ReadingOptions],
+    pilot: Agreement | Data, goals: PlanGoals | None = ..., **options: Unpack[_TriedOfData]
 ) -> Plan: ...
 
 
@@ -633,13 +629,12 @@ def _planned(
             f"{rarer_answers(n_rarer)}, fewer than {FEWEST_RARER}.",
             SetagreeWarning,
         )
-    model: Any = plain.definition.model
     precision = Precision(
         goals,
         plain.estimate,
         variance,
         f"{plain.coefficient} [{plain.distance}]",
-        moments(plain.case, model) if plain.inference.method == "score" else None,
+        moments(plain.sums) if plain.inference.method == "score" else None,
         *(() if goals.assurance is None else kurtosis_of(agreement)),
     )
     tried = n_raters

@@ -563,7 +563,7 @@ def _change(
     N, N_h = int(counts.sum()), int((counts & both[kept]).sum())
     scale = N / (2 * N_h) if N_h else float("nan")
     places = np.flatnonzero(np.bincount(study.unit_codes[kept], minlength=study.n_units))
-    first, second = (estimated(one.case, one.parts, places) for one in (before, after))
+    first, second = (estimated(one.parts, places) for one in (before, after))
     delta = (second - first) * scale
     if len(delta.units) < 2 or not np.isfinite(delta.value):
         why = "alpha is undefined there" if both.any() else "shares no unit with the model"

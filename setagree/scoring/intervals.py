@@ -19,7 +19,7 @@ from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, spread
 from setagree.coefficients.measured import FiellerInterval
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
-from setagree.coefficients.sums import Estimate, UnitSums
+from setagree.coefficients.sums import Estimate
 from setagree.errors import counted, python_or_command
 
 Method: TypeAlias = Literal["score", "t", "fieller"]
@@ -86,7 +86,7 @@ class CoefficientInterval:
     @cached_property
     def spread(self) -> Spread:
         """Standard error, degrees of freedom and clusters."""
-        return spread(self.case, self.parts)
+        return spread(self.parts)
 
     @cached_property
     def score(self) -> ScoreInterval | None:
@@ -94,7 +94,7 @@ class CoefficientInterval:
         if self.parts.undefined is not None or self.spread.reason is not None:
             return None
         error, df = self.spread.standard_error, self.spread.degrees_of_freedom
-        return score_interval(self.case, self.model, error, df)
+        return score_interval(self.parts.sums, error, df)
 
     @cached_property
     def fieller(self) -> FiellerInterval | None:
@@ -104,8 +104,7 @@ class CoefficientInterval:
         """
         if self.parts.undefined is not None or self.spread.reason is not None:
             return None
-        terms = (self.parts.sums or UnitSums(self.case, self.model)).terms
-        sample = self.case.sample
+        terms, sample = self.parts.sums.terms, self.case.sample
         if terms is None or sample is None or sample.groups is None:
             return None
         return FiellerInterval.of(terms, sample.groups)

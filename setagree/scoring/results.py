@@ -312,7 +312,7 @@ class Agreement(Result):
                 strata = self.study.sampling and self.study.sampling.strata
                 out |= {"strata": strata, "n_strata": len(sample.stratum_names)}
         elif sample.by:
-            drawn = units_drawn(self.case, self.parts) or {}
+            drawn = units_drawn(self.parts) or {}
             n = sum(n > 0 for n in drawn.values()) or len(sample.names)
             out |= {"strata": sample.by, "n_strata": n}
         if np.isfinite(sample.sizes).any():
@@ -459,10 +459,10 @@ class Agreement(Result):
         """
         return self.inference.p_value
 
-    @cached_property
+    @property
     def sums(self) -> UnitSums:
         """The sums over units that the coefficient is a function of, to choose others."""
-        return self.parts.sums or UnitSums(self.case, self.definition.model)
+        return self.parts.sums
 
     @cached_property
     def influence(self) -> pd.Series[float]:
@@ -566,7 +566,7 @@ class AgreementTable(ResultRows[Agreement]):
 
 def part_case(whole: Agreement, part: Annotations) -> Case:
     """Return a part of a study with the weights of the whole; see `score_part`."""
-    drawn = units_drawn(whole.case, whole.parts)
+    drawn = units_drawn(whole.parts)
     return Case(Tally.from_annotations(part), whole.weights, whole.case.distance, part, drawn)
 
 

@@ -104,7 +104,7 @@ class Scorer:
         """Return one coefficient with one distance."""
         self._check(coefficient, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
-        return make_agreement(coefficient, distance.name, case)
+        return make_agreement(coefficient, distance.name, estimate(case, coefficient.model))
 
     def case(self, distance: Distance, *, listed: bool = False) -> Case:
         """Return the study under one distance, over the observed or the listed values."""
@@ -217,9 +217,10 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
 
     The part lists the same values (`Annotations.take`), so that the weights are made once;
     quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
-    and so does the share of the population, or of a stratum, that was drawn.
+    as is the share of the population, or of a stratum, that was drawn.
     """
-    return make_agreement(whole.definition, whole.distance, part_case(whole, part))
+    parts = estimate(part_case(whole, part), whole.definition.model)
+    return make_agreement(whole.definition, whole.distance, parts)
 
 
 def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
@@ -229,16 +230,14 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
     return None if undefined is None else _REASONS[undefined]
 
 
-def make_agreement(
-    definition: Coefficient[...], distance: str, case: Case, parts: Estimate | None = None
-) -> Agreement:
-    """Return the result of a coefficient. `parts` is its estimate if that is computed already."""
-    parts = estimate(case, definition.model) if parts is None else parts
+def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate) -> Agreement:
+    """Return the result of a coefficient from its numbers."""
+    case = parts.sums.case
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        standard_error(parts) if case.sample is None else spread(case, parts).standard_error,
+        standard_error(parts) if case.sample is None else spread(parts).standard_error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,

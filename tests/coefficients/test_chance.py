@@ -72,7 +72,9 @@ def test_shares(rows):
 
 def estimate_of(influence, counted, undefined=None):
     """Return an estimate of which only the linearised values matter."""
-    return Estimate(0.5, 0, 0, 0, 0, np.array(influence), np.array(counted), undefined=undefined)
+    return Estimate(
+        None, 0.5, 0, 0, 0, 0, np.array(influence), np.array(counted), undefined=undefined
+    )
 
 
 class TestStandardError:

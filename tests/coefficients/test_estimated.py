@@ -19,7 +19,7 @@ DESIGNS = {
 def three(study):
     """Return three coefficients of a study as results and with their deviations."""
     results = [f(study) for f in (sa.krippendorff_alpha, sa.fleiss_kappa, sa.gwet_ac)]
-    return results, [estimated(one.case, one.parts) for one in results]
+    return results, [estimated(one.parts) for one in results]
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -52,10 +52,7 @@ class TestArithmetic:
 def test_a_mean_of_parts_without_common_units():
     halves = [STUDY.take(STUDY.unit_codes % 2 == h) for h in (0, 1)]
     results = [sa.fleiss_kappa(half) for half in halves]
-    parts = [
-        estimated(one.case, one.parts, np.arange(h, STUDY.n_units, 2))
-        for h, one in enumerate(results)
-    ]
+    parts = [estimated(one.parts, np.arange(h, STUDY.n_units, 2)) for h, one in enumerate(results)]
     expected = sum(one.standard_error**2 for one in results) / 4
     assert mean_of(parts).variance == pytest.approx(expected, rel=1e-12)
     assert mean_of(parts).degrees_of_freedom == STUDY.n_units - 1
@@ -65,5 +62,5 @@ def test_a_mean_of_parts_without_common_units():
 def test_no_spread_of_nothing():
     study = sa.simulate(1, 3, n_labels=5, rng=8).sampled(sampling_weight={"u1": 1.7})
     alpha = sa.krippendorff_alpha(study)
-    assert np.isnan(estimated(alpha.case, alpha.parts).standard_error)
+    assert np.isnan(estimated(alpha.parts).standard_error)
     assert sa.by_rater(study)["difference_standard_error"].isna().all()

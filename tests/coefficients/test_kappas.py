@@ -10,7 +10,7 @@ import reference
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.coefficients.chance_models import Uniform, ac_scale
+from setagree.coefficients.chance_models import GwetUrn, Uniform
 from setagree.coefficients.sums import estimate, standard_error
 from setagree.credit import cost_model
 from setagree.distances import get_distance
@@ -270,12 +270,12 @@ def test_chance_of_listed_values(K):
     scorer = Scorer(annotations(TWO), categories=[*"abcde"[:K]])
     case = scorer.case(get_distance("nominal"), listed=True)
     assert Uniform().level(case) == pytest.approx(1 - 1 / K, abs=1e-15)
-    assert ac_scale(case.weights) == pytest.approx(1 / (K - 1), abs=1e-15)
+    assert GwetUrn().label_credit(case) == pytest.approx(1 / (K - 1), abs=1e-15)
 
 
 def test_one_value_has_no_scale():
     case = Scorer(annotations(text("a a / a a"))).case(get_distance("nominal"))
-    assert math.isnan(ac_scale(case.weights))
+    assert math.isnan(GwetUrn().label_credit(case))
     assert Uniform().level(case) == 0
 
 

@@ -51,7 +51,7 @@ class TestVectors:
     def test_walkthrough_inside(self):
         """T1, its own low end and what it is made of."""
         alpha = sa.krippendorff_alpha(study_of(T1))
-        found = moments(alpha.case, Urn("ratings"))
+        found = moments(alpha.sums)
         assert found.s == pytest.approx(0.7435992016, abs=6e-11)
         assert pytest.approx(-1.0019488083, abs=6e-11) == found.B
         assert found.n * found.Do / found.s == pytest.approx(6.8057683195, abs=6e-11)
@@ -117,7 +117,7 @@ def letters(words):
 def test_interval_and_p(rows, distance, estimate, ends, p):
     alpha = sa.krippendorff_alpha(study_of(rows), distance=distance)
     error, df = alpha.standard_error, alpha.degrees_of_freedom
-    found = score_interval(alpha.case, alpha.definition.model, error, df)
+    found = score_interval(alpha.sums, error, df)
     assert alpha.estimate == pytest.approx(estimate, rel=6e-10)
     assert found.interval(0.95) == pytest.approx(ends, abs=6e-11)
     assert found.p_value() == pytest.approx(p, rel=6e-10)

@@ -61,7 +61,7 @@ class TestVectors:
         study = annotations(T1).sampled(**drawn, population_size=sizes)
         with pytest.warns(FewClustersWarning):
             alpha = sa.krippendorff_alpha(study)
-        found = estimated(alpha.case, alpha.parts)
+        found = estimated(alpha.parts)
         assert found.standard_error == pytest.approx(error, abs=6e-11)
         if sizes is None:
             assert found.degrees_of_freedom == pytest.approx(1.854599407, abs=6e-10)
