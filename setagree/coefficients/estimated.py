@@ -134,14 +134,6 @@ class Estimated:
         return self.sample.groups[self.units], None, len(self.sample.names)
 
 
-def mean_of(estimates: Sequence[Estimated]) -> Estimated:
-    """Return the mean of estimates."""
-    total = estimates[0]
-    for each in estimates[1:]:
-        total = total + each
-    return total * (1 / len(estimates))
-
-
 def estimated(
     parts: Estimate, places: Codes | None = None, sample: Sample | None = None
 ) -> Estimated:

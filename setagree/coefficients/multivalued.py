@@ -57,13 +57,17 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
         return 0.0
     sizes = np.array([len(values[k]) for k in used])
     shares = np.bincount(sizes, totals[used]) / totals[used].sum()
-    present, n = np.flatnonzero(shares), _label_totals(values, totals, used)
+    n_of: dict[Any, float] = {}  # how many pairable sets contain each label
+    for k in used:
+        for label in values[k]:
+            n_of[label] = n_of.get(label, 0.0) + float(totals[k])
+    present, n = np.flatnonzero(shares), np.array([*n_of.values()])
     check_ways(len(n), int(present[-1]))
     ways = label_ways(n, int(present[-1]))
     factorials = _factorials(2 * int(present[-1]))
     out = 0.0
-    for k, s in enumerate(present.tolist()):
-        t = present[k:]
+    for first, s in enumerate(present.tolist()):
+        t = present[first:]
         both = np.where(t == s, 1, 2) * shares[s] * shares[t]
         out += float(both @ _mean_distances(ways, factorials, distance, s=s, t=t))
     return out
@@ -145,12 +149,3 @@ def _factorials(top: int) -> Scaled:
         mantissas[k], further = np.frexp(mantissas[k - 1] * k)
         powers[k] = powers[k - 1] + further
     return mantissas, powers
-
-
-def _label_totals(values: tuple[Any, ...], totals: Floats, used: npt.NDArray[Any]) -> Floats:
-    """Return n_c, how many pairable sets contain label c."""
-    out: dict[Any, float] = {}
-    for k in used:
-        for label in values[k]:
-            out[label] = out.get(label, 0.0) + float(totals[k])
-    return np.array(list(out.values()))

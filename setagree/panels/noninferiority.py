@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.coefficients.estimated import Estimated, estimated, mean_of
+from setagree.coefficients.estimated import Estimated, estimated
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -208,7 +209,8 @@ class Replacement(_Changed, Result):
     @cached_property
     def delta(self) -> Estimated:  # type: ignore[override]
         """Mean of Delta_h over the humans for whom it is defined, with its deviations."""
-        return mean_of([one.delta for one in self.defined]) if self.defined else _UNDEFINED
+        n = len(self.defined)
+        return reduce(add, (one.delta for one in self.defined)) * (1 / n) if n else _UNDEFINED
 
     @property
     def worst(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,53 +57,47 @@ chance. Where there is no such tail, simulated intervals of 30 to 300 units kept
 
 def remarks(rows: Sequence[Agreement]) -> list[str]:
     """Return sentences on methods, on rows without an interval or error, and on rough ones."""
-    missing: dict[str, list[str]] = {}
-    rough: dict[str, list[str]] = {}
+    found = [row for row in rows if row.reason is None and row.spread.reason is None]
+    of_method = ((text, row) for row in rows for text in _method_texts(row))
+    missing = ((_missing_reason(row), row) for row in found)
+    rough = ((reason, row) for row in found for reason in rough_reasons(row))
+    return _of_rows([*of_method, *missing, *rough], rows)
+
+
+def _missing_reason(row: Agreement) -> str | None:
+    """Return the reason for a missing interval or p, or for a standard error of 0, or None."""
+    if (reason := row.interval_reason) is None:
+        zero = f"{row.standard_error_reason}, which leaves a standard error of 0"
+        return zero if row.standard_error == 0 else None
     test = python_or_command("permutation_test", "'setagree test'")
-    for row in rows:
-        if row.reason is not None or row.spread.reason is not None:
-            continue
-        if reason := row.interval_reason:
-            if row.standard_error == 0 and test not in reason:
-                reason = f"{reason}; {test} gives a p-value for this case"
-            missing.setdefault(reason, []).append(_name(row))
-        elif row.standard_error == 0:
-            reason = f"{row.standard_error_reason}, which leaves a standard error of 0"
-            missing.setdefault(reason, []).append(_name(row))
-        for reason in rough_reasons(row):
-            rough.setdefault(reason, []).append(_name(row))
-    return [*_method_sentences(rows), *_of_rows(missing, rows), *_of_rows(rough, rows)]
+    is_named = test in reason or row.standard_error != 0
+    return reason if is_named else f"{reason}; {test} gives a p-value for this case"
 
 
-def _method_sentences(rows: Sequence[Agreement]) -> list[str]:
-    """Return sentences on t intervals on request, score intervals of clusters, and p against 0."""
-    named: dict[str, list[str]] = {}
-    for row in rows:
-        sample, method = row.case.sample, row.interval_method
-        if method == "t" == row.requested_method:
-            text = "The interval is estimate ± t se, and p that of the t test"
-            named.setdefault(text, []).append(_name(row))
-        elif method == "score" and sample is not None and sample.is_clustered:
-            text = "The interval and p are those of the score"
-            named.setdefault(text, []).append(_name(row))
-        if isinstance(row.definition.model, GwetUrn | Uniform) and row.p_value >= 0:
-            test = python_or_command("permutation_test", "'setagree test'")
-            text = f"p is against 0, which unequally frequent answers exceed by chance; use {test}"
-            named.setdefault(text, []).append(_name(row))
-    return _of_rows(named, rows)
+def _method_texts(row: Agreement) -> Iterator[str]:
+    """Yield texts on a t interval on request, a score interval of clusters, and p against 0."""
+    sample, method = row.case.sample, row.interval_method
+    if method == "t" == row.requested_method:
+        yield "The interval is estimate ± t se, and p that of the t test"
+    elif method == "score" and sample is not None and sample.is_clustered:
+        yield "The interval and p are those of the score"
+    if isinstance(row.definition.model, GwetUrn | Uniform) and row.p_value >= 0:
+        test = python_or_command("permutation_test", "'setagree test'")
+        yield f"p is against 0, which unequally frequent answers exceed by chance; use {test}"
 
 
 def rarity_sentences(rows: Sequence[Agreement]) -> list[str]:
     """Return a sentence on resampled or two-way intervals of studies with rare answers."""
-    rough: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason is None and (reason := _rarity_reason(row.inference.n_rarer, _RARE)):
-            rough.setdefault(reason, []).append(_name(row))
-    return _of_rows(rough, rows)
+    found = [row for row in rows if row.reason is None]
+    return _of_rows([(_rarity_reason(row.inference.n_rarer, _RARE), row) for row in found], rows)
 
 
-def _of_rows(named: dict[str, list[str]], rows: Sequence[Agreement]) -> list[str]:
-    """Return sentences, each with the names of its rows unless it is about all."""
+def _of_rows(texts: Iterable[tuple[str | None, Agreement]], rows: Sequence[Agreement]) -> list[str]:
+    """Return sentences from texts, each with the names of its rows unless it is about all."""
+    named: dict[str, list[str]] = {}
+    for text, row in texts:
+        if text:
+            named.setdefault(text, []).append(_name(row))
     return [
         text + ("." if len(names) == len(rows) else f" ({', '.join(names)}).")
         for text, names in named.items()
