@@ -449,7 +449,7 @@ class TestEverywhere:
         label = frame.index[0]
         binary = study.with_answers(lambda answer: frozenset({"yes"} if label in answer else ()))
         alpha = sa.krippendorff_alpha(binary, distance="nominal")
-        assert frame.loc[label, "alpha"] == pytest.approx(alpha.estimate, abs=1e-12)
+        assert frame.loc[label, "estimate"] == pytest.approx(alpha.estimate, abs=1e-12)
         ends = frame.loc[label, ["low", "high"]].tolist()
         assert ends == pytest.approx(alpha.interval(), abs=1e-12)
 
