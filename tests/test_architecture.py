@@ -355,7 +355,7 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_300,
+    "cli": 4_350,
     "coefficients": 3_150,
     "credit": 2_450,
     "diagnosis": 4_750,
@@ -369,7 +369,7 @@ BUDGET = {
     "reporting": 4_750,
     "scoring": 2_750,
     "study": 9_200,
-    "wording": 1_400,
+    "wording": 1_500,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""
 

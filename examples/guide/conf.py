@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from matplotlib import pyplot as plt
 import setagree as sa
 from setagree.cli.app import COMMANDS, imported
 from setagree.cli.options import ANSWERS, COLUMNS
+from setagree.cli.schemas import schemas
 from setagree.errors import MissingDependencyError
 from setagree.plots.base import page_style, svg_element
 from setagree.reporting.page import browser, printed
@@ -50,7 +52,7 @@ numpydoc_use_plots = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"setagree {version}"
 html_static_path = ["site.css"]
-html_extra_path = ["llms.txt", "score.schema.json"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["site.css"]
 templates_path = ["templates"]
 html_sidebars = {"**": ["contents.html"], "index": ["contents.html"]}
@@ -89,6 +91,7 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", with_pdf)
     app.connect("source-read", with_commands)
     app.connect("build-finished", print_cheat_sheet)
+    app.connect("build-finished", write_schemas)
 
 
 def inline_formula(writer: HTML5Translator, node: nodes.math) -> None:
@@ -176,6 +179,12 @@ def can_print() -> bool:
         return bool(browser())
     except MissingDependencyError:
         return False
+
+
+def write_schemas(app: Sphinx, error: Exception | None) -> None:
+    """Write the JSON schema of each command beside the pages."""
+    for name, schema in [] if error else schemas().items():
+        Path(app.outdir, name).write_text(json.dumps(schema, indent=2) + "\n", "utf-8")
 
 
 def print_cheat_sheet(app: Sphinx, error: Exception | None) -> None:

@@ -71,7 +71,7 @@ class Queue(Result):
         Column("more", "count"),
         Column("expected_gain", meaning="labels that a rating is expected to correct"),
         Column("raters", "name"),
-        Column("sampling_weight"),
+        Column("sampling_weight", is_optional=True),
         Column("reason", "text"),
     )
 

@@ -392,7 +392,7 @@ class Comparison(Result):
     raters: str = ABOUT["units"]
 
     columns = (
-        Column("pair", "text"),
+        Column("pair", "text", is_optional=True),
         Column("difference", meaning="the first minus the second"),
         Column("standard_error", head="se"),
         Column(("low", "high"), "interval"),

@@ -57,7 +57,7 @@ _UNITS = (Column("n_units", "count", "units"), Column("n_additional_units", "cou
 _WIDTHS = (
     Column("half_width", "half_width"),
     Column("standard_error", head="se"),
-    Column("power"),
+    Column("power", is_optional=True),
 )
 
 
@@ -103,10 +103,10 @@ class Plan(Result):
     columns = (
         Column("n_raters", "count", "raters"),
         *_UNITS,
-        Column("units_per_cluster", "count"),
-        Column("clusters", "count"),
+        Column("units_per_cluster", "count", is_optional=True),
+        Column("clusters", "count", is_optional=True),
         *_WIDTHS,
-        Column("cost", "amount"),
+        Column("cost", "amount", is_optional=True),
         Column("basis", "text"),
     )
 

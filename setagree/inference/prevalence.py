@@ -212,7 +212,7 @@ class PrevalenceTable(Result):
         Column(("low", "high"), "interval", "interval of both"),
         Column("count", "count", meaning="units of the corpus with the label"),
         Column("worth", "count", meaning="human-labelled units that give as narrow an interval"),
-        Column("planned_n_units", "count"),
+        Column("planned_n_units", "count", is_optional=True),
     )
 
     @property

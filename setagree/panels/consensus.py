@@ -390,8 +390,8 @@ class Consensus(Result):
     max_rows = 20
     columns = (
         Column("unit", "name"),
-        Column("labels", "name", "agreed"),
-        Column("value", "name", "agreed"),
+        Column("labels", "name", "agreed", is_optional=True),
+        Column("value", "name", "agreed", is_optional=True),
         Column("support"),
         Column("confidence"),
         Column("n_ratings", "count", "raters"),

@@ -68,6 +68,8 @@ class Column:
         What it is, for the note below the table.
     is_part : bool
         Whether its cells are parts of one whole, which a page shows with bars.
+    is_optional : bool
+        Whether some frames lack it.
     """
 
     source: str | tuple[str, ...]
@@ -75,6 +77,7 @@ class Column:
     head: str = ""
     meaning: str = ""
     is_part: bool = False
+    is_optional: bool = False
 
     @property
     def is_number(self) -> bool:
