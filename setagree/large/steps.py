@@ -23,6 +23,7 @@ from setagree.large.patterns import (
     tally_of_entries,
 )
 from setagree.study.codes import MISSING, as_objects
+from setagree.study.frames import as_pandas
 from setagree.study.numbers import EXACT
 from setagree.study.reading import AnswerKind, Reading
 from setagree.study.tally import Tally
@@ -458,7 +459,7 @@ class Roster:
     @cached_property
     def names(self) -> list[Any]:
         """The raters."""
-        return self.found["rater"].to_list()
+        return as_pandas(self.found, ["rater"])["rater"].tolist()  # which keeps nanoseconds
 
     @cached_property
     def totals(self) -> Ints:

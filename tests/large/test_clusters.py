@@ -32,8 +32,6 @@ from setagree.large.clusters import (
 )
 from setagree.large.patterns import Held
 
-pytestmark = pytest.mark.slow
-
 TIGHT = {"check_exact": False, "rtol": 0, "atol": 1e-12}
 HERE = str(Path(__file__).parents[1])
 
@@ -119,6 +117,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.slow
 class TestDask:
     def frame(self, parts):
         import dask.dataframe as dd
@@ -202,6 +201,7 @@ class TestDask:
             sa.tally(frame, blank="empty")
 
 
+@pytest.mark.slow
 class TestDaskInThisProcess:
     # Dask's own use of pandas, as of pandas 3.
     @pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -243,6 +243,7 @@ def spark():
 
 
 # PySpark's word on pandas 3, which the reduction does not use there.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 class TestSpark:

@@ -12,8 +12,6 @@ from setagree.errors import FileError, MixedScaleWarning, SimilarLabelsWarning
 from setagree.large import steps as program
 from setagree.large.clusters import _as_text
 
-pytestmark = pytest.mark.slow
-
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 

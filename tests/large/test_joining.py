@@ -195,7 +195,8 @@ class TestTheConditionOfTheStudy:
         people = sa.Annotations.from_triples([(r, u, "a") for r in ("ann", "bob") for u in "xy"])
         rows = [(u, "gpt", p, run, "a") for u in "xy" for p in ("long", "plain") for run in (1, 2)]
         table = pd.DataFrame(rows, columns=["unit", "model", "prompt", "run", "labels"])
-        table = table.assign(seconds=range(100, 108), batch=table["unit"] == "x")
+        table = table.assign(seconds=range(100, 108))
+        table.insert(0, "batch", table["unit"] == "x")  # which tells no answers apart
         table.to_csv("runs.csv", index=False)
         said = "They differ in columns 'prompt', 'run'"
         asked = r"facet_agreement\(\.\.\., facets=\['model', 'prompt', 'run'\]\)"

@@ -169,6 +169,14 @@ def test_a_result_is_no_study():
                 call(wrong)
 
 
+def test_data_by_name_and_twice():
+    assert sa.krippendorff_alpha(study=STUDY) == sa.krippendorff_alpha(STUDY)
+    with pytest.raises(TypeError, match="multiple values for argument 'study'"):
+        sa.by_label(STUDY, study=STUDY)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'study'"):
+        sa.by_label()
+
+
 SCORED = {
     *("bootstrap", "jackknife", "permutation_test", "benchmark", "compare", "plan"),
     "at_least",

@@ -354,38 +354,53 @@ class TestParquet:
         ):
             sa.tally("a.parquet", labels=name, **LIMIT)
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "cells",
-        [
-            pa.array([[1], [2], [1], []], pa.list_(pa.int64())),
-            pa.array([{"a": 1}, {"a": 2}, {"a": 1}, None]),
-            pa.array([["x"], ["x", "y"], [], None]),
-            pa.array([1, 2, 1, 2], pa.timestamp("ns")),
-            pa.array([1, 2, 1, 2], pa.timestamp("us", "Europe/Oslo")),
-            pa.array([1, 2, 1, 2], pa.duration("us")),
-            pa.array([1, 2, 1, 2], pa.date32()),
-            pa.array([1, 2, 1, 2], pa.decimal128(9, 2)),
-            pa.array([1, 2, 1, 2], pa.float32()),
-            pa.array([b"x", b"y", b"x", b"x"]),
-            pa.array([True, False, None, True]),
-            pa.array([2**64 - 1, 2**64 - 2, 1, 2], pa.uint64()),
-            pa.array(["x", "y", "x", "x"]).dictionary_encode(),
-            pa.array([None] * 4),
-        ],
-    )
-    @pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
-    def test_types(self, cells, role):
-        columns = {"unit": [1, 2, 3, 4], "rater": [*"abcd"], "labels": [*"xyxx"], role: cells}
-        pq.write_table(pa.table(columns), "a.parquet")
-        options = {"value": "value"} if role == "value" else {"labels": "labels"}
+
+TYPES = [
+    pa.array([[1], [2], [1], []], pa.list_(pa.int64())),
+    pa.array([{"a": 1}, {"a": 2}, {"a": 1}, None]),
+    pa.array([["x"], ["x", "y"], [], None]),
+    pa.array([1, 2, 1, 2], pa.timestamp("ns")),
+    pa.array([1, 2, 1, 2], pa.timestamp("us", "Europe/Oslo")),
+    pa.array([1, 2, 1, 2], pa.duration("us")),
+    pa.array([1, 2, 1, 2], pa.date32()),
+    pa.array([1, 2, 1, 2], pa.decimal128(9, 2)),
+    pa.array([1, 2, 1, 2], pa.float32()),
+    pa.array([b"x", b"y", b"x", b"x"]),
+    pa.array([True, False, None, True]),
+    pa.array([2**64 - 1, 2**64 - 2, 1, 2], pa.uint64()),
+    pa.array(["x", "y", "x", "x"]).dictionary_encode(),
+    pa.array([None] * 4),
+]
+ENGINES_REFUSE = {
+    "unit": {"duration[us]"},
+    "rater": {"duration[us]"},
+    "labels": set(),
+    "value": {"duration[us]", "timestamp[ns]"},
+}
+"""Types that memory reads and engines do not."""
+
+
+@pytest.mark.parametrize("road", ["polars", pytest.param("file", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cells", TYPES, ids=lambda cells: str(cells.type))
+@pytest.mark.parametrize("role", ["unit", "rater", "labels", "value"])
+def test_types(cells, role, road):
+    """The same on both roads, refused by both, or refused in a sentence with the way out."""
+    columns = {"unit": [1, 2, 3, 4], "rater": [*"abcd"], "labels": [*"xyxx"], role: cells}
+    table = pa.table(columns)
+    options = {"value": "value"} if role == "value" else {"labels": "labels"}
+    if road == "file":
+        pq.write_table(table, "a.parquet")
         memory, reduced = of_files("a.parquet", **options)
-        if isinstance(reduced, sa.SetagreeError) and not isinstance(memory, sa.SetagreeError):
-            assert "text or numbers" in str(reduced)
-            assert "memory_limit=" in str(reduced)
-        else:
-            assert isinstance(memory, sa.SetagreeError) == isinstance(reduced, sa.SetagreeError)
-            assert isinstance(memory, sa.SetagreeError) or memory == reduced
+    else:
+        frame = pl.from_arrow(table)
+        memory, reduced = (outcome(sa.tally, data, **options) for data in (frame, frame.lazy()))
+    if isinstance(reduced, sa.SetagreeError) and not isinstance(memory, sa.SetagreeError):
+        assert "text or numbers" in str(reduced)
+        assert "memory_limit=" in str(reduced)
+        assert str(cells.type) in ENGINES_REFUSE[role]
+    else:
+        assert isinstance(memory, sa.SetagreeError) == isinstance(reduced, sa.SetagreeError)
+        assert isinstance(memory, sa.SetagreeError) or memory == reduced
 
 
 class TestRelations:

@@ -12,8 +12,6 @@ from setagree.errors import DataError, RepeatsError
 from setagree.large import engines
 from setagree.large import steps as program
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("narwhals", reason="the extra 'frames' is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -67,6 +65,7 @@ def test_hostile_text(tmp_path, n_pieces, blank):
     assert n_pieces[0] > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_missing_answers(tmp_path, n_pieces, share):
     table = generated()
@@ -82,6 +81,7 @@ def test_a_condition(tmp_path, n_pieces):
     assert n_pieces[0] > 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize(
     "name",
@@ -107,6 +107,7 @@ def test_units_that_are_no_text(tmp_path, n_pieces, name):
     assert patterns(found) == patterns(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hashed", ["0", "length(unit)"])
 @pytest.mark.parametrize("keep_raters", [False, True])
 def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters):
@@ -121,6 +122,7 @@ def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters)
     assert together.n_units == table["unit"].nunique()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep_raters", [False, True])
 @pytest.mark.parametrize("n_raters", [4, 60])
 def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
@@ -137,6 +139,7 @@ def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
             sa.tally(write(tmp_path / "b.parquet", more), **how)
 
 
+@pytest.mark.slow
 def test_parts(tmp_path, n_pieces):
     table = generated()
     for place, part in enumerate(in_whole_units(table, 2)):
@@ -148,6 +151,7 @@ def test_parts(tmp_path, n_pieces):
     assert patterns(found) == patterns(sa.Tally.from_annotations(study))
 
 
+@pytest.mark.slow
 def test_nothing_is_left(tmp_path, n_pieces):
     temp_directory, table = tmp_path / "temp_directory", generated()
     temp_directory.mkdir()
@@ -162,6 +166,7 @@ def test_nothing_is_left(tmp_path, n_pieces):
     assert [*temp_directory.iterdir()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of the sizes of files")
 def test_a_full_disk(tmp_path, n_pieces):
     import resource

@@ -137,13 +137,13 @@ class TestScott:
             sa.agreement(pl.LazyFrame(data), coefficient="scott_pi", assume_unique=True)
 
 
-@pytest.mark.slow
 class TestEngines:
     @every_engine
     def test_lazy(self, lazy):
         table = study_table()
         check_same(lazy(columns(table)), table)
 
+    @pytest.mark.slow
     @every_engine
     def test_cohen(self, lazy):
         """Cohen's kappa beside what does not ask for raters."""
@@ -190,6 +190,7 @@ class TestEngines:
         sums = pl.LazyFrame(data).select(((pl.col("a") * pl.col("b")) % PRIME).sum()).collect()
         assert sums.item() == 8
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("by_unit", [False, True])
     def test_files(self, tmp_path, by_unit):
         table = study_table()

@@ -114,6 +114,7 @@ class TestSameAsInMemory:
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
+@pytest.mark.slow
 class TestIbis:
     """A table of Ibis is never read into memory unasked, and what Ibis lacks is refused."""
 
