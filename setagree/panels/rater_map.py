@@ -101,16 +101,13 @@ def best_cut(tree: Floats, D: Floats, numbers: Sequence[int]) -> Partition:
 
     A partition has fewer clusters if points coincide.
     """
-    finest = _labels(tree, max(numbers))
+    labels = np.array([_labels(tree, k) for k in numbers])
+    # Coarser clusters are unions of the finest ones.
+    finest = labels[np.argmax(numbers)]
     _, first = np.unique(finest, return_index=True)
-    by_finest, cuts = cluster_sums(D, finest), []
-    for k in numbers:
-        labels = _labels(tree, k)
-        # Coarser clusters are unions of the finest ones.
-        sums = np.zeros((len(D), labels.max()))
-        for own, column in zip(labels[first], by_finest.T, strict=True):
-            sums[:, own - 1] += column
-        cuts.append(Partition(labels, silhouettes(sums, labels)))
+    union = labels[:, first, None] == np.arange(1, finest.max() + 1)
+    sums = np.einsum("if,kfc->kic", cluster_sums(D, finest), union)
+    cuts = map(Partition, labels, silhouettes(sums, labels))
     return max(cuts, key=lambda partition: partition.silhouette)
 
 
@@ -139,16 +136,17 @@ def silhouettes(sums: Floats, labels: Codes) -> Floats:
     """Return (b - a) / max(a, b) per point, or 0 if it is alone or all distances are 0.
 
     a is the mean distance to the other points of its cluster, b the least mean distance to the
-    points of another cluster (Rousseeuw 1987); `sums` are `cluster_sums`.
+    points of another cluster (Rousseeuw 1987); `sums` are `cluster_sums`, both of shape (..., n)
+    where several partitions are given.
     """
-    n = len(sums)
-    own = labels[:, None] == np.arange(1, labels.max() + 1)
-    sizes = own.sum(axis=0)
-    a = sums[own] / np.maximum(sizes[labels - 1] - 1, 1)
-    b = np.where(own, np.inf, sums / sizes).min(axis=1)
+    own = labels[..., None] == np.arange(1, sums.shape[-1] + 1)
+    sizes = own.sum(axis=-2, keepdims=True)
+    size = (own * sizes).sum(axis=-1)
+    a = sums[own].reshape(labels.shape) / np.maximum(size - 1, 1)
+    b = np.where(own | (sizes == 0), np.inf, sums / np.maximum(sizes, 1)).min(axis=-1)
     largest = np.maximum(a, b)
-    defined = (sizes[labels - 1] > 1) & np.isfinite(b) & (largest > 0)
-    return np.asarray(np.divide(b - a, largest, out=np.zeros(n), where=defined))
+    defined = (size > 1) & np.isfinite(b) & (largest > 0)
+    return np.asarray(np.divide(b - a, largest, out=np.zeros(labels.shape), where=defined))
 
 
 Run: TypeAlias = tuple[Codes, Codes, Floats]

@@ -22,7 +22,9 @@ from setagree.wording.sentences import short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_svg import RendererSVG
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
 
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -87,8 +89,9 @@ _LINE = 110
 WRITTEN = 22
 """Rows of a matrix in which numbers can be read."""
 
-_NARROW = 3.4
-"""Inches of axes below which a list has no columns of text: they would leave no room."""
+_NARROW, _BROAD = 3.4, 4.5
+"""Inches of axes below which a list has no columns of text: they would leave no room; and above
+which there is room next to them."""
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
@@ -180,6 +183,11 @@ def ink(ax: Axes) -> str:
     return str(ax.title.get_color())
 
 
+def inches(ax: Axes) -> float:
+    """Return the width of the axes in inches."""
+    return float(ax.get_window_extent().width / ax.figure.dpi)
+
+
 def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
     """Return the number of rows of ``each`` inches that fit the axes, at most ``limit``."""
     height = ax.get_window_extent().height / ax.figure.dpi
@@ -188,12 +196,17 @@ def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
 
 def is_narrow(ax: Axes) -> bool:
     """Return whether the axes are as narrow as on a phone."""
-    return bool(ax.get_window_extent().width / ax.figure.dpi < _NARROW)
+    return inches(ax) < _NARROW
+
+
+def is_broad(ax: Axes) -> bool:
+    """Return whether the axes are so wide that what helps to read them may stand beside them."""
+    return inches(ax) > _BROAD
 
 
 def _letters(ax: Axes) -> float:
     """Return the number of small letters that fit across the axes."""
-    return float(72 * ax.get_window_extent().width / ax.figure.dpi / 5)
+    return 72 * inches(ax) / 5
 
 
 def heading(ax: Axes, title: str, *lines: str) -> None:
@@ -206,9 +219,11 @@ def heading(ax: Axes, title: str, *lines: str) -> None:
     longest = max(map(len, title.split("\n")))
     size = float(np.clip(5 * letters / (0.62 * longest), NAME_SIZE, TITLE_SIZE))
     size = NAME_SIZE + 1 if narrow else size
-    ax.set_title(title, loc="left", fontsize=size, fontweight="bold", pad=8 + below, usetex=False)
+    # With y, matplotlib does not measure the ticks to look for a free place.
+    style: dict[str, Any] = {"fontsize": size, "fontweight": "bold", "usetex": False}
+    ax.set_title(title, loc="left", y=1.0, pad=8 + below, gid=_HEADING, **style)
     if text:
-        beside(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom")
+        beside(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom").set_gid(_HEADING)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -224,14 +239,14 @@ def beside(
     ha: str = "left",
     va: str = "center",
     loud: bool = False,
-) -> None:
-    """Write a text some points away from a place.
+) -> Annotation:
+    """Write a text some points away from a place, and return it.
 
     ``of`` is the coordinate system: fractions of the axes, fractions at the height of a row,
     fractions above a value of the horizontal axis, or data. ``loud`` makes the text opaque.
     """
     across, up = ("data" if of in {"data", name} else "axes fraction" for name in ("column", "row"))
-    ax.annotate(
+    return ax.annotate(
         text,
         at,
         xycoords=(across, up),
@@ -271,11 +286,18 @@ def nothing(ax: Axes, why: str) -> Axes:
     return ax
 
 
+_HEADING = "heading"
+"""Mark of the texts of a heading."""
+
+_PAD, _AROUND = 3, 80
+"""Points between a picture and its edge, and of its height that are for what is around the axes."""
+
+
 # ---- Vector graphics for a page ------------------------------------------------------------------
 
 _INK = "#010203"
 _TAG = re.compile(r"<[^<>]*>")
-_QUIET = ("Glyph .* missing", "Matplotlib currently does not support", "constrained_layout not")
+_QUIET = ("Glyph .* missing", "Matplotlib currently does not support")
 
 
 def inline_svg(
@@ -299,8 +321,9 @@ def inline_svg(
     from matplotlib.figure import Figure
 
     with page_style():
-        figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure.add_subplot())
+        figure = Figure(figsize=(width, height))
+        # As wide as its heading will be.
+        draw(figure.add_axes((0.08, 0.11, 0.9, 0.77)))
         return svg_element(figure, description)
 
 
@@ -319,26 +342,69 @@ def page_style() -> Iterator[None]:
 
 
 def svg_element(figure: Figure, description: str) -> str:
-    """Return a figure that was drawn in the style of a page as an SVG element."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    """Return a figure with one axes, drawn in the style of a page, as an SVG element."""
+    from matplotlib.backends.backend_svg import RendererSVG
 
     out = io.StringIO()
+    figure.set_layout_engine("none")
+    figure.set_dpi(72)
     for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
         ground.set(facecolor="none", edgecolor="none")
-    # Not savefig, which draws once more to find the layout that drawing finds itself.
-    FigureCanvasSVG(figure).print_svg(out)  # type: ignore[no-untyped-call]
-    return _for_page(out.getvalue(), description, 72 * figure.get_figwidth())
+    # One renderer, so that what is measured for the layout is not measured again to be drawn.
+    renderer = RendererSVG(*figure.bbox.size, out, image_dpi=72)  # type: ignore[no-untyped-call]
+    more, (width, height) = _fit(figure, renderer), figure.bbox.size
+    figure.draw(renderer)
+    renderer.finalize()  # type: ignore[no-untyped-call]
+    box = f"0 {-more:.1f} {width:g} {height + more:.1f}"
+    return _for_page(out.getvalue(), description, box, width)
 
 
-def _for_page(svg: str, description: str, width: float) -> str:
+def _fit(figure: Figure, renderer: RendererSVG) -> float:
+    """Make room for what is written around the axes, with the heading at the left edge.
+
+    The constrained layout of matplotlib measures everything four times. Return the height in points
+    by which what is written above the axes exceeds the figure.
+    """
+    from matplotlib.text import Annotation
+
+    (ax,), (width, height), more = figure.axes, figure.bbox.size, 0.0
+    headings: Any = figure.findobj(lambda one: one.get_gid() == _HEADING)
+    for text in headings:
+        text.set_in_layout(False)
+    left = across = width
+    for _ in range(2):
+        outer = ax.get_tightbbox(renderer, for_layout_only=True)
+        inner = ax.get_window_extent().frozen()
+        assert outer is not None  # noqa: S101 - the axes are visible
+        top = max([outer.y1, *(text.get_window_extent(renderer).y1 for text in headings)])
+        left, below = inner.x0 - outer.x0 + _PAD, inner.y0 - outer.y0 + _PAD
+        right, above = outer.x1 - inner.x1 + _PAD, top - inner.y1 + _PAD
+        more = max(0.0, float(below + above) - _AROUND)
+        across = max(width - left - right, 0.1 * width)
+        up = max(height - below - above + more, 0.1 * height)
+        ax.set_position((left / width, below / height, across / width, up / height))
+        # What is written at a value reaches farther beyond axes that have become narrow.
+        if across > 0.7 * inner.width:
+            break
+    label = ax.xaxis.label
+    half = label.get_window_extent(renderer).width / 2 + _PAD
+    label.set_x((np.clip(left + across / 2, half, max(half, width - half)) - left) / across)
+    for text in headings:
+        if isinstance(text, Annotation):
+            text.xyann = (-left, text.xyann[1])
+        else:
+            text.set_x(-left / across)
+    return more
+
+
+def _for_page(svg: str, description: str, box: str, width: float) -> str:
     """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
     body = svg[svg.index("<svg") :]
     for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
         body = re.sub(part, "", body, flags=re.DOTALL)
-    box = re.search(r'viewBox="[^"]*"', body)
     said = " ".join(short_text(description, limit=600).replace(r"\$", "$").split())
     head = (
-        f'<svg {box[0] if box else ""} role="img" aria-label={quoteattr(said)} '
+        f'<svg viewBox="{box}" role="img" aria-label={quoteattr(said)} '
         f'style="width:100%;max-width:{width:g}pt;height:auto;'
         'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
     )

@@ -22,19 +22,24 @@ from setagree.plots.base import (
     fitting,
     floats,
     heading,
+    inches,
     ink,
-    is_narrow,
+    is_broad,
     label_x,
     label_y,
     largest,
     nothing,
     rows_height,
+    wrapped,
 )
 from setagree.wording.number_format import interval, number
 from setagree.wording.sentences import LONGEST, cut, short_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_FOR_TEXT = 0.77
+"""Largest part of the width next to the names of a list that columns of text take."""
 
 # ---- Rows ----------------------------------------------------------------------------------------
 
@@ -89,7 +94,7 @@ def draw_rows(
         table = pd.DataFrame({name: [first[name], *shown[name]] for name in used})
     y = np.arange(len(table))
     values, low, high = (floats(table, name) for name in marks)
-    cells = {} if is_narrow(ax) else _text_columns(table, columns or {}, intervals, marks)
+    cells = _fitting(ax, written, _text_columns(table, columns or {}, intervals, marks))
     left, right = span(np.append(values, floats(table, second)), low, high, origin)
     ax.axvline(origin, color=ink(ax), alpha=0.5, linewidth=0.8, zorder=1)
     ax.hlines(y, low, high, color=BLUE, linewidth=1.8, zorder=2)
@@ -166,7 +171,7 @@ def draw_bars(
     if more is not None:
         ax.barh(y, more, left=ends, height=0.7, fill=False, edgecolor=ORANGE, hatch="////")
         ends = ends + more
-    columns = {} if columns is None or is_narrow(ax) else columns
+    columns = _fitting(ax, names, columns or {})
     ax.set_xlim(0, room * max(float(ends.max(initial=0.0)), 1e-9))
     _name_rows(ax, names, label, header=bool(columns))
     write_columns(ax, columns)
@@ -178,16 +183,32 @@ def _name_rows(ax: Axes, names: Sequence[str], label: str, *, header: bool) -> N
     ax.set_ylim(len(names) - 0.4, -1.4 if header else -0.6)
     ax.set_yticks(range(len(names)), names, fontsize=NAME_SIZE, usetex=False)
     ax.tick_params(axis="y", length=0, pad=7)
-    ax.locator_params(axis="x", nbins=4 if is_narrow(ax) else 6)
+    ax.locator_params(axis="x", nbins=6 if is_broad(ax) else 3 if header else 4)
     ax.spines["left"].set_visible(False)
     label_x(ax, label)
+
+
+def _fitting(
+    ax: Axes, names: Sequence[str], columns: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """Return the last columns of text, which matter most, that leave room for the marks."""
+    room = _FOR_TEXT * (72 * inches(ax) - 5 * max(map(len, names), default=0))
+    widths = np.array([_column_width(*column) for column in columns.items()])
+    taken = np.cumsum(widths[::-1])[::-1]
+    kept = zip(columns.items(), taken.tolist(), strict=True)
+    return dict(column for column, width in kept if width <= room)
+
+
+def _column_width(name: str, cells: Sequence[str]) -> float:
+    """Return the width of a column of text in points."""
+    return 4.6 * max(map(len, (name, *cells))) + 10
 
 
 def write_columns(ax: Axes, columns: Mapping[str, list[str]]) -> None:
     """Write columns of text to the right of the axes, aligned on the right."""
     end = 6.0
     for name, cells in columns.items():
-        end += 4.6 * max(len(text) for text in (name, *cells)) + 10
+        end += _column_width(name, cells)
         beside(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
         for row, text in enumerate(cells):
             beside(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
@@ -217,7 +238,7 @@ def draw_matrix(
     they are omitted, and a scale shows ``key``: what the darkest cell means, and the lightest.
     """
     ax.imshow(_shades(strength), interpolation="none", aspect="auto", zorder=1)
-    across = max(len(columns), _FEW_NARROW if is_narrow(ax) else _FEW)
+    across = max(len(columns), _FEW if is_broad(ax) else _FEW_NARROW)
     ax.set_xlim(-0.5, across - 0.5)
     size = 7.0 if max(strength.shape) > WRITTEN else NAME_SIZE
     names = [cut(name, LONGEST - 8) for name in columns]
@@ -226,7 +247,7 @@ def draw_matrix(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     longest = max((len(text) for row in texts for text in row), default=0)
-    points = 72 * ax.get_window_extent().width / ax.figure.dpi
+    points = 72 * inches(ax)
     written = np.array(texts, dtype=object)
     if across * max(longest, 3) * 5.0 <= points and len(rows) <= WRITTEN:
         for (i, j), text in np.ndenumerate(written):
@@ -295,6 +316,7 @@ def mark_half(ax: Axes, at: float, end: float, text: str) -> None:
     """Draw a dashed line at a place of a curve that ends at ``end``, with a text next to it."""
     ax.axvline(at, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
     shift, side = (5, "left") if at < 0.5 * end else (-5, "right")
+    text = text if is_broad(ax) else wrapped([text], width=28)
     beside(ax, text, (at, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
 
 
@@ -331,7 +353,7 @@ def draw_points(ax: Axes, points: Floats, clusters: npt.NDArray[np.integer]) -> 
         )
     if len(sizes[0]) > 1:
         # Below narrow axes, the key leaves room for the name of the horizontal axis.
-        place, pad = ((0.0, 0.0), 6.0) if is_narrow(ax) else ((1.0, 1.0), 0.2)
+        place, pad = ((1.0, 1.0), 0.2) if is_broad(ax) else ((0.0, 0.0), 6.0)
         options = {"frameon": False, "fontsize": 8, "labelcolor": ink(ax), "handletextpad": 0.3}
         ax.legend(loc="upper left", bbox_to_anchor=place, borderaxespad=pad, **options)
     box = ax.get_window_extent()

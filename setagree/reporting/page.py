@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-_WIDTH, _NARROW = 9.8, 3.75
-"""Inches of a picture; a page on a laptop is about as wide, and one on a phone."""
+_WIDTH, _BROAD = 4.6, 9.8
+"""Inches of a picture: half of a page on a laptop, read on a phone as well; and the whole page."""
 
-_MOST_NARROW = 9
-"""Columns of a matrix whose names can be read on a phone."""
+_MOST_COLUMNS = 12
+"""Columns of a matrix whose names can be read in half of a page."""
 
 _JOINT = re.compile(r"([_/.:\\-]|\w{24})(?=\w)")
 """Where a long name may break: after a sign inside it, or where a word goes on and on."""
@@ -163,15 +163,16 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
 
 def _section(section: Section) -> dict[str, Any]:
     """Return a section with its picture drawn, and its cells in words."""
-    picture = section.picture and _drawn(section, section.picture)
-    return {**vars(section), "picture": picture, "table": section.table and _table(section.table)}
+    picture, is_broad = None, False
+    if section.picture is not None:
+        picture = _drawn(section, section.picture)
+        is_broad = section.picture.columns > _MOST_COLUMNS
+    table = section.table and _table(section.table)
+    return {**vars(section), "picture": picture, "is_broad": is_broad, "table": table}
 
 
 def _drawn(section: Section, picture: Picture) -> Any:
-    """Return a picture as an SVG element for wide pages and one for narrow ones.
-
-    The page shows the one that fits, so that letters can be read on either.
-    """
+    """Return a picture as an SVG element."""
     from markupsafe import Markup
 
     def draw(ax: Axes) -> None:
@@ -179,15 +180,9 @@ def _drawn(section: Section, picture: Picture) -> Any:
 
     # For screen readers: the kind of picture, and its content.
     said = f"{section.title}. {plain(section.lead or ())} The numbers are in the table."
-    broad = inline_svg(draw, description=said, width=_WIDTH, height=picture.height)
-    narrow = '<p class="note">This picture needs a wider screen.</p>'
-    if picture.columns <= _MOST_NARROW:
-        # Lines below the title break more often.
-        height = picture.height + picture.more
-        narrow = inline_svg(draw, description=said, width=_NARROW, height=height)
+    width = _WIDTH if picture.columns <= _MOST_COLUMNS else _BROAD
     # matplotlib escapes every text that it writes.
-    both = f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
-    return Markup(both)  # noqa: S704
+    return Markup(inline_svg(draw, description=said, width=width, height=picture.height))  # noqa: S704
 
 
 def _table(table: Table) -> dict[str, Any]:

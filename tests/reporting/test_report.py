@@ -973,9 +973,8 @@ class TestPanels:
         page = page_of(path)
         assert {"models", "consensus", "replication", "map"} <= set(page.ids)
         spoken = [a["aria-label"] for tag, a in page.tags if tag == "svg"]
-        # One picture for broad pages and one for narrow ones.
-        assert sum(each.startswith("May a model replace a human?") for each in spoken) == 2
-        assert sum(each.startswith("Raters on a map") for each in spoken) == 2
+        assert sum(each.startswith("May a model replace a human?") for each in spoken) == 1
+        assert sum(each.startswith("Raters on a map") for each in spoken) == 1
         assert [row[0] for row in page.table("Human")] == [
             row[0] for row in by_id(compared)["models"].table.rows
         ]
@@ -985,20 +984,16 @@ class TestPanels:
         for section in sections(compared):
             assert f"## {section.title}\n" in twin
 
-    @pytest.mark.parametrize(("n", "drawn"), [(8, 2), (9, 1)])
-    def test_wide_matrices_on_a_phone(self, tmp_path, n, drawn):
-        """A matrix whose names would lie on one another on a phone is drawn for wide pages only.
-
-        The confusions of n labels have n + 1 columns: the first is for labels that are left out.
-        """
+    @pytest.mark.parametrize(("n", "is_broad"), [(11, False), (12, True)])
+    def test_wide_matrices_take_the_whole_page(self, tmp_path, n, is_broad):
+        """The confusions of n labels have n + 1 columns: the first is of labels left out."""
         needs_page()
         study = sa.simulate(60, 2, n_labels=n, prevalence=0.5, skill=0.2, rng=1)
         assert len(frozenset().union(*study.values)) == n
-        path = report(study, tmp_path / "x.html", n_resamples=19, rng=1)
-        spoken = [a["aria-label"] for tag, a in page_of(path).tags if tag == "svg"]
-        assert sum(each.startswith("Confusions.") for each in spoken) == drawn
-        told = path.read_text(encoding="utf-8").count("This picture needs a wider screen.")
-        assert told == 2 - drawn
+        page = page_of(report(study, tmp_path / "x.html", n_resamples=19, rng=1))
+        figures = [a for tag, a in page.tags if tag == "figure"]
+        found = [a for a in figures if a["aria-label"] == "Confusions, picture"]
+        assert [a.get("class") for a in found] == ["broad" if is_broad else None]
 
     def test_hostile_models_and_panels(self, tmp_path):
         needs_page()

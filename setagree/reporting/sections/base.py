@@ -211,14 +211,13 @@ def resampled(f: Findings, test: Callable[[int], R], p: Callable[[R], Any], most
 
 @dataclass(frozen=True)
 class Picture:
-    """A function that draws on axes, their height in inches, and more of it on a narrow page.
+    """A function that draws on axes, and their height in inches.
 
-    ``columns`` are those of a matrix, whose names overlap if there are many.
+    ``columns`` are those of a matrix, which takes the width of the page if there are many.
     """
 
     draw: Callable[..., object]
     height: float
-    more: float = 0.5
     columns: int = 0
 
 

@@ -262,7 +262,10 @@ def _confused(kind: str, label: object, other: object) -> Sentence:
 
 def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of confused labels, the most frequent first."""
-    picture, frame = None, _corrected(f, frame)
+    lead, picture = confusions_summary(f, frame), None
+    if not lead and len(_testable(f, frame)):
+        lead = ("No confusion of labels is distinguishable from chance.",)
+    frame = _corrected(f, frame)
     if f.main.reason is None:
         n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
         height = 2.4 + n * min(0.45, 7 / n)
@@ -308,7 +311,7 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         )
     caption = "Confused labels, the most frequent first"
     table = table_of(frame, columns, caption, limit=_MOST_CONFUSIONS, function="confusions")
-    return [Section(table, picture, note)]
+    return [Section(table, picture, note, lead)]
 
 
 _MANY_EMPTY = 0.05

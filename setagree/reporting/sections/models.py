@@ -213,9 +213,8 @@ def _test_section(test: AltTest, together: str = "") -> Section:
         listed = ", ".join(f"{number(rate)} at {epsilon:g}" for epsilon, rate in rates.items())
         average = f"Average advantage {number(test.average_advantage_probability)}."
         note = f"{note} {average} Winning rate {listed}. {_ADVICE} {together}"
-    height = rows_height(len(test.humans) + 2) + 0.2 * len(test.reservations)
-    # The verdict takes several lines below the title on a narrow page.
-    picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height, more=1.5)
+    height = rows_height(len(test.humans) + 2)
+    picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height)
     return Section(table, picture, " ".join(note.split()), test.verdict_words)
 
 
