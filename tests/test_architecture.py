@@ -365,7 +365,7 @@ BUDGET = {
     "inference": 7_300,
     "large": 4_800,
     "panels": 5_200,
-    "plots": 2_650,
+    "plots": 2_700,
     "reporting": 4_750,
     "scoring": 2_750,
     "study": 9_200,
