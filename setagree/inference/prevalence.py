@@ -436,9 +436,9 @@ def label_flags(
     if absent := [label for label in wanted if label not in names]:
         hint = did_you_mean(absent[0], names)
         warn(f"{option('labels')}: nobody gave {listing(absent)}.{hint}", SetagreeWarning)
-    taken = [names.index(label) if label in names else len(names) for label in wanted]
-    padded = sparse.hstack([flags, sparse.csr_array((len(values), 1))], format="csc")
-    return padded[:, taken].tocsr(), wanted
+    names += absent
+    flags.resize((len(values), len(names)))
+    return flags.tocsc()[:, [names.index(label) for label in wanted]].tocsr(), wanted
 
 
 def _checked(

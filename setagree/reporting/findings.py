@@ -37,7 +37,6 @@ from setagree.reporting.sections import (
     labels,
     models,
     patterns,
-    prevalence,
     raters,
     spans,
     units,
@@ -51,14 +50,8 @@ from setagree.wording.number_format import rough
 from setagree.wording.sentences import Sentence
 
 TOPICS: tuple[Topic, ...] = (
-    *(
-        data.TOPIC,
-        estimates.CHOICES,
-        decisions.TOPIC,
-        models.TOPIC,
-        prevalence.TOPIC,
-        models.REPLICATION,
-    ),
+    *(data.TOPIC, estimates.CHOICES, decisions.TOPIC),
+    *(models.TOPIC, models.PREVALENCE, models.REPLICATION),
     *(labels.TOPIC, labels.PRESENCE, labels.DEPTHS, labels.CONFUSIONS),
     *(raters.TOPIC, raters.PAIRS, patterns.TOPIC, raters.MAP),
     *(units.TOPIC, groups.TOPIC, changes.TOPIC, estimates.CHANCE),

@@ -1,7 +1,8 @@
-"""Models compared with humans and with their consensus, and two panels with each other."""
+"""Models compared with humans, with their consensus, or counted with them; and two panels."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,13 +12,15 @@ import numpy as np
 import pandas as pd
 
 from setagree.diagnosis.common import score_whole
-from setagree.errors import OptionError, counted
+from setagree.errors import OptionError, SetagreeWarning, counted
 from setagree.inference.cross_replication import CrossReplication, cross_replication
 from setagree.inference.panel_members import rater_codes
+from setagree.inference.prevalence import PrevalenceTable, prevalence
 from setagree.panels.alt_test import AltTest, alt_test
 from setagree.panels.references import ConsensusScores, score_against_consensus
 from setagree.plots.base import rows_height
 from setagree.plots.panels import advantage
+from setagree.plots.panels import prevalence as draw_prevalence
 from setagree.reporting.sections.base import (
     MOST_DRAWN,
     Findings,
@@ -358,6 +361,44 @@ def replication_method(f: Findings, found: CrossReplication) -> Method | None:
     return sentence, ("Wong et al. 2021",)
 
 
+def compute_prevalence(f: Findings) -> PrevalenceTable | None:
+    """Return the prevalence by the first model that answered units that people have not."""
+    study, checked = f.everyone, f.study.units
+    for model in f.models if study.kind != "number" else []:
+        units = study.unit_codes[study.rater_codes == study.raters.tolist().index(model)]
+        if not np.isin(study.units[units], checked).all():
+            with warnings.catch_warnings():  # the section has them
+                warnings.simplefilter("ignore", SetagreeWarning)
+                return prevalence(study, model=model, level=f.level)
+    return None
+
+
+def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
+    """Yield the table and the picture of the prevalence of labels."""
+    frame = found.frame.round({"count": 0, "worth": 0})
+    frame = frame.sort_values("count", ascending=False, kind="stable")
+    caption = "People alone, the model alone, and both together, the most frequent label first"
+    table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
+    picture = Picture(
+        partial(draw_prevalence, found, limit=MOST_DRAWN), rows_height(len(table.rows))
+    )
+    lead = (*found.main_words, " Model: ", Name.of(found.model), ".")
+    note = f"This holds if the checked units are a random sample of all. {found.caution}".strip()
+    yield Section(table, picture, note, lead)
+
+
+def prevalence_method(_: Findings, found: PrevalenceTable) -> Method:
+    """Return a sentence on the estimate and its intervals, with the sources."""
+    n, N = counted(found.checked.n, "unit"), f"{found.checked.n_units:,}"
+    sentence = (
+        f"How many of {N} units have each label was estimated from human answers to {n} and the "
+        "model's answers to all (post-stratification, as prediction-powered inference with its "
+        "optimal weight; Angelopoulos et al., 2023); the intervals join Wilson's of the strata "
+        "(Zou & Donner, 2008)."
+    )
+    return sentence, ("Angelopoulos et al. 2023", "Zou & Donner 2008")
+
+
 TOPIC = Topic(
     "models",
     "May a model replace a human?",
@@ -379,4 +420,15 @@ REPLICATION = Topic(
     method=replication_method,
     without_estimate=True,
     unweighted="Both panels",
+)
+PREVALENCE = Topic(
+    "prevalence",
+    "How many units have each label?",
+    prevalence_sections,
+    compute_prevalence,
+    about="Prevalence",
+    summary=lambda _, found: found.main_words,
+    method=prevalence_method,
+    optional=True,
+    without_estimate=True,
 )
