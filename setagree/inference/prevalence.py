@@ -446,7 +446,7 @@ def _checked(
 ) -> Checked:
     """Return the checked units of a study, by label."""
     rows, K = people[study.rater_codes], study.n_values
-    human, units = study.take(rows), np.unique(study.unit_codes[rows])
+    human, units = study.take(rows), np.flatnonzero(np.bincount(study.unit_codes[rows]))
     if not len(units):
         raise DataError("no unit has a human answer, so that nothing is checked.")
     if len(gone := units[answers[units] < 0]):

@@ -44,10 +44,10 @@ def coverage(
     cells = np.stack([true - both, both, N - true - wrong, wrong], axis=1)
     seen = np.stack([rng.multivariate_hypergeometric(row, n) for row in cells]).T
     positive, size = seen[:2], np.stack([N - both - wrong, both + wrong])
-    by_model = _strata(size / N, size, positive, seen[:2] + seen[2:])
+    by_model = _strata(size, positive, seen[:2] + seen[2:])
     total = positive.sum(axis=0)
     one = np.ones((1, studies))
-    humans = _strata(one, N * one, total[None], n * one)
+    humans = _strata(N * one, total[None], n * one)
     checked = Checked(n, N, total * 1.0, by_model, humans, is_weighted=False, clustered=None)
     found = checked.table(NOMINAL, "corpus")
     covers = (found["low"] <= true / N + 1e-12) & (true / N - 1e-12 <= found["high"])
@@ -55,13 +55,13 @@ def coverage(
     return float(covers.mean()), float(width / (found["humans_high"] - found["humans_low"]).mean())
 
 
-def _strata(share: Floats, size: Floats, positive: Floats, n: Floats) -> Strata:
+def _strata(size: Floats, positive: Floats, n: Floats) -> Strata:
     """Return strata of 0/1 answers without weights."""
     with np.errstate(invalid="ignore"):
         mean = positive / np.where(n > 0, n, np.nan)
     squares = n * mean * (1 - mean)
     n, size = n.astype(float), size.astype(float)
-    return Strata(share, size, n, mean, n, np.where(n > 0, squares, 0.0), squares)
+    return Strata(size, n, mean, n, np.where(n > 0, squares, 0.0))
 
 
 def large_study(n_units: int, n_checked: int) -> Annotations:
