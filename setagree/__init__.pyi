@@ -7,21 +7,21 @@ from setagree import (
     plots as plots,
 )
 from setagree.credit import Weights as Weights
-from setagree.diagnosis.by_depth import by_depth as by_depth
 from setagree.diagnosis.by_group import (
     by_group as by_group,
 )
 from setagree.diagnosis.by_group import (
     over_time as over_time,
 )
+from setagree.diagnosis.by_label import by_depth as by_depth
 from setagree.diagnosis.by_label import by_label as by_label
+from setagree.diagnosis.by_label import by_presence as by_presence
 from setagree.diagnosis.by_pair import (
     by_pair as by_pair,
 )
 from setagree.diagnosis.by_pair import (
     pair_matrix as pair_matrix,
 )
-from setagree.diagnosis.by_presence import by_presence as by_presence
 from setagree.diagnosis.by_question import by_question as by_question
 from setagree.diagnosis.by_rater import by_rater as by_rater
 from setagree.diagnosis.by_unit import by_unit as by_unit

@@ -358,7 +358,7 @@ BUDGET = {
     "cli": 4_350,
     "coefficients": 3_150,
     "credit": 2_450,
-    "diagnosis": 4_750,
+    "diagnosis": 4_650,
     "distances": 2_500,
     "exports": 5_350,
     "files": 1_950,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.credit.base import Codes, Floats, in_blocks
+from setagree.errors import DataError
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
 _PAIR_CHUNK = 32_768
@@ -51,6 +52,11 @@ class SetGeometry:
     def n_values(self) -> int:
         """K, how many sets there are."""
         return len(self.sizes)
+
+    @property
+    def n_labels(self) -> int:
+        """L, how many labels there are."""
+        return len(self._number)
 
     @property
     def n_words(self) -> int:
@@ -158,3 +164,10 @@ def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int
     """Return the distinct sizes, ascending, and each set's position among them."""
     distinct = np.flatnonzero(np.bincount(sizes))
     return distinct, np.searchsorted(distinct, sizes)
+
+
+def labels_of_values(values: Sequence[Any], kind: str) -> SetGeometry:
+    """Return the label sets of values: a category is a label of its own, a number has none."""
+    if kind == "number":
+        raise DataError("numbers have no labels to look at; this is for label sets and categories.")
+    return SetGeometry([v if isinstance(v, frozenset) else frozenset([v]) for v in values])

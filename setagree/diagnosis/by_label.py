@@ -1,31 +1,49 @@
-"""Agreement on each label."""
+"""Agreement on each label, on whether any applies, and at each depth of a hierarchy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.common import REASONS, Row, reasons, score_whole, shares, uncertainty
+from setagree.credit.geometry import SetGeometry, labels_of_values
+from setagree.diagnosis.common import (
+    NO_DEGREE,
+    REASONS,
+    Row,
+    counts,
+    named,
+    reasons,
+    score_whole,
+    shares,
+    uncertainty,
+)
 from setagree.distances import get_distance
+from setagree.distances.hierarchy import Parents, read_hierarchy
+from setagree.distances.registry import DistanceLike
+from setagree.distances.sets import nominal
 from setagree.errors import DataError
+from setagree.inference.comparison import distance_of
+from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.scoring.coefficients import CoefficientLike, get_coefficient, gwet_ac
+from setagree.scoring.coefficients import (
+    CoefficientLike,
+    get_coefficient,
+    gwet_ac,
+    krippendorff_alpha,
+)
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
-from setagree.study.codes import as_objects, used_labels
+from setagree.study.codes import have_degrees
 from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import sorted_labels
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column
 
@@ -44,96 +62,13 @@ COLUMNS = (
 """The main columns, which notebooks and the report show."""
 
 
-@dataclass(frozen=True, eq=False)
-class Membership:
-    """The labels of K values, in compressed rows.
-
-    Attributes
-    ----------
-    labels : ndarray of object, shape (L,)
-        All labels in use, sorted; the categories if values are categories.
-    indptr, indices : ndarray
-        The labels of value k are ``indices[indptr[k]:indptr[k + 1]]``.
-    """
-
-    labels: npt.NDArray[np.object_]
-    indptr: npt.NDArray[np.intp]
-    indices: npt.NDArray[np.intp]
-
-    @property
-    def n_labels(self) -> int:
-        """L, how many labels there are."""
-        return len(self.labels)
-
-    @cached_property
-    def sizes(self) -> npt.NDArray[np.intp]:
-        """Number of labels in each value."""
-        return np.diff(self.indptr)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """The sparse array of shape (K, L), 1 if the value contains the label."""
-        from scipy import sparse
-
-        shape = (len(self.sizes), self.n_labels)
-        return sparse.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape)
-
-    @cached_property
-    def _keys(self) -> npt.NDArray[np.int64]:
-        rows = np.repeat(np.arange(len(self.sizes), dtype=np.int64), self.sizes)
-        return rows * self.n_labels + self.indices
-
-    def holds(self, values: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Return whether each value contains the label, elementwise."""
-        if not len(self._keys):
-            return np.zeros(len(values), dtype=bool)
-        keys = values * self.n_labels + labels
-        found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.asarray(self._keys[found] == keys)
-
-    def alone(self, own: npt.NDArray[Any], other: npt.NDArray[Any]) -> Any:
-        """Return the labels in each `own` but not in its `other`, sparse, one row per pair."""
-        held = self.matrix[own]
-        out = held - held.multiply(self.matrix[other])
-        out.eliminate_zeros()
-        return out
-
-    def spread(self, values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return position and label of every label of the values, one after the other."""
-        sizes = self.sizes[values]
-        owner = np.repeat(np.arange(len(values)), sizes)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return owner, self.indices[self.indptr[values][owner] + within]
-
-
-def membership_of(tally: Tally) -> Membership:
-    """Return the labels of the values of a tally: a category is its own, a number has none."""
-    if tally.kind == "number":
-        raise DataError("numbers have no labels to look at; this is for label sets and categories.")
-    sets = [v if isinstance(v, frozenset) else frozenset([v]) for v in tally.values]
-    labels = _sorted(used_labels(sets))
-    column = {label: position for position, label in enumerate(labels)}
-    rows = [sorted(column[label] for label in one) for one in sets]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.intp)
-    flat = [label for row in rows for label in row]
-    return Membership(as_objects(labels), indptr, np.array(flat, dtype=np.intp))
-
-
-def _sorted(labels: frozenset[Any]) -> list[Any]:
-    """Return the labels in reading order; categories that have none, by type and text."""
-    try:
-        return sorted_labels(labels)
-    except TypeError:
-        return sorted(labels, key=lambda one: (type(one).__name__, str(one)))
-
-
-def label_counts(tally: Tally, membership: Membership) -> Any:
+def label_counts(tally: Tally, sets: SetGeometry) -> Any:
     """Return the number of ratings with each label per unit of each pattern, sparse, (P, L)."""
     from scipy import sparse
 
     shape = (tally.n_patterns, tally.n_values)
     counts = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape)
-    return counts @ membership.matrix
+    return counts @ sets.flags
 
 
 @takes_data
@@ -214,17 +149,16 @@ def by_label(
     whole = Scorer(study, keep_raters=chosen.needs_raters)
     tally, known = whole.tally, whole.annotations
     warn_degrees(tally.values, "by_label")
-    membership = membership_of(tally)
+    sets = labels_of_values(tally.values, tally.kind)
     is_sampled = known is not None and known.sampling is not None
     if is_sampled:
         score_whole(study, "krippendorff_alpha", "nominal", level)  # warns of few clusters
+    parts: Iterator[Data] = _binary_tallies(tally, label_counts(tally, sets))
     if known is not None and (is_sampled or chosen.needs_raters or chosen.for_more):
-        parts = _binary_studies(known, membership)
-    else:
-        parts = _binary_tallies(tally, label_counts(tally, membership))
+        parts = _binary_studies(known, sets)
     rows = [
         {"label": label, **_binary_row(binary, chosen, level)}
-        for label, binary in zip(membership.labels, parts, strict=True)
+        for label, binary in zip(sets.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=_COLUMNS.split())
     of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
@@ -313,10 +247,202 @@ def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Data]:
         yield Tally("category", values, ends, codes, both[rows, columns], m_of[used])
 
 
-def _binary_studies(study: Annotations, membership: Membership) -> Iterator[Data]:
+def _binary_studies(study: Annotations, sets: SetGeometry) -> Iterator[Annotations]:
     """Yield the binary study of each label, with all units of the study."""
-    for label in range(membership.n_labels):
-        every = np.arange(study.n_values)
-        without = ~membership.holds(every, np.full(study.n_values, label))
-        codes = without.astype(np.int32)[study.value_codes]
+    flags = sets.flags.tocsc()
+    for label in range(sets.n_labels):
+        codes = (flags[:, [label]].toarray().ravel() == 0).astype(np.int32)[study.value_codes]
         yield replace(study, kind="category", values=(True, False), value_codes=codes)
+
+
+PRESENCE_COLUMNS = (
+    Column("part", "text"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+    Column("positive_agreement", "share", "agree on some"),
+    Column("negative_agreement", "share", "agree on none"),
+    Column("n_pairable_units", "count", "pairable units"),
+    Column("n_ratings", "count", "ratings"),
+    *REASONS,
+)
+"""The main columns, which notebooks and the report show."""
+
+
+@takes_data
+def by_presence(
+    study: Data,
+    *more: RaterAnswers,
+    coefficient: CoefficientLike = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
+) -> pd.DataFrame:
+    """Return the agreement on whether any label applies, and on which, given that some do.
+
+    With many empty answers, a coefficient of all answers mixes the two questions: a pair of an
+    empty and another answer is at the largest distance, and two empty answers agree fully.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        Label sets.
+    coefficient, distance
+        As in `agreement`. The first part always has the distance nominal.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Two rows. ``"none against some"`` is about all answers as empty or not, with
+        positive_agreement and negative_agreement (the probability that another rater of the unit
+        also gives some label, or none). ``"which, given some"`` is about the answers that are not
+        empty. Columns: part, estimate, standard_error, low, high, positive_agreement,
+        negative_agreement, n_pairable_units, n_ratings, reason (for no interval), remark (on a
+        rough one), coefficient, distance.
+
+    Raises
+    ------
+    DataError
+        The answers are not label sets, or none of them is empty, or all are.
+
+    Examples
+    --------
+    Six units; the last has one rating. Of the ten answers in pairs three are empty, and one pair
+    of five has an empty and another answer: 1 - 9 x 1 / (3 x 7) = 4 / 7.
+
+    >>> import setagree as sa
+    >>> answers = {"u1": "a|a", "u2": "a,b|a", "u3": "b|b", "u4": "|", "u5": "|a", "u6": "b"}
+    >>> study = sa.Annotations.from_triples([
+    ...     (rater, unit, labels) for unit, cells in answers.items()
+    ...     for rater, labels in enumerate(cells.split("|"))
+    ... ], blank="empty")
+    >>> by_presence(study, distance="nominal")[["part", "estimate", "n_ratings"]].round(4)
+                    part  estimate  n_ratings
+    0  none against some    0.5714         11
+    1  which, given some    0.5455          8
+    """
+    check_level(level)
+    known = require_raters(study, "by_presence")
+    if known.kind != "labels":
+        raise DataError("by_presence is about label sets; single values are never empty.")
+    has_labels = np.array([len(value) > 0 for value in known.values])
+    given = has_labels[known.value_codes]
+    if given.all() or not given.any():
+        answers = "no answer" if given.all() else "every answer"
+        raise DataError(f"{answers} is the empty set, so that agreement has no two parts.")
+    codes = (~given).astype(np.int32)
+    binary = replace(known, kind="category", values=(True, False), value_codes=codes, order=())
+    some = known.take(given).with_used_values()
+    whether = score_whole(binary, coefficient, "nominal", level)
+    which = score_whole(some, coefficient, distance, level)
+    specific = specific_agreements(whether)
+    parts: list[tuple[str, Agreement, Row]] = [
+        ("none against some", whether, specific),
+        ("which, given some", which, dict.fromkeys(specific, np.nan)),
+    ]
+    rows = [
+        {
+            "part": part,
+            **uncertainty(found, level),
+            **agreements,
+            "n_pairable_units": found.n_pairable_units,
+            "n_ratings": found.n_ratings,
+            **named(found),
+        }
+        for part, found, agreements in parts
+    ]
+    return ResultFrame.of(pd.DataFrame(rows), PRESENCE_COLUMNS)
+
+
+@takes_data
+def by_depth(
+    study: Data,
+    *more: RaterAnswers,
+    parents: Parents,
+    coefficient: CoefficientLike = "krippendorff_alpha",
+    distance: DistanceLike | None = None,
+    level: float = 0.95,
+    **options: Unpack[ReadingOptions],
+) -> pd.DataFrame:
+    """Return the agreement at each depth of a hierarchy, and the disagreement below it.
+
+    At depth k every deeper label is replaced by its ancestors at that depth; a root has depth 1.
+    Answers that agree at a depth and differ in the study differ inside a branch: they have the
+    same parent and different children.
+
+    Parameters
+    ----------
+    study : Annotations, or a table or path as `agreement` takes it
+        Label sets.
+    parents : mapping, DataFrame, path or taxonomy
+        The hierarchy, as `setagree.distances.taxonomy` takes it, or what that returned. If labels
+        are paths, such as emotion/joy, the text between their steps: "/".
+    coefficient, distance
+        As in `setagree.agreement`.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per depth, that of the deepest label last, which is the unchanged study: depth,
+        n_labels (how many there are then), inside (the share of the pairs of ratings of one unit
+        that differ, in which both are the same at this depth: with D(k) the observed disagreement
+        of alpha with the nominal distance at depth k, 1 - D(k) / D), estimate, standard_error,
+        low, high, observed_disagreement, expected_disagreement, n_units, n_pairable_units,
+        n_raters, n_ratings, n_values, reason (for no interval), remark (on a rough one),
+        coefficient, distance.
+
+    Raises
+    ------
+    DataError
+        The values are numbers or categories.
+
+    Notes
+    -----
+    A higher coefficient at a smaller depth does not mean a better codebook: its labels distinguish
+    less. If ``inside`` is large, raters agree on the branch but not on the child: merge the
+    children, or define in the guidelines how they differ. `what_if` tests such a change, and
+    `confusions` lists the pairs of labels.
+
+    Examples
+    --------
+    >>> import setagree as sa
+    >>> study = sa.Annotations.from_triples([
+    ...     ("ann", 1, "joy"), ("ben", 1, "pride"), ("ann", 2, "fear"), ("ben", 2, "fear"),
+    ...     ("ann", 3, "joy"), ("ben", 3, "fear"), ("ann", 4, "pride"), ("ben", 4, "joy"),
+    ... ])
+    >>> tree = {"good": ["joy", "pride"], "bad": {"fear": None}}
+    >>> by_depth(study, parents=tree)[["depth", "n_labels", "inside", "estimate"]].round(3)
+       depth  n_labels  inside  estimate
+    0      1         2   0.667     0.533
+    1      2         3   0.000     0.000
+    """
+    study = require_raters(study, "by_depth")
+    if study.kind != "labels":
+        raise DataError("a hierarchy needs labels; these values are scalars.")
+    if have_degrees(study.values):
+        raise DataError(NO_DEGREE)
+    tree = read_hierarchy(parents)
+    whole = score_whole(study, coefficient, distance, level)
+    differ = _nominal(study)
+    deepest, rows = max((tree.depth(label) for label in study.labels), default=1), []
+    for depth in range(1, deepest + 1):
+        merged = study.with_answers(tree.lifting(depth))
+        found = Scorer(merged).score(whole.definition, distance_of(whole))
+        row: Row = {
+            "depth": depth,
+            "n_labels": len(merged.labels),
+            "inside": 1 - _nominal(merged) / differ if differ else float("nan"),
+            **uncertainty(found, level),
+            "observed_disagreement": found.observed_disagreement,
+            "expected_disagreement": found.expected_disagreement,
+        }
+        rows.append(row | counts(found) | named(found))
+    return pd.DataFrame(rows)
+
+
+def _nominal(study: Annotations) -> float:
+    """Return the share of the pairs of ratings of one unit that differ."""
+    return Scorer(study).score(krippendorff_alpha, nominal).observed_disagreement

@@ -14,7 +14,7 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import UnitSums
-from setagree.diagnosis.by_label import Membership, membership_of
+from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NOT_REQUESTED,
     REASONS,
@@ -37,6 +37,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.scoring.table_notes import remark_of, rough_reasons
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 from setagree.study.identifiers import value_numbers
 from setagree.wording.result_base import ResultFrame
 from setagree.wording.tables import Column
@@ -323,8 +324,8 @@ def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: 
         absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
         nothing = dict.fromkeys(absent, np.full(study.n_raters, np.nan))
         return nothing | _no_labels(study.n_raters)
-    membership = membership_of(whole.tally)
-    sizes = membership.sizes.astype(np.float64)
+    sets = labels_of_values(whole.tally.values, whole.tally.kind)
+    sizes = sets.sizes.astype(np.float64)
     all_ratings = np.bincount(ratings.raters, size, study.n_raters)
     out: Row = {}
     for own, bias, x in (
@@ -334,7 +335,7 @@ def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: 
         values = x[ratings.values]
         out[own] = np.bincount(ratings.raters, size * values, study.n_raters) / all_ratings
         out[bias] = _beside_others(study, ratings, values, size)
-    return out | _label_habits(study, ratings, membership, size)
+    return out | _label_habits(study, ratings, sets, size)
 
 
 def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats, size: Floats) -> Floats:
@@ -348,21 +349,21 @@ def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats, size: 
 
 
 def _label_habits(
-    study: Annotations, ratings: SortedRatings, membership: Membership, size: Floats
+    study: Annotations, ratings: SortedRatings, sets: SetGeometry, size: Floats
 ) -> Row:
     """Return the labels that each rater gave most and least often relative to the others."""
     from scipy import sparse
 
-    if not membership.n_labels:
+    if not sets.n_labels:
         return _no_labels(study.n_raters)
     shared = np.flatnonzero(ratings.unit_ratings > 1)
     g, u = ratings.raters[shared], ratings.units[shared]
     w = size[shared]
     apart = w / (ratings.unit_ratings[shared] - 1)
-    n, K = len(shared), len(membership.sizes)
+    n, K = len(shared), len(sets.sizes)
     rows = np.arange(n)
     given = sparse.csr_array((np.ones(n), (rows, ratings.values[shared])), (n, K))
-    labels = given @ membership.matrix
+    labels = given @ sets.flags
     by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ labels
     of_rater = sparse.csr_array((w, (g, rows)), (study.n_raters, n))
     thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
@@ -371,12 +372,12 @@ def _label_habits(
     gaps = (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
     total = np.bincount(g, w, study.n_raters)
     total = np.where(total > 0, total, 1)
-    at_once = max(1, BLOCK_ENTRIES // membership.n_labels)
+    at_once = max(1, BLOCK_ENTRIES // sets.n_labels)
     found = []
     for start in range(0, study.n_raters, at_once):
         part = slice(start, start + at_once)
         bias = gaps[part].toarray() / total[part, None]
-        found.append((*_largest(bias, membership), *_largest(-bias, membership)))
+        found.append((*_largest(bias, sets), *_largest(-bias, sets)))
     over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
     return {
         "overused_label": over,
@@ -386,11 +387,11 @@ def _label_habits(
     }
 
 
-def _largest(bias: Floats, membership: Membership) -> tuple[npt.NDArray[np.object_], Floats]:
+def _largest(bias: Floats, sets: SetGeometry) -> tuple[npt.NDArray[np.object_], Floats]:
     """Return the label of the largest bias of each row, and its size, or None and NaN."""
     best = bias.argmax(axis=1)
     size = bias[np.arange(len(bias)), best]
-    labels = membership.labels[best]
+    labels = as_objects(sets.labels)[best]
     real = size > ROUNDING
     labels[~real] = None
     return labels, np.where(real, size, np.nan)

@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost
+from setagree.coefficients.chance import Codes
 from setagree.coefficients.chance_models import Fixed, Urn
+from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, shares, steps_to_score
 from setagree.distances.registry import DistanceLike
-from setagree.errors import OptionError
+from setagree.inference.panel_members import check_least
 from setagree.inference.unit_order import rows_of_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, Study, open_study, takes_data
 from setagree.scoring.coefficients import CoefficientLike
@@ -22,7 +24,6 @@ from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.sampling import warn_ignored
-from setagree.study.tally import Tally
 
 
 @takes_data
@@ -84,8 +85,8 @@ def by_unit(
     0   u2         1.000    c: ann | {}: ben
     1   u1         0.667  a: ann | a, b: ben
     """
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
+    if limit is not None:
+        check_least("limit", limit, 1)
     study = open_study(study)
     whole = score_whole(study, coefficient, distance, 0.95)
     if whole.study is not None and not whole.case.is_weighted:
@@ -102,21 +103,14 @@ def by_unit(
     frame.insert(0, "unit", units[worst])
     frame["difference"] = frame["estimate_without"] - whole.estimate
     # Object dtype, because a string backend may reject some text.
-    answers = _answers(study, _patterns(tally), worst)
+    answers = _answers(study, patterns_of_units(tally), worst)
     frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
     return frame.assign(coefficient=whole.coefficient, distance=whole.distance)
 
 
-def _patterns(tally: Tally) -> npt.NDArray[np.intp]:
-    """Return the pattern of each unit."""
-    if tally.unit_patterns is not None:
-        return tally.unit_patterns.astype(np.intp)
-    return np.repeat(np.arange(tally.n_patterns), tally.multiplicity.astype(np.intp))
-
-
 def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
     """Return the columns that are numbers, one entry a unit."""
-    tally, patterns = whole.tally, _patterns(whole.tally)
+    tally, patterns = whole.tally, patterns_of_units(whole.tally)
     q = np.where(tally.pairable, whole.case.disagreement, 0.0)
     r = tally.pattern_ratings
     weight = (q / np.maximum(r - 1, 1))[patterns] * whole.case.pairable_weights
@@ -160,9 +154,7 @@ def _leave_out_weighted(
         without[unit] = score_part(whole, study.take(study.unit_codes != unit)).estimate
 
 
-def _answers(
-    study: Study, patterns: npt.NDArray[np.int64], units: npt.NDArray[np.int64]
-) -> list[str]:
+def _answers(study: Study, patterns: Codes, units: npt.NDArray[np.int64]) -> list[str]:
     """Return the answers of some units as text, equal answers together."""
     texts = [display_value(value) for value in study.values]
     if isinstance(study, Annotations):

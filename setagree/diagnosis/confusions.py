@@ -13,8 +13,8 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import Codes, Floats, summed_weights
 from setagree.coefficients.estimated import patterns_of_units
+from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.credit.within_groups import distinct_keys
-from setagree.diagnosis.by_label import Membership, membership_of
 from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError, OptionError, option
@@ -24,6 +24,7 @@ from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
+from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
 from setagree.study.identifiers import value_numbers
 from setagree.study.sampling import sample_of
@@ -158,15 +159,16 @@ def confusions(
             opened = plain_units(opened, "confusions")
         tally = Scorer(opened).tally
     warn_degrees(tally.values, "confusions")
-    membership = membership_of(tally)
+    sets = labels_of_values(tally.values, tally.kind)
+    labels = as_objects(sets.labels)
     k, l, m = _differing_pairs(tally)
-    a, b, pairs = _confused(membership, k, l, m)
-    expected = _Expected(membership, tally.pairable_totals, float(m.sum()))
+    a, b, pairs = _confused(sets, k, l, m)
+    expected = _Expected(sets, tally.pairable_totals, float(m.sum()))
     e = expected.of(a, b)
     frame = pd.DataFrame(
         {
-            "label": membership.labels[a],
-            "other": _objects(a == b, None, membership.labels[b]),
+            "label": labels[a],
+            "other": _objects(a == b, None, labels[b]),
             "kind": _objects(a == b, "left out", "instead"),
             "n_pairs": pairs,
             "expected_pairs": e,
@@ -242,14 +244,14 @@ def _differing_pairs(tally: Tally) -> tuple[Codes, Codes, Floats]:
     return k, l, met.data
 
 
-def _confused(membership: Membership, k: Codes, l: Codes, m: Floats) -> tuple[Codes, Codes, Floats]:
+def _confused(sets: SetGeometry, k: Codes, l: Codes, m: Floats) -> tuple[Codes, Codes, Floats]:
     """Return the confusions in m pairs of ratings of values k and l, and their pairs.
 
     These are labels a < b of kind "instead", in order, then a = b for a label left out.
     """
     from scipy import sparse
 
-    sizes, L = membership.sizes, membership.n_labels
+    sizes, L = sets.sizes, sets.n_labels
     steps = sizes[k] * sizes[l] + sizes[k] + sizes[l]
     check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=_INSTEAD)
     total = sparse.csr_array((L, L))
@@ -257,7 +259,7 @@ def _confused(membership: Membership, k: Codes, l: Codes, m: Floats) -> tuple[Co
     for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(portion)) + 1):
         # The steps of a block bound its confusions, except of a single pair of large answers.
         _check_table(float(steps[part].max(initial=0)) if len(part) == 1 else 0)
-        row, a, b = _confusions_of(membership, k[part], l[part])
+        row, a, b = _confusions_of(sets, k[part], l[part])
         total = total + sparse.coo_array((m[part][row], (a, b)), (L, L)).tocsr()
         _check_table(total.nnz)
     found = total.tocoo()
@@ -272,12 +274,16 @@ def _check_table(n_pairs: float) -> None:
     check_cost("The table of confusions", n_bytes=n_bytes, instead=_INSTEAD)
 
 
-def _confusions_of(membership: Membership, k: Codes, l: Codes) -> tuple[Codes, Codes, Codes]:
+def _confusions_of(sets: SetGeometry, k: Codes, l: Codes) -> tuple[Codes, Codes, Codes]:
     """Return each confusion a <= b in pairs of values k and l: the position of the pair, a and b.
 
     a = b denotes a label that is left out.
     """
-    one, two = membership.alone(k, l), membership.alone(l, k)
+    held = [sets.flags[k], sets.flags[l]]
+    # The labels in one value of each pair and not in the other
+    one, two = (x - x.multiply(y) for x, y in (held, held[::-1]))
+    for alone in (one, two):
+        alone.eliminate_zeros()
     n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
     row_one, row_two = (np.repeat(np.arange(len(k)), n) for n in (n_one, n_two))
     # Every label that only k has, with every label that only l has.
@@ -300,15 +306,15 @@ class _Expected:
     c : ndarray of shape (K,), the pairable ratings of each value.
     """
 
-    def __init__(self, membership: Membership, c: Floats, differing: float) -> None:
-        self.membership, self.c = membership, c
+    def __init__(self, sets: SetGeometry, c: Floats, differing: float) -> None:
+        self.sets, self.c = sets, c
         # D over the pairs of all ratings, whatever their units, that differ.
         drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
         self._times = differing / drawn if drawn > 0 else float("nan")
-        matrix = membership.matrix
+        matrix = sets.flags.astype(np.float64)
         self._alone = np.asarray(matrix.T @ c)
         self._together = (matrix.T @ (matrix * c[:, None])).tocsr()
-        self._left_out = expected_omissions(membership, c) * self._times
+        self._left_out = expected_omissions(sets, c) * self._times
 
     def of(self, a: Codes, b: Codes) -> Floats:
         """Return D c(a, not b) c(b, not a) / pairs, or of label a left out if a = b."""
@@ -320,7 +326,7 @@ class _Expected:
     def frequent(self) -> tuple[Codes, Codes, Floats]:
         """Return all confusions a <= b that are expected often enough, observed or not."""
         most = self._alone * self._alone.max(initial=0) * self._times
-        some, L = np.flatnonzero(most >= ENOUGH_PAIRS), np.arange(self.membership.n_labels)
+        some, L = np.flatnonzero(most >= ENOUGH_PAIRS), np.arange(self.sets.n_labels)
         _check_table(len(some) ** 2 / 2)
         a, b = np.concatenate([some[list(np.triu_indices(len(some), 1))], [L, L]], axis=1)
         e = self.of(a, b)
@@ -339,11 +345,11 @@ def _largest_excesses(
     """Return the largest (pairs - e) / sqrt(e) of each reshuffle, over the frequent confusions."""
     from scipy import sparse
 
-    membership, (a, b, e) = expected.membership, expected.frequent()
+    sets, (a, b, e) = expected.sets, expected.frequent()
     if not len(e):
         return np.zeros(n_resamples)
     _check_table(n_resamples * len(e) / 25)
-    keys = a * membership.n_labels + b
+    keys = a * sets.n_labels + b
     order, sums = np.argsort(keys), np.zeros((n_resamples, len(e)))
     # Neither the order of the units nor that of the values changes the reshuffles of a seed.
     values = np.argsort(value_numbers(tally.values))
@@ -351,10 +357,10 @@ def _largest_excesses(
     for repeats in _repeats(tally, n_resamples):
         for rows, k, l, times in _drawn_pairs(c, repeats, n_resamples, generator):
             distinct, place = distinct_keys((values[k] * K + values[l]).ravel(), K * K)
-            pair, a, b = _confusions_of(membership, distinct // K, distinct % K)
-            at = np.searchsorted(keys, a * membership.n_labels + b, sorter=order)
+            pair, a, b = _confusions_of(sets, distinct // K, distinct % K)
+            at = np.searchsorted(keys, a * sets.n_labels + b, sorter=order)
             cell = order[np.minimum(at, len(order) - 1)]
-            kept = keys[cell] == a * membership.n_labels + b
+            kept = keys[cell] == a * sets.n_labels + b
             shape = (len(distinct), len(e))
             cells = sparse.coo_array((np.ones(kept.sum()), (pair[kept], cell[kept])), shape)
             n, width = len(times), times[0].size
@@ -458,28 +464,28 @@ def _distinct_values(
     return out
 
 
-def expected_omissions(membership: Membership, c: Floats) -> Floats:
+def expected_omissions(sets: SetGeometry, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
     Every subset of a small value is looked up among the values, with 2^|A| lookups, by the sum of
     the random names of its labels; a large value is compared with all values. All are NaN if that
     would be too much.
     """
-    used, L = np.flatnonzero(c > 0), membership.n_labels
-    sizes, out = membership.sizes[used], np.zeros(L)
+    used, L = np.flatnonzero(c > 0), sets.n_labels
+    sizes, out = sets.sizes[used], np.zeros(L)
     listed = sizes <= min(_MAX_LISTED_SIZE, np.log2(max(len(used), 1)))
     large = used[~listed]
     if float((2.0 ** sizes[listed]).sum()) + float(len(large)) * len(used) > _MAX_LOOKUPS:
         return np.full(L, np.nan)
     names = np.random.default_rng(0).integers(2**63, size=L, dtype=np.uint64)
-    owner, label = membership.spread(used)
+    flags = sets.flags.astype(np.float64)
     sums = np.zeros(len(used), dtype=np.uint64)
-    np.add.at(sums, owner, names[label])
+    np.add.at(sums, np.repeat(np.arange(len(used)), sizes), names[flags[used].indices])
     order = np.argsort(sums)
     sums, totals = sums[order], c[used][order]
     for size in np.unique(sizes[listed]).tolist():
         values = used[listed & (sizes == size)]
-        labels = membership.spread(values)[1].reshape(len(values), size)
+        labels = flags[values].indices.reshape(len(values), size)
         lost = np.zeros(labels.shape)
         for mask in range(2**size - 1):
             kept = (mask >> np.arange(size) & 1).astype(bool)
@@ -490,11 +496,12 @@ def expected_omissions(membership: Membership, c: Floats) -> Floats:
     at_once = max(1, BLOCK_ENTRIES // max(len(used), 1))
     for start in range(0, len(large), at_once):
         rows = large[start : start + at_once]
-        shared = (membership.matrix[rows] @ membership.matrix[used].T).toarray()
-        inside = (shared == sizes) & (shared < membership.sizes[rows][:, None])
+        shared = (flags[rows] @ flags[used].T).toarray()
+        inside = (shared == sizes) & (shared < sets.sizes[rows][:, None])
         A, B = np.nonzero(inside)
-        position, label = membership.spread(rows[A])
-        gone = ~membership.holds(used[B][position], label)
+        position, label = np.repeat(np.arange(len(A)), sets.sizes[rows[A]]), flags[rows[A]].indices
+        # An empty selection is a sparse array.
+        gone = np.asarray(flags[used[B][position], label]).ravel() == 0 if len(label) else label > 0
         weight = (c[rows[A]] * c[used[B]])[position[gone]]
         out += np.bincount(label[gone], weight, L)
     return out

@@ -12,7 +12,8 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator
 from setagree.coefficients.chance import Floats
-from setagree.diagnosis.by_label import label_counts, membership_of
+from setagree.credit.geometry import labels_of_values
+from setagree.diagnosis.by_label import label_counts
 from setagree.errors import OptionError, check_choice, check_list, counted, option
 from setagree.inference.panel_members import case_of, check_least, people_of, unweighted_units
 from setagree.inference.prevalence import with_one_model
@@ -372,15 +373,15 @@ def _all_units(
 def _expected_gains(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
     """Return the expected gain of each unit, its m, and the sum over labels of w / (r + 1)."""
     tally = Tally.from_annotations(study)
-    membership = membership_of(tally)
-    votes = label_counts(tally, membership).tocoo()
+    sets = labels_of_values(tally.values, tally.kind)
+    votes = label_counts(tally, sets).tocoo()
     r = tally.pattern_ratings.astype(np.int64)
     y, pattern = votes.data.astype(np.int64), votes.row.astype(np.intp)
     # Distinct (votes, ratings) are few, and each is worked out once.
     pairs, at = np.unique(np.stack([y, r[pattern]]), axis=1, return_inverse=True)
     lengths, of_length = np.unique(r, return_inverse=True)
     seen = np.bincount(pattern, minlength=tally.n_patterns)
-    unseen = membership.n_labels - seen
+    unseen = sets.n_labels - seen
     gains = np.stack(
         [
             np.bincount(pattern, _gain(pairs[0], pairs[1], m)[at.ravel()], tally.n_patterns)

@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import LEAST_DF, cluster_deviations
-from setagree.credit.geometry import SetGeometry
+from setagree.credit.geometry import labels_of_values
 from setagree.errors import (
     DataError,
     OptionError,
@@ -416,17 +416,9 @@ def label_flags(
     values: Sequence[Any], kind: str, labels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any]]:
     """Return the labels of each value as sparse flags (n_values, n_labels), and their names."""
-    from scipy import sparse
-
-    if kind == "number":
-        raise DataError("numbers have no labels to count; this is for label sets and categories.")
-    if kind == "labels":
-        sets = SetGeometry(values)
-        flags, names = sets.flags.astype(np.float64), [*sets.labels]
-    else:
-        names = [*dict.fromkeys(values)]
-        place = np.array([names.index(value) for value in values], dtype=np.intp)
-        flags = sparse.eye_array(len(names), format="csr")[place]
+    sets = labels_of_values(values, kind)
+    flags: Any = sets.flags.astype(np.float64)
+    names: list[Any] = [*sets.labels]
     if labels is None:
         return flags, names
     check_list("labels", labels, "labels")

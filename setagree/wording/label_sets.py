@@ -111,8 +111,12 @@ def _joined(labels: Iterable[Label], label_sep: str) -> str:
 
 
 def sorted_labels(labels: Iterable[Label]) -> list[Label]:
-    """Return the labels in reading order: numbers by size, then text."""
-    return sorted(labels, key=lambda label: (isinstance(label, str), label))
+    """Return the labels in reading order: numbers by size, then text; others by type and text."""
+    listed = list(labels)
+    try:
+        return sorted(listed, key=lambda label: (isinstance(label, str), label))
+    except TypeError:  # categories of types that cannot be compared
+        return sorted(listed, key=lambda label: (type(label).__name__, str(label)))
 
 
 def display_labels(labels: Iterable[Label]) -> str:

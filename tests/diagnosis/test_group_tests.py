@@ -10,8 +10,8 @@ from small_studies import annotations, text
 import setagree as sa
 from setagree.coefficients.parts import Parts
 from setagree.diagnosis import by_group
+from setagree.diagnosis.by_group import score_tests
 from setagree.diagnosis.common import unit_sums
-from setagree.diagnosis.homogeneity import score_tests
 
 P = ["difference_p_value", "p_holm", "homogeneity_p_value"]
 

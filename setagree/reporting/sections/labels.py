@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.diagnosis.by_depth import by_depth
-from setagree.diagnosis.by_label import COLUMNS, by_label
-from setagree.diagnosis.by_presence import COLUMNS as PARTS
-from setagree.diagnosis.by_presence import by_presence
+from setagree.diagnosis.by_label import COLUMNS, by_depth, by_label, by_presence
+from setagree.diagnosis.by_label import PRESENCE_COLUMNS as PARTS
 from setagree.diagnosis.common import REASONS, score_whole
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.errors import counted
