@@ -16,7 +16,6 @@ rating with itself are left out. All sums are additive over units, and so over d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf, sqrt
 
 import numpy as np
@@ -77,56 +76,25 @@ class SameRater:
 
 @dataclass(frozen=True, eq=False)
 class AlphaTerms:
-    """What each unit adds to the sums of alpha; distances are shares of d_max.
+    """Do and De of alpha with their linearised values by unit; distances are shares of d_max.
 
     Attributes
     ----------
+    Do, De : float
+        Do = sum q / T, with q_i = N_i x_i and x_i the mean disagreement of two ratings of a unit;
+        and De.
     size : ndarray of shape (n_units,)
         N_i = w_i r_i of a pairable unit; 0 of others.
-    observed : ndarray of shape (n_units,)
-        q_i = N_i x_i, with x_i the mean disagreement of two of its ratings.
-    to_all : ndarray of shape (n_units,)
-        w_i c_i' D n, with c_i the counts of its values.
-    same_rater : SameRater
-        b_i and c_i.
+    dDo, dDe : ndarray of shape (n_units,)
+        The linearised values (q_i - Do N_i) / T, and [2 w_i c_i' D n - b_i - De (2 T N_i - c_i)] /
+        (T² - c), with c_i' the counts of the values of a unit in the first product.
     """
 
+    Do: float
+    De: float
     size: Floats
-    observed: Floats
-    to_all: Floats
-    same_rater: SameRater
-
-    @property
-    def total(self) -> float:
-        """T."""
-        return float(self.size.sum())
-
-    @property
-    def Do(self) -> float:  # noqa: N802
-        """Do = sum q / T."""
-        return float(self.observed.sum()) / self.total
-
-    @property
-    def n_pairs(self) -> float:
-        """T² - c."""
-        return self.total**2 - float(self.same_rater.pairs.sum())
-
-    @cached_property
-    def De(self) -> float:  # noqa: N802
-        """De = (n' D n - b) / (T² - c)."""
-        form = float(self.to_all.sum() - self.same_rater.form.sum())
-        return form / self.n_pairs if self.n_pairs > 0 else float("nan")
-
-    @cached_property
-    def dDo(self) -> Floats:  # noqa: N802
-        """The linearised values of Do: (q_i - Do N_i) / T."""
-        return (self.observed - self.Do * self.size) / self.total
-
-    @cached_property
-    def dDe(self) -> Floats:  # noqa: N802
-        """The linearised values of De: [2 w_i c_i' D n - b_i - De (2 T N_i - c_i)] / (T² - c)."""
-        pairs = 2 * self.total * self.size - self.same_rater.pairs
-        return (2 * self.to_all - self.same_rater.form - self.De * pairs) / self.n_pairs
+    dDo: Floats  # noqa: N815
+    dDe: Floats  # noqa: N815
 
     @property
     def dalpha(self) -> Floats:

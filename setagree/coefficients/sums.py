@@ -254,25 +254,32 @@ class UnitSums:
         n = c.pairable_mass if c.is_sized else c.tally.multiplicity
         masses = (n, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
         S = Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
-        if self.terms is None:
-            return S
-        return S._replace(own=self.terms.same_rater.pairs.sum())
+        return S if self.same_rater is None else S._replace(own=self.same_rater.pairs.sum())
 
     @cached_property
-    def terms(self) -> AlphaTerms | None:
-        """The terms of alpha by unit if units have sizes, else None."""
-        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
-        if not (case.is_sized and isinstance(self.model, Urn) and self.model.weigh == "ratings"):
-            return None
-        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
-        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
-        return AlphaTerms(size, size * case.mean_disagreement[at], to_all, SameRater.of(case))
+    def same_rater(self) -> SameRater | None:
+        """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
+        is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
+        return SameRater.of(self.case) if self.case.is_sized and is_alpha else None
 
     @property
     def without_same_rater(self) -> bool:
         """Whether the chance term leaves out all pairs of one rater in one document."""
         sample = self.case.sample
-        return self.terms is not None and sample is not None and sample.chance == "documents"
+        return self.same_rater is not None and sample is not None and sample.chance == "documents"
+
+    @cached_property
+    def terms(self) -> AlphaTerms | None:
+        """Do and De of alpha with their linearised values if units have sizes, else None."""
+        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
+        if (same := self.same_rater) is None:
+            return None
+        S, Do, De = self.sums, float(self.sums.O / self.sums.M), self.chance[0]
+        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
+        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
+        dDo = size * (case.mean_disagreement[at] - Do) / S.M
+        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
+        return AlphaTerms(Do, De, size, dDo, dDe / (S.P**2 - S.own))
 
     @property
     def unit_weights(self) -> tuple[Floats, Floats]:
@@ -307,7 +314,7 @@ class UnitSums:
         """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
         if not isinstance(self.model, Urn):
             return self.chance[0]
-        b = 0.0 if self.terms is None else float(self.terms.same_rater.form.sum())
+        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())
         return dot(self.urn, self.to_values) - b
 
     @cached_property
@@ -345,11 +352,11 @@ class UnitSums:
     def linearised(self) -> tuple[Floats, Floats, bool]:
         """The linearised value of each row, the units it counts for, and whether rows are units."""
         case, (f, _), S, (y, y_i) = self.case, self.of_patterns, self.sums, self.chance
-        if self.terms is not None and self.without_same_rater:
+        if self.without_same_rater and (terms := self.terms) is not None:
             # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
-            counted = (self.terms.size > 0).astype(np.float64)
+            counted = (terms.size > 0).astype(np.float64)
             w = case.pairable_weights
-            return 1 - S.O / (S.M * y) + dot(counted, w) * self.terms.dalpha / w, counted, True
+            return 1 - S.O / (S.M * y) + dot(counted, w) * terms.dalpha / w, counted, True
         tally, by_ratings = case.tally, self.model.weigh == "ratings"
         M, O, counted = f.M, f.O, tally.multiplicity * f.n
         strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
@@ -404,7 +411,7 @@ class UnitSums:
             The chance model does not define what it gives for other samples.
         """
         f, _ = self.rows
-        form, own = (None, None) if self.terms is None else times[:, len(self.times) :].T
+        form, own = (None, None) if self.same_rater is None else times[:, len(self.times) :].T
         times = times[:, : len(self.times)]
         n, M, O = (np.einsum("bp,p->b", times, each) for each in f[:3])
         if self.model.weigh == "ratings":
@@ -452,8 +459,8 @@ class UnitSums:
             f, share = Sums(*(each[at] for each in f)).weighted(w, v), v * share[at]
         if isinstance(self.model, Urn):  # a unit adds share_i c_i to the urn
             own_form = share**2 * self.model.within(self.case)[at]
-            if weighted and self.terms is not None:
-                same = self.terms.same_rater.without_each(self.terms.size, w)
+            if weighted and self.same_rater is not None:
+                same = self.same_rater.without_each(f.M, w)
                 own_form, f = own_form + same[0], f._replace(own=same[1])
             left = self.without(f, share * self.to_urn[at], own_form)
         else:

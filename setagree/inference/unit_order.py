@@ -145,12 +145,12 @@ def counted_in(groups: Codes, agreement: Agreement, n_groups: int) -> Any:
     """
     from scipy import sparse
 
-    case, terms, (rows, n_rows) = agreement.case, agreement.sums.terms, rows_of_units(agreement)
+    case, same, (rows, n_rows) = agreement.case, agreement.sums.same_rater, rows_of_units(agreement)
     sizes = case.pairable_weights if case.is_sized else np.ones(len(rows))
     each, n = [(sizes, groups, rows)], n_rows
-    if terms is not None:
+    if same is not None:
         units = np.zeros(len(groups), dtype=np.int64)
-        for k, of_rater in enumerate((terms.same_rater.form, terms.same_rater.pairs)):
+        for k, of_rater in enumerate((same.form, same.pairs)):
             each.append((of_rater, groups, units + n_rows + k))
         n += 2
     x, i, j = (np.concatenate(part) for part in zip(*each, strict=True))
