@@ -153,14 +153,14 @@ def by_rater(
         n_resamples, reason = None, "pieces of one document are alike, so that none is reshuffled"
     if whole.inference.n_rarer < FEWEST_RARER:
         changes[["difference_low", "difference_high"]] = np.nan
-    ends = changes["difference_low"], changes["estimate_without"].notna()
-    changes["reason"] = [
-        None if np.isfinite(low) else whole.interval_reason or (_UNDEFINED, _NO_SPREAD)[known]
-        for low, known in zip(*ends, strict=True)
+    missing, lows = whole.interval_reason, changes["difference_low"].tolist()
+    reasons = [
+        None if np.isfinite(low) else missing or (_UNDEFINED if np.isnan(x) else _NO_SPREAD)
+        for low, x in zip(lows, changes["estimate_without"].tolist(), strict=True)
     ]
     # The intervals of changes are t intervals.
     rough = remark_of(rough_reasons(replace(whole, requested_method="t")))
-    changes["remark"] = [rough if reason is None else None for reason in changes["reason"]]
+    remarks = [rough if reason is None else None for reason in reasons]
     p = np.full(study.n_raters, np.nan)
     if n_resamples is not None:
         reason = f"{whole.coefficient} without a rater has no closed form"
@@ -169,7 +169,7 @@ def by_rater(
             without = changes["estimate_without"].to_numpy()
             p = _exchanged(raters, study, without, n_resamples, as_generator(rng))
     no_test = np.array([reason if np.isnan(one) else None for one in p], dtype=object)
-    tests = {"p_value": p, **corrected(p), "no_test": no_test}
+    tests = {"reason": reasons, "remark": remarks, "p_value": p, **corrected(p), "no_test": no_test}
     habits = _habits(study, ratings, whole, size[ratings.units])
     frame = pd.concat([pd.DataFrame(columns), changes, pd.DataFrame({**tests, **habits})], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
