@@ -140,7 +140,12 @@ class BestMatchDistance(Distance):
             stated = information
             if stated is None:
                 stated = known_weights(self.information, self.name)
-            return _lin(below, self._informed(below, stated), labels, self.hierarchy)
+            if missing := [label for label in below if label not in stated]:
+                raise DistanceError(
+                    f"no information is given for the labels {listing(sorted_labels(missing))}."
+                )
+            known = {label: float(stated[label]) for label in below}
+            return _lin(below, known, labels, self.hierarchy)
         near = np.zeros((n, n))
         for one, entries in below.items():
             k, up = np.array(entries).T
@@ -149,14 +154,6 @@ class BestMatchDistance(Distance):
             grid = np.ix_(k, k)
             near[grid] = np.maximum(near[grid], twice / (up[:, None] + up + twice))
         return near
-
-    def _informed(self, labels: Iterable[Label], stated: Mapping[Any, float]) -> dict[Label, float]:
-        missing = [label for label in labels if label not in stated]
-        if missing:
-            raise DistanceError(
-                f"no information is given for the labels {listing(sorted_labels(missing))}."
-            )
-        return {label: float(stated[label]) for label in labels}
 
 
 def _lin(

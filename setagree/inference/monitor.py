@@ -347,7 +347,12 @@ def monitor(
     cells = read_column(known, batch, "batch")
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=distance)
-    _warn_planned(planned, whole.n_pairable_units)
+    if planned and planned[-1] < (n := whole.n_pairable_units):
+        warn(
+            f"{option('looks')} ends at {counted(planned[-1], 'unit')}, and there are {n:,} with "
+            "two ratings or more: those after the last look do not count.",
+            SetagreeWarning,
+        )
     order = read_times(
         cells, option("batch", batch) if isinstance(batch, str) else option("batch")
     ).ranks
@@ -400,16 +405,6 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
     if not sizes or any(b <= a for a, b in pairwise(sizes)):
         raise OptionError(f"{option('looks', looks)} must be numbers of units that rise.")
     return tuple(map(int, sizes))
-
-
-def _warn_planned(planned: tuple[int, ...], n_units: int) -> None:
-    """Warn if units follow the last planned look."""
-    if planned and planned[-1] < n_units:
-        warn(
-            f"{option('looks')} ends at {counted(planned[-1], 'unit')}, and there are {n_units:,} "
-            "with two ratings or more: those after the last look do not count.",
-            SetagreeWarning,
-        )
 
 
 def _looks(

@@ -131,7 +131,8 @@ def rough_reasons(row: Agreement) -> list[str]:
     """Return sentences without a full stop on an interval that may not keep its coverage."""
     if (method := row.interval_method) is None:
         return []
-    is_rare = method == "t" or _ratings_per_unit(row.tally) >= _RARE_RATINGS
+    per_unit = float(row.tally.pairable_totals.sum()) / max(row.n_pairable_units, 1)
+    is_rare = method == "t" or per_unit >= _RARE_RATINGS
     rarity = _rarity_reason(row.inference.n_rarer, _RARE if is_rare else FEWEST_RARER)
     reasons = [] if rarity is None else [rarity]
     if few := _cluster_reason(row):
@@ -173,11 +174,6 @@ def _squared_reason(row: Agreement) -> str | None:
     if n * dot(q * q, m) / total**2 > _LONG_TAIL and largest > _FAR_UNIT:
         return f"{_SQUARED} one unit disagrees {largest:.0f} times as much as expected by chance"
     return None
-
-
-def _ratings_per_unit(tally: Tally) -> float:
-    """Return the mean number of ratings of a pairable unit."""
-    return float(tally.pairable_totals.sum()) / max(tally.n_pairable_units, 1)
 
 
 def left_out(row: Agreement) -> list[str]:
