@@ -316,6 +316,8 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
 
 def _is_sized(value: Any) -> bool:
     """Return whether a study, a result of one, or a list or dict of these has units with sizes."""
+    if value is None or isinstance(value, str | int | float):
+        return False
     if isinstance(value, list | tuple | dict):
         each = [*value.values()] if isinstance(value, dict) else value
         return len(each) <= _MAX_STUDIES and any(map(_is_sized, each))

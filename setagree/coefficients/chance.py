@@ -33,6 +33,9 @@ PAIR_BLOCK_SIZE = 100_000
 ROUNDING = 1e-12
 """Largest standard error or difference of estimates that is treated as rounding, and so as 0."""
 
+_FEW_PATTERNS = 1_000
+"""Number of terms below which BLAS uses one thread."""
+
 NOTHING = 1e-14
 """Largest chance disagreement, relative to the distances in use, that is treated as 0."""
 
@@ -201,10 +204,10 @@ class Case:
 def dot(x: Floats, y: Floats) -> float:
     """Return sum_i x_i y_i over up to a million patterns.
 
-    Not ``x @ y``: memory bounds this sum, and the waiting threads of BLAS would take more processor
-    time than the sum itself.
+    Many are not ``x @ y``: memory bounds this sum, and the waiting threads of BLAS would take more
+    processor time than the sum itself.
     """
-    return float(np.einsum("i,i", x, y))
+    return float(x @ y if len(x) < _FEW_PATTERNS else np.einsum("i,i", x, y))
 
 
 def summed_weights(tally: Tally, weights: Floats | None) -> Floats:

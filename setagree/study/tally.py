@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
@@ -37,7 +39,7 @@ _FIRST = 10
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_FEW_RATINGS = 5_000
+_LOOPED_RATINGS, _FEW_RATINGS = 500, 5_000
 _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
 
 
@@ -132,23 +134,23 @@ class Tally(ReadOnlyArrays):
             raise DataError(
                 f"Expected annotations, got {a_type(study)}; a tally is made from them."
             )
-        indptr, indices, counts = _counted(study)
+        few = study.n_ratings < _LOOPED_RATINGS and not keep_raters
+        indptr, indices, counts, times, patterns = (_few_patterns if few else _counted)(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes
-        return _in_patterns(
-            cls(
-                study.kind,
-                study.values,
-                indptr,
-                indices,
-                counts,
-                np.ones(study.n_units),
-                study.units,
-                np.arange(study.n_units),
-                study.n_raters,
-                Given.of_answers(study.raters, *coded) if keep_raters else None,
-                order=study.order,
-            )
+        tally = cls(
+            study.kind,
+            study.values,
+            indptr,
+            indices,
+            counts,
+            times,
+            study.units,
+            patterns,
+            study.n_raters,
+            Given.of_answers(study.raters, *coded) if keep_raters else None,
+            order=study.order,
         )
+        return tally if few else _in_patterns(tally)
 
     @classmethod
     @public
@@ -356,21 +358,42 @@ def row_keys(numbers: Keys, counts: Floats, indices: Codes, indptr: Codes) -> Ke
     return np.add.reduceat(mixed, indptr[:-1])
 
 
-def _counted(study: Annotations) -> tuple[npt.NDArray[np.intp], Codes, Floats]:
-    """Return where each unit begins, the values it was given, and how often each was."""
+_Rows: TypeAlias = tuple[npt.NDArray[np.intp], Codes, Floats, Floats, Codes]
+
+
+def _few_patterns(study: Annotations) -> _Rows:
+    """Return `_counted` of the patterns, by a loop: calls of numpy take longer for few ratings."""
+    answers: list[list[int]] = [[] for _ in range(study.n_units)]
+    for unit, value in zip(study.unit_codes.tolist(), study.value_codes.tolist(), strict=True):
+        answers[unit].append(value)
+    patterns: dict[tuple[int, ...], int] = {}
+    group = [patterns.setdefault(tuple(sorted(given)), len(patterns)) for given in answers]
+    counts = [Counter(pattern) for pattern in patterns]
+    return (
+        np.array([0, *accumulate(map(len, counts))]),
+        np.array([value for each in counts for value in each], dtype=np.int64),
+        np.array([n for each in counts for n in each.values()], dtype=np.float64),
+        np.bincount(group).astype(np.float64),
+        np.array(group),
+    )
+
+
+def _counted(study: Annotations) -> _Rows:
+    """Return `indptr`, `indices`, `counts`, `multiplicity` and `unit_patterns`, all units apart."""
     shape = (study.n_units, study.n_values)
+    each = np.ones(study.n_units), np.arange(study.n_units)
     if study.n_ratings < _FEW_RATINGS:  # which scipy would take longer to import than to count
         keys, n = np.unique(study.unit_codes * shape[1] + study.value_codes, return_counts=True)
         rows, values = np.divmod(keys, max(1, shape[1]))
         indptr = np.zeros(shape[0] + 1, dtype=np.intp)
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
-        return indptr, values, n.astype(np.float64)
+        return indptr, values, n.astype(np.float64), *each
     from scipy import sparse  # which sorts by unit and sums repeats when it builds a matrix
 
     codes = study.unit_codes, study.value_codes
     matrix = sparse.coo_array((np.ones(study.n_ratings), codes), shape=shape).tocsr()
     matrix.sum_duplicates()
-    return matrix.indptr.astype(np.intp), matrix.indices, matrix.data
+    return matrix.indptr.astype(np.intp), matrix.indices, matrix.data, *each
 
 
 def _in_patterns(tally: Tally) -> Tally:

@@ -43,7 +43,7 @@ def _parquet(folder: Path, n_rows: int) -> Iterator[Row]:
     pattern = str(folder / "*.parquet")
     reduce = partial(sa.tally, pattern, **NAMES, memory_limit=LIMIT)
     calls = {
-        "group-by": partial(_group, pattern, folder),
+        "group-by": partial(huge.group_by, [pattern], LIMIT, str(folder)),
         "unique": partial(reduce, assume_unique=True),
         "search": reduce,
     }
@@ -59,17 +59,6 @@ def _parquet(folder: Path, n_rows: int) -> Iterator[Row]:
             ratio=times[case] / times["group-by"],
             bar=bar,
         )
-
-
-def _group(pattern: str, folder: Path) -> int:
-    """Count the patterns as DuckDB would by itself: a hash for a label set, no label read."""
-    import duckdb
-
-    config = {"memory_limit": LIMIT, "temp_directory": str(folder), "preserve_insertion_order": 0}
-    with duckdb.connect(config=config) as connection:
-        units = f"SELECT sum(hash(tags)) AS one FROM '{pattern}' GROUP BY doc"  # noqa: S608
-        query = f"SELECT count(*) FROM (SELECT one, count(*) FROM ({units}) GROUP BY one)"  # noqa: S608
-        return int(connection.execute(query).fetchall()[0][0])
 
 
 def _text(folder: Path, n_units: int) -> Iterator[Row]:

@@ -5,6 +5,9 @@ fresh process through DuckDB within a memory limit. Of several numbers of rating
 first files, and the growth from one to the next is printed. One file is scored in memory too: both
 roads must give the same numbers.
 
+With ``--complete`` ten raters give each unit one of ten label sets, in 64 files. ``--beside`` runs
+DuckDB's own group-by of the units within the same limit, too.
+
 ``--limit`` is what DuckDB keeps to by itself. With ``--enforce 2GB`` the kernel refuses the process
 more, whoever asks for it (RLIMIT_DATA: Linux since 4.7; not macOS). It counts the private memory
 that is reserved, used or not: about 0.5 GB before the first row, and for DuckDB up to twice its
@@ -24,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,8 @@ RECIPE = Recipe(max_size=2, labels_per_unit=1.2, add=0.1, miss=0.1)
 N_RATERS = 5
 PIECE = 1_000_000
 """Units in a file."""
+TEN_SETS = ("", "a", "b", "c", "a, b", "a, c", "b, c", "d", "a, d", "a, b, c")
+N_FILES, COMPLETE_RATERS = 64, 10
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,15 @@ class Run:
         Whether repeats of unit and rater are looked for.
     enforced : str, optional
         What the kernel lets the process have.
+    alone : bool
+        Whether DuckDB groups the units by itself, without setagree.
     """
 
     limit: str
     by_file: bool
     unchecked: bool
     enforced: str | None = None
+    alone: bool = False
 
 
 def write(folder: Path, n_ratings: int) -> list[Path]:
@@ -102,18 +110,58 @@ def _write_piece(path: Path, start: int, n_units: int) -> None:
     pq.write_table(pa.table(arrays), path)
 
 
+def write_complete(folder: Path, n_ratings: int) -> list[Path]:
+    """Write so many ratings by ten raters with ten label sets, in 64 files; as `write` otherwise.
+
+    Seven of ten ratings of a unit have its own label set, the others any of the ten.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_units = round(n_ratings / COMPLETE_RATERS / N_FILES)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"complete-{n_units}-{k:02d}.parquet" for k in range(N_FILES)]
+    for k, path in enumerate(paths):
+        if path.exists():
+            continue
+        rng = np.random.default_rng(k)
+        shape = n_units, COMPLETE_RATERS
+        true = rng.integers(len(TEN_SETS), size=(n_units, 1), dtype=np.int8)
+        other = rng.integers(len(TEN_SETS), size=shape, dtype=np.int8)
+        tags = np.where(rng.random(shape, dtype=np.float32) < 0.7, true, other).ravel()
+        units = np.repeat(np.arange(k * n_units, (k + 1) * n_units), COMPLETE_RATERS)
+        raters = np.tile(np.arange(COMPLETE_RATERS, dtype=np.int8), n_units)
+        names = pa.DictionaryArray.from_arrays(pa.array(tags), pa.array(TEN_SETS))
+        pq.write_table(pa.table({"doc": units, "who": raters, "tags": names}), path)
+    return paths
+
+
+def group_by(paths: Sequence[str], limit: str, folder: str) -> int:
+    """Count the patterns as DuckDB would by itself: a hash for a label set, no label read."""
+    import duckdb
+
+    config = {"memory_limit": limit, "temp_directory": folder, "preserve_insertion_order": 0}
+    with duckdb.connect(config=config) as connection:
+        units = f"SELECT sum(hash(tags)) AS one FROM read_parquet({[*paths]}) GROUP BY doc"  # noqa: S608
+        query = f"SELECT count(*) FROM (SELECT one, count(*) FROM ({units}) GROUP BY one)"  # noqa: S608
+        return int(connection.execute(query).fetchall()[0][0])
+
+
 def score(paths: Sequence[str], run: Run, temp_directory: str) -> dict[str, object]:
     """Score files in this process; return the numbers, the seconds and the most memory held."""
     if run.enforced is not None:
         n_bytes = _bytes(run.enforced)
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
     start = time.perf_counter()
+    if run.alone:
+        return {"patterns": group_by(paths, run.limit, temp_directory), **_spent(start)}
     tally = sa.tally(
         list(paths),
         temp_directory=temp_directory,
         unit="doc",
         rater="who",
         labels="tags",
+        blank="empty",
         memory_limit=run.limit,
         assume_unique=run.unchecked,
         partitioned_by_unit=run.by_file,
@@ -125,6 +173,13 @@ def score(paths: Sequence[str], run: Run, temp_directory: str) -> dict[str, obje
         "patterns": tally.n_patterns,
         "ratings": tally.n_ratings,
         "seconds to reduce": round(reduced, 1),
+        **_spent(start),
+    }
+
+
+def _spent(start: float) -> dict[str, float]:
+    """Return the time and the most memory that this process took."""
+    return {
         "seconds": round(time.perf_counter() - start, 1),
         "processor seconds": round(time.process_time(), 1),
         "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 2),
@@ -154,6 +209,7 @@ def in_fresh_process(paths: Sequence[Path], run: Run) -> dict[str, Any]:
     """
     command = [sys.executable, "-m", "tests.benchmarks.huge", *map(str, paths), "--limit"]
     command += [run.limit] + ["--by-file"] * run.by_file + ["--unchecked"] * run.unchecked
+    command += ["--alone"] * run.alone
     environment = dict(os.environ)
     if run.enforced is not None:
         command += ["--enforce", run.enforced]
@@ -190,7 +246,7 @@ def check_sample(path: Path, run: Run) -> float:
     import pandas as pd
 
     table = pd.read_parquet(path)
-    study = sa.Annotations.from_long(table, unit="doc", rater="who", labels="tags")
+    study = sa.Annotations.from_long(table, unit="doc", rater="who", labels="tags", blank="empty")
     ours = in_fresh_process([path], run)
     return max(abs(float(str(ours[name])) - number) for name, number in numbers(study).items())
 
@@ -205,16 +261,23 @@ def main() -> None:
     parser.add_argument("--unchecked", action="store_true", help="do not look for repeats")
     parser.add_argument("--score", metavar="SPILL", help="only score; the folders are files")
     parser.add_argument("--enforce", metavar="SIZE", help="what the kernel lets the process have")
+    parser.add_argument("--complete", action="store_true", help="ten raters, ten label sets")
+    parser.add_argument("--beside", action="store_true", help="time DuckDB's own group-by, too")
+    parser.add_argument("--alone", action="store_true", help="only group by units")
     options = parser.parse_args()
-    run = Run(options.limit, options.by_file, options.unchecked, options.enforce)
+    run = Run(options.limit, options.by_file, options.unchecked, options.enforce, options.alone)
+    writer = write_complete if options.complete else write
     if options.score:
         print(json.dumps(score(options.folder, run, options.score)))
         return
     found = []
     for n_ratings in sorted(map(int, options.ratings)):
-        paths = write(Path(options.folder[0]), n_ratings)
+        paths = writer(Path(options.folder[0]), n_ratings)
         size = sum(path.stat().st_size for path in paths)
         print(f"{len(paths)} files of {size / 1e9:.2f} GB together", flush=True)
+        if options.beside:
+            alone = in_fresh_process(paths, replace(run, alone=True))
+            print("DuckDB's own group-by:", json.dumps(alone, indent=2), flush=True)
         found.append(in_fresh_process(paths, run))
         print(json.dumps(found[-1], indent=2), flush=True)
     for less, more in pairwise(found):
