@@ -562,42 +562,23 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 _FILE = "\0file"
 
 
-def naming_files(error: RepeatsError, path: Paths, how: Reading) -> RepeatsError:
-    """Return the error with the names of the files that the first pair stands in.
-
-    They are read again: rows do not say which file they are from, and there is no result anyway.
-    """
-    if error.pair is None or _is_one(path):
-        return error
-    frame = read_table(
-        path,
-        encoding=how.encoding,
-        delimiter=how.delimiter,
-        filename_column=_FILE,
-        sheet=how.sheet,
-        header_row=how.header_row,
-        sql=how.sql,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
-        if how.condition is not None and how.condition.columns != (how.filename_column,):
-            frame = kept_where(frame, how.condition)
-        return with_files(error, _files_of(frame, error.pair, how))
-
-
-def naming_rows(
+def naming_places(
     error: RepeatsError, path: Paths, frame: pd.DataFrame, how: Reading
 ) -> RepeatsError:
-    """Return the error with the rows of one file that the first pair stands in, if it is long.
+    """Return the error with the files, or the rows of one long file, that the first pair stands in.
 
     A column that is called like one that counts the attempts is named with a condition.
     """
-    if error.pair is None or how.wide or how.raters_in_rows or not _is_one(path):
+    if error.pair is None:
         return error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        if not _is_one(path):
+            return with_files(error, _files_of(path, error.pair, how))
+        if how.wide or how.raters_in_rows or how.condition is not None:
+            return error
         here = _long_rows(frame, error.pair, how)
-    if here is None or how.condition is not None:
+    if here is None:
         return error
     rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
     where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
@@ -663,16 +644,29 @@ def naming_parts(
         raise with_files(error, found) from None
 
 
-def _files_of(frame: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> list[str]:
-    """Return the files with an answer of a rater to a unit, as far as the table tells."""
-    table = frame.drop(columns=_FILE)
-    if how.filename_column is not None:
-        table[how.filename_column] = frame[_FILE]
+def _files_of(path: Paths, pair: tuple[Any, Any], how: Reading) -> list[str]:
+    """Return the files with an answer of a rater to a unit, as far as they tell.
+
+    They are read again: rows do not say which file they are from, and there is no result anyway.
+    """
     if how.raters_in_rows:
         return []
+    source = how.filename_column or _FILE
+    table = read_table(
+        path,
+        encoding=how.encoding,
+        delimiter=how.delimiter,
+        filename_column=source,
+        sheet=how.sheet,
+        header_row=how.header_row,
+        sql=how.sql,
+    )
+    if how.condition is not None:
+        table = kept_where(table, how.condition)
+    files = table[source]
+    table = table if how.filename_column else table.drop(columns=_FILE)
     here = _long_rows(table, pair, how)
-    here = _wide_rows(table, pair, how) if here is None else here
-    return list(dict.fromkeys(frame[_FILE][here]))
+    return list(dict.fromkeys(files[_wide_rows(table, pair, how) if here is None else here]))
 
 
 def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:

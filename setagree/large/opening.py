@@ -509,15 +509,15 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
 
             large = f"{LARGE / 2**30:,.3g} GiB of memory"
             say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
-            return reduce_table(path, how, plan, say)
+            return reduce_table(path, replace(how, tool="table"), plan, say)
     if frame is None:
         frame = _read_table(path, how, was_seen=was_seen)
     try:
         return _of_table(frame, how, say)
     except RepeatsError as error:
-        from setagree.large.files import naming_files, naming_rows  # loads the readers of files
+        from setagree.large.files import naming_places  # loads the readers of files
 
-        raise naming_files(naming_rows(error, path, frame, how), path, how) from None
+        raise naming_places(error, path, frame, how) from None
     except DataError as error:
         if how.spans:
             raise DataError(f"{str(path)!r}: {error}") from None

@@ -298,10 +298,12 @@ def raters_frame(study: Annotations) -> pd.DataFrame:
     rater   r1      r2
     model  gpt  claude
     """
-    index = pd.Index(study.raters, dtype=object, name="rater", tupleize_cols=False)
-    return (
-        pd.DataFrame(index=index) if study.rater_table is None else study.rater_table.reindex(index)
-    )
+    return _frame(study.raters, study.rater_table, "rater")
+
+
+def _frame(known: npt.NDArray[np.object_], table: pd.DataFrame | None, what: str) -> pd.DataFrame:
+    index = pd.Index(known, dtype=object, name=what, tupleize_cols=False)
+    return pd.DataFrame(index=index) if table is None else table.reindex(index)
 
 
 def with_raters(
@@ -395,10 +397,7 @@ def units_frame(study: Annotations) -> pd.DataFrame:
     unit u1 u2 u3 u4
     doc   1  1  2  2
     """
-    index = pd.Index(study.units, dtype=object, name="unit", tupleize_cols=False)
-    return (
-        pd.DataFrame(index=index) if study.unit_table is None else study.unit_table.reindex(index)
-    )
+    return _frame(study.units, study.unit_table, "unit")
 
 
 def with_units(

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option
-from setagree.study.codes import Column
+from setagree.study.codes import Column, distinct_cells
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
 from setagree.study.reading import Reading
@@ -394,10 +394,7 @@ def _all_differ(column: pd.Series[Any]) -> bool:
 
 def _distinct(column: pd.Series[Any]) -> set[Hashable]:
     """Return the distinct cells; lists stand for themselves as text."""
-    try:
-        return set(column.dropna().unique())
-    except TypeError:
-        return {cell if isinstance(cell, Hashable) else repr(cell) for cell in column.dropna()}
+    return {c if isinstance(c, Hashable) else repr(c) for c in distinct_cells(column)[1]}
 
 
 def say_guessed(asked: Reading, found: Reading, say: Callable[[str], None]) -> None:

@@ -6,7 +6,7 @@ import json
 from random import Random
 
 from .cells import LABELS, NAMES
-from .programs import Program, literal
+from .programs import Program
 
 CHECK = '''
 def run_here(words, given):
@@ -156,7 +156,7 @@ def command_programs(rng: Random) -> list[Program]:
     given = files[rng.choice([*files])] if "-" in words else b""
     body = [
         CHECK,
-        f"files = {literal(files)}",
+        f"files = {files!r}",
         "os.chdir(tempfile.mkdtemp(dir='.'))\nos.mkdir('folder')",
         "for name in files:\n    with open(name, 'wb') as file:\n        file.write(files[name])",
         f"check({run}, {words!r}, {given!r}, files)",

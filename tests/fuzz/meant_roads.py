@@ -122,4 +122,3 @@ def round_trips(units):
 
 SETS_ALONE = (cube, flag_frame, flag_columns, wide_text)
 MEANT_ROADS = (cube, flag_frame, flag_columns, wide, wide_text, counts, round_trips)
-MEANT_SHARED = (raters_of, labels_of, is_of_sets, wide_frame)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from types import FrameType
-
-import numpy as np
-import pandas as pd
 
 HEAD = """\
 import contextlib, csv, io, json, math, os, subprocess, sys, tempfile, unicodedata, warnings
@@ -49,14 +45,20 @@ class Program:
 
     def run(self) -> str | None:
         """Return how the program failed, or None where it ended well."""
-        with TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings(), _patience():
-            try:
-                exec(compile(self.text, f"<{self.part}>", "exec"), {"__name__": "__main__"})  # noqa: S102
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-                return _told(error)
-        return None
+        code = compile(self.text, f"<{self.part}>", "exec")
+        return failure_of(lambda: exec(code, {"__name__": "__main__"}))  # noqa: S102
+
+
+def failure_of(work: Callable[[], object]) -> str | None:
+    """Return how work in a fresh folder failed, or None where it ended well."""
+    with TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings(), _patience():
+        try:
+            work()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
+            return _told(error)
+    return None
 
 
 class TooSlow(BaseException):
@@ -87,23 +89,3 @@ def _told(error: BaseException) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "setagree" in f.filename]
     places = [f"{f.filename.rpartition('setagree/')[2]}:{f.lineno} {f.name}" for f in frames[-3:]]
     return f"{type(error).__name__}: {str(error)[:600]}" + "".join(f"\n    at {p}" for p in places)
-
-
-def literal(value: object) -> str:
-    """Return Python text that gives the value again."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + "".join(f"{literal(item)}, " for item in value) + ")"
-    if isinstance(value, set | frozenset):
-        inside = "[" + ", ".join(sorted(map(literal, value))) + "]"
-        return f"{type(value).__name__}({inside})"
-    if isinstance(value, np.ndarray):
-        return f"np.array({literal(value.tolist())}, dtype={str(value.dtype)!r})"
-    if value is pd.NA:
-        return "NA"
-    if isinstance(value, float) and math.isnan(value):
-        return "nan"
-    return repr(value)

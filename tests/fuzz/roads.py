@@ -1,4 +1,4 @@
-# ruff: noqa: D401, PTH123 - a road says what it is; the programs that are printed stay plain
+# ruff: noqa: D401, PTH123 - a road says what it is
 """Every road that a table can take into the library.
 
 A road is a function of the columns (unit, rater, answer, as they are written), a folder and the
@@ -9,11 +9,9 @@ nulls arrive as nulls ("typed") or as blank text ("text").
 from __future__ import annotations
 
 import csv
-import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -34,19 +32,6 @@ class Road:
     long: bool = True
     workbook: bool = False
     package: str | None = None
-
-    @property
-    def source(self) -> str:
-        """The text of the function."""
-        return source_of(self.take)
-
-
-@cache
-def source_of(function: Callable[..., Any]) -> str:
-    """Return the text of a function, without the line that registers it."""
-    lines = inspect.getsource(function).splitlines(keepends=True)
-    start = next(k for k, line in enumerate(lines) if line.startswith("def "))
-    return "".join(lines[start:])
 
 
 ROADS: dict[str, Road] = {}
@@ -112,9 +97,6 @@ def text_file(path, columns, opener=open):
         writer.writerow(columns)
         writer.writerows(zip(*(map(as_text, c) for c in columns.values()), strict=True))
     return path
-
-
-SHARED = (objects, plain_frame, scored, arrow_table, as_text, text_file)
 
 
 # ---- Long tables in memory ----------------------------------------------------------------------

@@ -10,9 +10,9 @@ from random import Random
 from .arguments import argument_programs
 from .commands import command_programs
 from .programs import Program
-from .tables import table_programs
+from .tables import TableCase, table_programs
 
-FAMILIES: dict[str, Callable[[Random], list[Program]]] = {
+FAMILIES: dict[str, Callable[[Random], list[Program] | list[TableCase]]] = {
     "tables": table_programs,
     "arguments": argument_programs,
     "commands": command_programs,
@@ -29,7 +29,7 @@ class Session:
         self.slowest: tuple[float, str] = (0.0, "")
         self.n_failures = 0
 
-    def programs(self) -> Iterator[tuple[str, Program]]:
+    def programs(self) -> Iterator[tuple[str, Program | TableCase]]:
         """Give programs without an end, each with the name of its case."""
         number = 0
         while True:

@@ -2,62 +2,85 @@
 
 from __future__ import annotations
 
-import inspect
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from random import Random
 from typing import Any
 
-from . import reference, roads
+import setagree as sa
+
 from .cells import Table, make_table
-from .meant_roads import MEANT_ROADS, MEANT_SHARED, SETS_ALONE
-from .programs import Program, literal
-from .roads import ROADS, Road, source_of
+from .meant_roads import MEANT_ROADS, SETS_ALONE
+from .programs import failure_of
+from .reference import alpha, fleiss, jaccard, masi, nominal, units_of
+from .roads import ROADS, Road
 
-CHECK = '''
-def part(found, name):
-    """Return a part of a result, which is an Agreement or a row of JSON."""
-    return found[name] if isinstance(found, dict) else getattr(found, name)
-
-
-def number(found, name):
-    """Return a number of a result; nan is null in JSON."""
-    value = part(found, name)
-    return nan if value is None else float(value)
+FORMULAS = {"krippendorff_alpha": alpha, "fleiss_kappa": fleiss}
+DISTANCES = {"nominal": nominal, "jaccard": jaccard, "masi": masi}
 
 
-def same(found, wanted, what):
-    """Compare with an exact fraction; None is not defined."""
-    right = math.isnan(found) if wanted is None else abs(found - wanted) < 1e-9
-    assert right, f"{what} is {found!r}; right is {wanted if wanted is None else float(wanted)!r}"
+@dataclass(frozen=True)
+class TableCase:
+    """A table on a road, and the answers of each unit; None where it must be refused."""
+
+    part: str
+    table: Table
+    units: dict[Any, Any] | None
+    take: Callable[[], Any]
+    family: str = "tables"
+
+    @property
+    def text(self) -> str:
+        """What was handed over."""
+        return f"{self.part}\ncolumns = {self.table.columns!r}\noptions = {self.table.options!r}\n"
+
+    def run(self) -> str | None:
+        """Return how the case failed, or None where it ended well."""
+        return failure_of(self._check)
+
+    def _check(self) -> None:
+        """Compare what the road gives with the reference, or see that it refuses the table."""
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", sa.SetagreeWarning)
+        try:
+            table = self.take()
+        except sa.SetagreeError as error:
+            assert self.units is None, f"refused: {error}"  # noqa: PT017 - it may be right
+            return
+        assert self.units is not None, f"not refused: {table}"
+        for row in table if isinstance(table, list) else table.rows:
+            _check_row(row, self.units)
 
 
-def check(take, units):
-    """Compare what a road gives with the reference, or see that it refuses the table."""
-    try:
-        table = take()
-    except sa.SetagreeError as error:
-        assert units is None, f"refused: {error}"
-        return
-    assert units is not None, f"not refused: {table}"
-    for row in table if isinstance(table, list) else table.rows:
-        name, d = part(row, "coefficient"), part(row, "distance")
-        formula = {"krippendorff_alpha": alpha, "fleiss_kappa": fleiss}[name]
-        wanted = formula(units, {"nominal": nominal, "jaccard": jaccard, "masi": masi}[d])
-        same(number(row, "estimate"), wanted and wanted[2], f"{name} ({d})")
-        if wanted and wanted[2] is not None:
-            same(number(row, "observed_disagreement"), wanted[0], f"{name} ({d}), observed")
-            same(number(row, "expected_disagreement"), wanted[1], f"{name} ({d}), expected")
-        n = sum(map(len, units.values()))
-        assert number(row, "n_ratings") == n, f"{number(row, 'n_ratings')} ratings, right is {n}"
-'''
+def _check_row(row: Any, units: dict[Any, Any]) -> None:
+    """Compare an Agreement, or a row of JSON, with exact fractions; None is not defined."""
+
+    def part(name: str) -> Any:
+        return row[name] if isinstance(row, dict) else getattr(row, name)
+
+    names = part("coefficient"), part("distance")
+    wanted = FORMULAS[names[0]](units, DISTANCES[names[1]])
+    parts = {"estimate": wanted and wanted[2]}
+    if wanted and wanted[2] is not None:
+        parts |= {"observed_disagreement": wanted[0], "expected_disagreement": wanted[1]}
+    for name, right in parts.items():
+        found = math.nan if part(name) is None else float(part(name))
+        same = math.isnan(found) if right is None else abs(found - right) < 1e-9
+        said = right if right is None else float(right)
+        assert same, f"{names[0]} ({names[1]}) is {found!r} ({name}); right is {said!r}"
+    assert part("n_ratings") == sum(map(len, units.values()))
 
 
-def table_programs(rng: Random, n_roads: int = 4) -> list[Program]:
-    """Return the programs of one random table: a few of the roads that can carry it."""
+def table_programs(rng: Random, n_roads: int = 4) -> list[TableCase]:
+    """Return the cases of one random table: a few of the roads that can carry it."""
     table = make_table(rng)
     able = [road for road in ROADS.values() if carries(road, table)]
-    made = [_program(r, table) for r in rng.sample(able, min(n_roads, len(able)))]
-    return [*made, _meant_program(rng, table)]
+    made = [_on_road(r, table) for r in rng.sample(able, min(n_roads, len(able)))]
+    return [*made, _meant(rng, table)]
 
 
 def carries(road: Road, table: Table) -> bool:
@@ -112,44 +135,24 @@ def _policies(road: Road, table: Table) -> dict[str, Any]:
     return kept
 
 
-def _program(road: Road, table: Table) -> Program:
+def _on_road(road: Road, table: Table) -> TableCase:
     role = "value" if table.shape in {"number", "category"} else "labels"
-    policies = _policies(road, table)
-    body = [
-        _functions(roads.SHARED),
-        *([source_of(roads.lines_file)] if road.name.startswith("json") else []),
-        *([source_of(roads.parquet_file)] if road.name.startswith("parquet") else []),
-        road.source,
-        f"columns = {literal(table.columns)}\noptions = {literal(table.options)}",
-        f"meant = {literal(_meanings(road, table))}",
-        f"units = units_of(meant, **{policies!r})" if not table.breaks_codebook else "units = None",
-        "with tempfile.TemporaryDirectory() as folder:",
-        f"    check(lambda: {road.name}(columns, folder, {role!r}, options), units)",
-    ]
-    return Program("tables", road.name, "\n\n".join([_REFERENCE_TEXT, CHECK, *body]) + "\n")
+    units = units_of(_meanings(road, table), **_policies(road, table))
+    units = None if table.breaks_codebook else units
+    take = partial(road.take, table.columns, ".", role, table.options)
+    return TableCase(road.name, table, units, take)
 
 
-def _meant_program(rng: Random, table: Table) -> Program:
-    """Return a program that hands over what is meant as flags, counts or a wide table."""
+def _meant(rng: Random, table: Table) -> TableCase:
+    """Return what is meant as flags, counts or a wide table, if it is not refused."""
     scalars = table.shape in {"number", "category"}
     take = rng.choice([one for one in MEANT_ROADS if not scalars or one not in SETS_ALONE])
     policies = {k: v for k, v in table.options.items() if k in {"blank", "duplicates"}}
-    body = [
-        _functions((*roads.SHARED, *MEANT_SHARED, take)),
-        f"meant = {literal(table.meant)}",
-        f"units = units_of(meant, **{policies!r})",
-        f"if units is not None:\n    check(lambda: {take.__name__}(units), units)",
-    ]
-    return Program("tables", take.__name__, "\n\n".join([_REFERENCE_TEXT, CHECK, *body]) + "\n")
+    units = units_of(table.meant, **policies)
+    if units is None:
+        return TableCase(take.__name__, table, None, _refused)
+    return TableCase(take.__name__, table, units, partial(take, units))
 
 
-def _functions(functions: Any) -> str:
-    return "\n\n".join(source_of(function) for function in functions)
-
-
-# Read once, so that a run is not disturbed where somebody edits these files meanwhile.
-_REFERENCE_TEXT = "".join(inspect.getsource(reference).partition("def units_of")[1:])
-for _function in (*roads.SHARED, *MEANT_SHARED, *MEANT_ROADS, roads.lines_file, roads.parquet_file):
-    source_of(_function)
-for _road in ROADS.values():
-    source_of(_road.take)
+def _refused() -> None:
+    raise sa.SetagreeError("what is refused has no other form")
