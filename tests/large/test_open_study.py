@@ -169,6 +169,17 @@ def test_a_result_is_no_study():
                 call(wrong)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("question", "q"), ("roster", "people.csv"), ("predictions", True)]
+)
+def test_options_of_exports(option, value):
+    """They are refused for frames and objects; a model may be named for any data."""
+    for data in (TABLE, [["a", "b"], ["a", "b"]]):
+        with pytest.raises(OptionError, match=rf"^{option}= is for the export of a tool; see set"):
+            open_study(data, Reading(**{option: value}))
+    assert open_study(TABLE, Reading(predictions=["gpt"])).n_ratings == STUDY.n_ratings
+
+
 def test_data_by_name_and_twice():
     assert sa.krippendorff_alpha(study=STUDY) == sa.krippendorff_alpha(STUDY)
     with pytest.raises(TypeError, match="multiple values for argument 'study'"):
