@@ -17,7 +17,7 @@ from statsmodels.stats.oneway import anova_generic
 
 import setagree as sa
 from setagree import checks as limits
-from setagree.diagnosis import homogeneity
+from setagree.diagnosis import by_group
 from setagree.errors import CostError
 
 # That the clusters are few is said, rightly; it is not what is asked here.
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch):
     """Test small groups, too: their arithmetic is asked here, not their level."""
-    monkeypatch.setattr(homogeneity, "_FEWEST_DF", {"clusters": 0, "units": 0})
+    monkeypatch.setattr(by_group, "_FEWEST_DF", {"clusters": 0, "units": 0})
 
 
 DESIGNS = ("weights", "strata", "sizes", "clusters", "clusters across groups")
