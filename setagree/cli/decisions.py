@@ -10,7 +10,7 @@ from typing import Any
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
-from setagree.cli.options import ApartReading, Delivery, Reading
+from setagree.cli.options import ApartReading, BatchReading, Delivery, Reading, RepeatsReading
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import how_read, names, rater_names, read_study, read_with_models
 from setagree.cli.show import say
@@ -110,7 +110,7 @@ def _reading_again(files: Sequence[str], reading: Reading) -> str:
 def watch(
     files: options.Files,
     *,
-    reading: ApartReading,
+    reading: BatchReading,
     batch: options.Batch,
     threshold: options.Goalpost,
     looks: options.Looks = None,
@@ -157,7 +157,7 @@ def divide(
 def rated_again(
     files: options.Files,
     *,
-    reading: ApartReading,
+    reading: RepeatsReading,
     distance: options.OneDistance = None,
     level: options.Level = 0.95,
     delivery: Delivery,

@@ -322,6 +322,21 @@ class PilotReading(ApartReading):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchReading(ApartReading):
+    """The same for a command with batches, which no table with a row per rater has."""
+
+    raters_in_rows: bool = hidden("--raters-in-rows", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatsReading(ApartReading):
+    """The same for a command that keeps repeated ratings."""
+
+    duplicates: str = hidden("--duplicates", default="error")
+    order_by: Text = member(ANSWERS, "COLUMN", "When a rating was given.", "--order-by")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Large:
     """How a file is reduced that need not fit in memory; where none is given, it is read."""
 

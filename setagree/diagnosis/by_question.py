@@ -35,7 +35,7 @@ from setagree.large.recognition import find_export
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.columns import with_columns
+from setagree.study.columns import QUESTIONS, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
 from setagree.study.reading import Reading, is_files
@@ -43,8 +43,6 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 ALL = "all"
-_USUAL = {"question", "aspect", "criterion", "dimension", "attribute", "control"}
-"""Usual names of a column of questions."""
 
 _CLUSTERED = "the units were sampled, and the questions have different units"
 
@@ -207,7 +205,7 @@ def question_studies(
     table = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
     if isinstance(questions, str):
-        column = next((x for x in names if x.casefold() in _USUAL), ALL)
+        column = next((x for x in names if x.casefold() in QUESTIONS), ALL)
         column = column if questions == ALL else questions
         if column not in names:
             hint = did_you_mean(column, names) if column != ALL else ""
@@ -216,7 +214,7 @@ def question_studies(
                 f"list the columns of answers, of {listing(names, limit=12)}."
             )
         parts = {str(q): part for q, part in table.groupby(column, sort=False)}
-        return {name: _typed(part, how) for name, part in parts.items()}
+        return {name: _typed(part.drop(columns=column), how) for name, part in parts.items()}
     if absent := [name for name in questions if name not in names]:
         hint = did_you_mean(absent[0], names)
         raise DataError(f"there is no column {absent[0]!r} for {option('questions')}.{hint}")

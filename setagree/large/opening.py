@@ -39,6 +39,7 @@ from setagree.study.columns import (
     detect_wide_layout,
     guess_people,
     guess_wide_unit,
+    questions_hint,
     say_guessed,
     with_columns,
 )
@@ -618,7 +619,12 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
         raise
     say_guessed(how, found, say)
-    return Annotations.from_reading(frame, found)
+    try:
+        return Annotations.from_reading(frame, found)
+    except RepeatsError as error:
+        if how.unit is None and (hint := questions_hint([found.unit])):
+            raise RepeatsError(f"{error}{hint}", error.pair) from error
+        raise
 
 
 def tell(sentence: str, say: Note) -> None:

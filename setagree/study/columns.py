@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing, option
+from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
@@ -61,6 +61,9 @@ _BESIDE = {
     *("comment", "comments", "note", "notes", "remark", "remarks", "progress", "language"),
     *("id", "responseid", "token", "ipaddress"),
 }
+QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "control"}
+"""Usual names of a column with the question that a row answers."""
+
 _UNNAMED = "column1"
 _MOST_NAMES = 1000
 """Columns among which a misspelt name is looked for."""
@@ -256,6 +259,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
         return {role: found[0] for role, found in fitting.items()}
     said = [
         f"Columns {listing(found)} could each be the {role}; say which with {option(role, '...')}."
+        + (questions_hint(found) if role == "unit" else "")
         for role, found in fitting.items()
         if len(found) > 1
     ]
@@ -273,6 +277,21 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
             f"{''.join(_nearly(role, free) for role in absent)}{wide}"
         )
     raise DataError(" ".join(said))
+
+
+def questions_hint(names: Iterable[object]) -> str:
+    """Return a sentence on how a column of questions is read, if one is called like that.
+
+    Examples
+    --------
+    >>> questions_hint(["item", "question"])
+    " If 'question' has the question that a row answers, use by_question(data, 'question')."
+    """
+    found = next((str(name) for name in names if _plain(name) in QUESTIONS), None)
+    if found is None:
+        return ""
+    way = python_or_command(f"by_question(data, {found!r})", f"setagree score --questions {found}")
+    return f" If {found!r} has the question that a row answers, use {way}."
 
 
 def _fitting(role: Role, free: Sequence[str]) -> list[str]:

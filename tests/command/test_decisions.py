@@ -157,6 +157,14 @@ def test_components_show_both_tables(study):
     assert "about raters and units like these" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("command", "name"), [("repeats", "--duplicates"), ("monitor", "--raters-in-rows")]
+)
+def test_options_that_a_command_refuses_are_not_listed(command, name):
+    assert f"{name} " not in ok(command, "--help")
+    assert f"{name} " in ok("score", "--help")
+
+
 def test_repeats_are_kept_apart(study):
     table = pd.read_csv("study.csv", dtype=str)
     pd.concat([table, table.head(40)]).to_csv("again.csv", index=False)

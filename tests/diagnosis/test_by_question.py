@@ -67,6 +67,18 @@ def test_a_column_of_questions():
         pd.testing.assert_frame_equal(found.frame, by_question(TABLE, QUESTIONS).frame)
 
 
+@pytest.mark.parametrize("unit", ["item", "stimulus_text"])
+def test_a_column_of_questions_is_no_unit(unit):
+    """Whether the unit has a usual name or not, the error names the way to read questions."""
+    table = pd.DataFrame(
+        {unit: ["t1", "t2"] * 4, "question": ["q1"] * 4 + ["q2"] * 4, "coder": [*"aabb"] * 2}
+    ).assign(answer=[*"xyxxzzzy"])
+    with pytest.raises(sa.SetagreeError, match=r"use by_question\(data, 'question'\)\."):
+        sa.agreement(table)
+    found = sa.by_question(table, "question", unit=unit)
+    assert found.to_frame()["question"].tolist() == ["q1", "q2", "mean"]
+
+
 def test_an_export_with_several_controls(tmp_path):
     names = ("emotion", "topic")
     tasks = [
