@@ -212,7 +212,18 @@ def _only_sheet(source: Source, book: Any) -> Any:
     titles = [sheet.title for sheet in sheets]
     asked = sheets if source.sheet is None else []
     filled = [s for s in asked if any(c.value is not None for row in _cells(s) for c in row)]
-    return sheets[titles.index(_sheet_name(source, titles, [s.title for s in filled]))]
+    try:
+        name = _sheet_name(source, titles, [s.title for s in filled])
+    except FileError as error:
+        if len(filled) < 2:
+            raise
+        rows = ([_as_text(cell.value) for cell in row] for row in _cells(filled[0]))
+        try:
+            check_title(source, enumerate(rows, 1), "row")
+        except FileError as title:
+            raise FileError(f"{error} In that sheet of {title}") from None
+        raise
+    return sheets[titles.index(name)]
 
 
 def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:

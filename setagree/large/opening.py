@@ -39,6 +39,7 @@ from setagree.study.columns import (
     detect_wide_layout,
     guess_people,
     guess_wide_unit,
+    nested_hint,
     questions_hint,
     say_guessed,
     with_columns,
@@ -609,7 +610,7 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
         found = with_columns(how, list(frame) if is_pandas else column_names(frame))
-    except DataError:
+    except DataError as error:
         eager = as_pandas(frame)
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
         if are_names and (seen := detect_wide_layout(_answered(eager, how), how)) is not None:
@@ -617,6 +618,8 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
             told = f"raters = {_some(raters)} ({option('wide')})"
             tell(f"Read as a wide table: unit = {unit or 'none, one a row'}, {told}.", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
+        if hint := nested_hint(eager):
+            raise DataError(f"{error}{hint}") from error
         raise
     say_guessed(how, found, say)
     try:
@@ -645,7 +648,14 @@ def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
 def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row per unit and one column per rater."""
     whole, frame = frame, frame if how.raters else _answered(frame, how)
-    unit, raters = how.unit, find_names(how.raters or (), frame.columns)
+    unit, named = how.unit, [part for one in how.raters or () for part in str(one).split(",")]
+    flags = layouts.rater_flags(frame.columns, named) if {*named}.isdisjoint(frame) else {}
+    if named and len(flags) == len(named):
+        unit = guess_wide_unit(frame) if unit is None else unit
+        how = replace(how, unit=unit, raters=None)
+        long = layouts.from_rater_flags(frame, unit, flags)
+        return read_units(assemble(Annotations, long, how), whole, how)
+    raters = find_names(how.raters or (), frame.columns)
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
         shown = _some(raters or [name for name in frame if name != unit])

@@ -294,6 +294,18 @@ def questions_hint(names: Iterable[object]) -> str:
     return f" If {found!r} has the question that a row answers, use {way}."
 
 
+def nested_hint(frame: pd.DataFrame) -> str:
+    """Return a sentence on how a table with a column of lists of objects becomes a long one."""
+    for name in frame:
+        first = next((cell for cell in frame[name].head(20) if isinstance(cell, list) and cell), [])
+        if first and isinstance(first[0], Mapping):
+            return (
+                f" Column {str(name)!r} has lists of objects; write a row for each of them, as "
+                f"pandas.json_normalize(records, {str(name)!r}, ['id']) does."
+            )
+    return ""
+
+
 def _fitting(role: Role, free: Sequence[str]) -> list[str]:
     """Return the columns with the surest usual name for a role."""
     return _with_identifier(next((tier for tier in _candidates(role, free) if tier), []))
@@ -456,6 +468,14 @@ def detect_wide_layout(
         return None
     words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
     times = Counter(word for found in words.values() for word in found)
+    flags = [name for name in raters if words[name] <= {"0", "1", "0.0", "1.0", "False", "True"}]
+    if (crossed := _crossed(flags)) is not None:
+        first, second = crossed
+        raise DataError(
+            f"Columns {listing(flags)} are flags of {listing(first)} and {listing(second)}. Say "
+            f"which are the raters: {option('wide', value=True)} and {option('raters', first)} or "
+            f"{option('raters', second)}; the others are then the labels."
+        )
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
         return None
@@ -478,6 +498,16 @@ def detect_wide_layout(
             "columns of the unit, the rater and the labels."
         )
     return unit, raters
+
+
+def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Return the two parts of names that are all pairs of them, as ``ann_joy``; otherwise None."""
+    for mark in ("_", ".", ":", "|", "/", "-", " ") if names else ():
+        pairs = [name.partition(mark)[::2] for name in names]
+        first, second = ([*dict.fromkeys(part)] for part in zip(*pairs, strict=True))
+        if min(len(first), len(second)) > 1 and len({*pairs}) == len(first) * len(second):
+            return first, second
+    return None
 
 
 def _words(column: Column, label_sep: str) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -206,6 +206,38 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         repeated(names, len(data)),
         stacked_answers(columns),
         if_swapped=_TRANSPOSE * is_array,
+    )
+
+
+def rater_flags(names: Iterable[object], raters: Iterable[object]) -> dict[str, dict[str, str]]:
+    """Return the column of each label by rater, if columns are called like ``ann_joy``.
+
+    Examples
+    --------
+    >>> rater_flags(["id", "ann_joy", "bob_joy"], ["ann", "bob"])
+    {'ann': {'joy': 'ann_joy'}, 'bob': {'joy': 'bob_joy'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name in map(str, names):
+        for rater in map(str, raters):
+            for rest in (name.removeprefix(rater), name.removesuffix(rater)):
+                if rest != name and (label := rest.strip("_.:|/- ")) != rest and label:
+                    found.setdefault(rater, {})[label] = name
+    return found
+
+
+def from_rater_flags(
+    frame: pd.DataFrame, unit: object | None, flags: Mapping[str, Mapping[str, str]]
+) -> LongColumns:
+    """Read flags with one row per unit and a column for each rater and label."""
+    ids = frame.index.to_series() if unit is None else pick_column(frame, unit)
+    answers = [
+        _sets(frame[[*of.values()]].set_axis([*of], axis="columns"), [*of]) for of in flags.values()
+    ]
+    return LongColumns(
+        pd.concat([ids] * len(flags), ignore_index=True),
+        repeated([*flags], len(frame)),
+        pd.concat(answers, ignore_index=True),
     )
 
 

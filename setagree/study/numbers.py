@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, TypeAlias, cast
@@ -11,6 +12,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from setagree.errors import MixedScaleWarning, listing, option, warn
 
 Number: TypeAlias = int | float
 
@@ -21,6 +24,7 @@ _MAX_EXPONENT = 4_000
 """Digits before or after the point beyond which a number is compared as infinity."""
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 _SHORT = 15
 """So many decimal digits go through a float and come back."""
 _NO_FRACTION = re.compile(r"\.0*$")
@@ -46,6 +50,29 @@ def as_number(value: object) -> Number | None:
     if not isinstance(value, float) and not _is_held(value, near):
         return math.nan
     return int(near) if near.is_integer() else near
+
+
+def with_points(values: Sequence[object]) -> Sequence[object]:
+    """Return answers with decimal points if all are spelled with decimal commas, with a warning.
+
+    One of them at least has other than three digits behind its comma: "1,500" may be 1500.
+
+    Examples
+    --------
+    >>> with_points(["1,500", "2"])
+    ['1,500', '2']
+    """
+    texts = [one for one in values if one is not None]
+    commas = [one for one in texts if isinstance(one, str) and "," in one]
+    are_decimal = all(isinstance(one, str) and _COMMA.fullmatch(one) for one in texts)
+    if not are_decimal or all(len(one.partition(",")[2]) == 3 for one in commas):
+        return values
+    warn(
+        f"Answers such as {listing(commas[:3])} were read as numbers with a decimal comma; if they "
+        f"are none, say {option('kind', 'category')}.",
+        MixedScaleWarning,
+    )
+    return [one.replace(",", ".") if isinstance(one, str) else one for one in values]
 
 
 def as_float(value: object) -> float | None:

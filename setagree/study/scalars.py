@@ -33,7 +33,7 @@ from setagree.study.codes import (
 )
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Blank, Case
-from setagree.study.numbers import Number, as_number
+from setagree.study.numbers import Number, as_number, with_points
 
 
 def code_scalars(
@@ -67,6 +67,7 @@ def code_scalars(
             f"{option('blank', 'missing')} or drop the rows ({n_blank:,} of them)."
         )
     cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
+    cleaned = cleaned if kind == "category" else [*with_points(cleaned)]
     numbers = [as_number(value) for value in cleaned]
     no_number = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
     if kind == "number" and any(no_number):

@@ -73,6 +73,16 @@ class TestSheets:
         with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); say which wi"):
             read_table("rounds.xlsx")
 
+    def test_which_with_a_title(self, tmp_path):
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in (["Round 1"], [], ["unit", "ann", "bob"], ["u1", "x", "y"]):
+            book.active.append(row)
+        book.create_sheet("codes").append(["label", "meaning"])
+        book.save(tmp_path / "a.xlsx")
+        with pytest.raises(FileError, match=r"say which with sheet='Sheet'\. .*use header_row=3,"):
+            read_table(tmp_path / "a.xlsx")
+
     def test_absent(self):
         with pytest.raises(FileError, match=r"no sheet 'Round1'; it has 2 sheets, .* Did you mean"):
             read_table("rounds.xlsx", sheet="Round1")

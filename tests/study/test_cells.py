@@ -131,10 +131,19 @@ class TestCells:
 
 
 class TestSingleValues:
-    @pytest.mark.parametrize("odd", ["1,5", "1,500", "1 500", "50%", "4/5", "$5", "1.500,5", "−1"])
+    @pytest.mark.parametrize("odd", ["1,500", "1 500", "50%", "4/5", "$5", "1.500,5", "−1"])
     def test_numbers_in_another_spelling(self, odd):
         with pytest.warns(MixedScaleWarning, match="are not numbers as they are spelled"):
             assert values(odd, odd).kind == "category"
+
+    @pytest.mark.parametrize(("other", "number"), [("3", 3), ("-2,25", -2.25), ("2,125", 2.125)])
+    def test_decimal_commas(self, other, number):
+        sentence = r"'1,5'.* were read as numbers with a decimal comma; if they are none, say kind="
+        with pytest.warns(MixedScaleWarning, match=sentence):
+            study = values("1,5", other)
+        assert (study.kind, {*study.values}) == ("number", {1.5, number})
+        rows = [("a", 1, "1,5"), ("b", 1, "3")]
+        assert sa.Annotations.from_triples(rows, kind="category").kind == "category"
 
     @pytest.mark.parametrize("name", ["1.2.3", "2026-01-02", "12:30", "a1", "1st", ""])
     def test_categories_that_are_no_numbers(self, name, silent):
