@@ -321,10 +321,9 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
 
         def rows(paths: list[str]) -> program.Rows:
             frame = native(paths) if kept is None else kept.kept(native(paths), engine)
-            roles, name = {role: role for role in columns}, columns["answer"]
             return program.pick_rows(
-                *(frame, engine, roles),
-                name=name,
+                *(frame, engine, {role: role for role in columns}),
+                names=columns,
                 in_json=ready.in_json,
                 kind=reading.answers,
                 order=order,

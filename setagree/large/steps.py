@@ -79,17 +79,17 @@ def pick_rows(
     engine: Engine,
     columns: Mapping[str, str],
     *,
-    name: str | None = None,
+    names: Mapping[str, str] | None = None,
     in_json: bool = False,
     kind: AnswerKind = "labels",
     order: tuple[Any, ...] = (),
 ) -> Rows:
     """Return the three columns; ids without the space around them, lists as text.
 
-    `columns` names the columns of the roles unit, rater and answer. `name` is what that of the
-    answers is called elsewhere. `in_json` says that the answers are JSON already. Answers of the
-    `kind` "value" may be whole numbers of 128 bits, which travel as text. `order` has the ordered
-    categories of the answers where the type of the column does not.
+    `columns` names the columns of the roles unit, rater and answer, `names` what these are called
+    elsewhere. `in_json` says that the answers are JSON already. Answers of the `kind` "value" may
+    be whole numbers of 128 bits, which travel as text. `order` has the ordered categories of the
+    answers where the type of the column does not.
     """
     import narwhals as nw
 
@@ -98,7 +98,7 @@ def pick_rows(
     order = order or tuple(getattr(known[columns["answer"]], "categories", ()))  # of an Enum
     for role, column in columns.items():
         if role != "answer" or not long:
-            check_type(role, name if role == "answer" and name else column, known[column])
+            check_type(role, (names or columns)[role], known[column])
     picked = frame.select(**{r: _plain(nw.col(c), known[c]) for r, c in columns.items()})
     dtypes = picked.collect_schema()
     for role in ("unit", "rater"):
@@ -112,7 +112,8 @@ def pick_rows(
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
-    return Rows(picked, engine, name or columns["answer"], in_json or lists, long, order)
+    name = (names or columns)["answer"]
+    return Rows(picked, engine, name, in_json or lists, long, order)
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:

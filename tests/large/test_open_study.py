@@ -210,6 +210,15 @@ def test_options_of_exports(option, value):
     assert open_study(TABLE, Reading(predictions=["gpt"])).n_ratings == STUDY.n_ratings
 
 
+def test_wide_objects():
+    """The rows of a list are units then; the keys of a dict stay raters."""
+    rows = [["a", "b"], ["a", "a"], ["b", "b"]]
+    n_raters = [open_study(rows, Reading(wide=wide)).n_raters for wide in (False, True)]
+    assert n_raters == [3, 2]
+    by_rater = {"ann": ["a", "b", "b"], "bob": ["a", "a", "b"]}
+    assert open_study(by_rater, Reading(wide=True)).raters.tolist() == ["ann", "bob"]
+
+
 def test_data_by_name_and_twice():
     assert sa.krippendorff_alpha(study=STUDY) == sa.krippendorff_alpha(STUDY)
     with pytest.raises(TypeError, match="multiple values for argument 'study'"):

@@ -403,6 +403,13 @@ def test_types(cells, role, road):
         assert isinstance(memory, sa.SetagreeError) or memory == reduced
 
 
+def test_a_type_is_refused_by_the_name_of_the_column():
+    columns = {"doc": [[1], [2]], "rater": [*"ab"], "labels": [*"xy"]}
+    pq.write_table(pa.table(columns), "a.parquet")
+    with pytest.raises(DataError, match=r"^column 'doc' holds List.*it cannot be the unit"):
+        sa.tally("a.parquet", unit="doc", **LIMIT)
+
+
 class TestRelations:
     @pytest.mark.parametrize(
         "kind",

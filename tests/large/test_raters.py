@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reduction_support import generated, in_whole_units, quiet, who_gave_what
+from reduction_support import columns, generated, in_whole_units, quiet, relation, who_gave_what
 from reduction_support import patterns as counts_of
 from small_studies import annotations, row_lists, sets_of, text
 
@@ -33,19 +33,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 
 TIGHT = {"check_exact": False, "rtol": 0, "atol": 1e-12}
-
-CONNECTIONS = []
-
-
-def relation(data):
-    """Return a relation of DuckDB with a connection of its own."""
-    CONNECTIONS.append(duckdb.connect())
-    return CONNECTIONS[-1].from_arrow(pa.table(data))
-
-
-def columns(table):
-    """Return the columns of a pandas table as lists."""
-    return {name: table[name].tolist() for name in table}
 
 
 def study_table(n_units=400, n_raters=5, *, missing=0.25, seed=1, n_labels=4):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reduction_support import HOSTILE, generated, patterns, quiet
+from reduction_support import HOSTILE, columns, generated, ibis_table, patterns, quiet, relation
 from small_studies import annotations, row_lists, sets_of
 
 import setagree as sa
@@ -32,29 +32,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 
 TIGHT = {"rtol": 0, "atol": 1e-12}
-
-CONNECTIONS = []
-
-
-def relation(data):
-    """Return a relation of DuckDB with a connection of its own."""
-    CONNECTIONS.append(duckdb.connect())
-    return CONNECTIONS[-1].from_arrow(pa.table(data))
-
-
-def columns(table):
-    """Return the columns of a pandas table as lists."""
-    return {name: table[name].tolist() for name in table}
-
-
-def ibis_table(data):
-    """Return a table of Ibis on DuckDB."""
-    ibis = pytest.importorskip("ibis", reason="the extra 'ibis' is not installed")
-    connection = duckdb.connect()
-    connection.register("setagree_view", pa.table(data))
-    connection.execute("CREATE TABLE ratings AS SELECT * FROM setagree_view")
-    CONNECTIONS.append(ibis.duckdb.from_connection(connection))
-    return CONNECTIONS[-1].table("ratings")
 
 
 ENGINES = {"duckdb": relation, "polars": pl.LazyFrame, "ibis": ibis_table}

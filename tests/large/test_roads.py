@@ -5,7 +5,17 @@ import warnings
 
 import pandas as pd
 import pytest
-from reduction_support import HOSTILE, LISTS, generated, patterns, quiet, who_gave_what
+from reduction_support import (
+    HOSTILE,
+    LISTS,
+    columns,
+    generated,
+    ibis_table,
+    patterns,
+    quiet,
+    relation,
+    who_gave_what,
+)
 
 import setagree as sa
 from setagree.files.tables import read_table
@@ -17,7 +27,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 pl = pytest.importorskip("polars", reason="Polars is not installed")
 duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
 
-CONNECTIONS = []
 TWELVE = {name: HOSTILE[name] for name in ("unit", "rater")}
 WORDS = ["low", "low", "high", None, "low", "low ", "high", "high", "low", "low", "e\u0301", "é"]
 PAIRS = {"unit": [1, 1, 2, 2, 3], "rater": [7, 10, 7, 10, 7]}
@@ -102,7 +111,7 @@ TABLES = {
     ),
     "exchanged answers": ({"unit": [1, 1, 2, 2], "rater": [*"abab"], "labels": [*"xyyx"]}, {}),
     "one unit of 41 raters": (many(41), {}),
-    "generated": ({n: c.tolist() for n, c in generated(60).items()}, {"blank": "empty"}),
+    "generated": (columns(generated(60)), {"blank": "empty"}),
     "a condition": (
         {**HOSTILE, "round": [1, 2, 3, None] * 3},
         {"where": "round < 3 and not (rater == cy or unit == u2)", "blank": "missing"},
@@ -212,20 +221,6 @@ def frame_of(data):
     return frame.drop(columns=gaps).infer_objects().join(frame[gaps])[[*data]]
 
 
-def relation(data, _):
-    CONNECTIONS.append(duckdb.connect())
-    return CONNECTIONS[-1].from_arrow(pa.table(data))
-
-
-def ibis_table(data, _):
-    ibis = pytest.importorskip("ibis", reason="the extra 'ibis' is not installed")
-    connection = duckdb.connect()
-    connection.register("setagree_view", pa.table(data))
-    connection.execute("CREATE TABLE ratings AS SELECT * FROM setagree_view")
-    CONNECTIONS.append(ibis.duckdb.from_connection(connection))
-    return CONNECTIONS[-1].table("ratings")
-
-
 def partitions(data, _):
     """Return a frame of Dask whose partitions share units."""
     dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
@@ -250,8 +245,8 @@ def lines(data, folder):
 
 ENGINES = {"polars": lambda data, _: pl.LazyFrame(data, strict=False), "dask": partitions}
 DATABASES = {
-    "duckdb": relation,
-    "ibis": ibis_table,
+    "duckdb": lambda data, _: relation(data),
+    "ibis": lambda data, _: ibis_table(data),
     "parquet": parquet,
     "csv": text,
     "lines": lines,

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import setagree as sa
 
@@ -27,6 +28,37 @@ LISTS = [
     *(["joy", "fear"], ["fear", "joy", "joy"], ["joy", "a, b"], ["a, b", "joy"], ["<script>"]),
     *(["😀", "מילה"], ["מילה", "😀"], [], ["x" * 10_000], ["joy"], None, ['fe"ar', "joy"]),
 ]
+
+
+CONNECTIONS = []
+"""Connections of DuckDB, which relations need as long as they are used."""
+
+
+def relation(data):
+    """Return a relation of DuckDB with a connection of its own."""
+    import duckdb
+    import pyarrow as pa
+
+    CONNECTIONS.append(duckdb.connect())
+    return CONNECTIONS[-1].from_arrow(pa.table(data))
+
+
+def ibis_table(data):
+    """Return a table of Ibis on DuckDB."""
+    import duckdb
+    import pyarrow as pa
+
+    ibis = pytest.importorskip("ibis", reason="the extra 'ibis' is not installed")
+    connection = duckdb.connect()
+    connection.register("setagree_view", pa.table(data))
+    connection.execute("CREATE TABLE ratings AS SELECT * FROM setagree_view")
+    CONNECTIONS.append(ibis.duckdb.from_connection(connection))
+    return CONNECTIONS[-1].table("ratings")
+
+
+def columns(table):
+    """Return the columns of a pandas table as lists."""
+    return {name: table[name].tolist() for name in table}
 
 
 def patterns(tally):
