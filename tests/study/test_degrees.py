@@ -75,9 +75,10 @@ def test_raters_on_two_scales_are_told():
     def scaled(a, b, n=3):
         return [("u1", "ann", str(k), a) for k in range(n)] + [("u1", "bob", "1", b), *ROWS[3:4]]
 
-    said = r"No degree of 1 rater \('ann'\) is above 1, and those of 'bob' reach 80: if some are"
-    with pytest.warns(DegreesWarning, match=said):
-        read(scaled(0.8, 80))
+    for a, b in ((0.8, 80), (1, 10)):
+        said = rf"No degree of 1 rater \('ann'\) is above 1, and those of 'bob' reach {b}: if some"
+        with pytest.warns(DegreesWarning, match=said):
+            read(scaled(a, b))
     for a, b, n in ((0.8, 9, 3), (0.8, 80, 2), (1.5, 80, 3), (0.8, 1, 3)):
         assert read(scaled(a, b, n)).n_ratings == 3
 
