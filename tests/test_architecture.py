@@ -356,7 +356,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_350,
-    "coefficients": 3_150,
+    "coefficients": 3_100,
     "credit": 2_450,
     "diagnosis": 4_650,
     "distances": 2_500,

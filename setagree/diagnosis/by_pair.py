@@ -283,8 +283,8 @@ def between_raters(
     parts = [score_part(whole, study.take(grouped.of_rating == g)) for g in range(n_groups)]
     drawing: Row = {"distance": distance, "n_resamples": n_resamples, "rng": generator}
     # Of two groups the one is the other's others.
-    told = range(1 if n_groups == 2 else n_groups)
-    sides = [_beside_others(grouped, g, level=level, **drawing) for g in told]
+    n_sides = 1 if n_groups == 2 else n_groups
+    sides = [_beside_others(grouped, g, level=level, **drawing) for g in range(n_sides)]
     beside = sides[0] if n_groups == 2 else [own for own, _ in sides]
     p, why = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
     tested = {"permutation_p_value": p, "no_test": why}

@@ -28,6 +28,7 @@ from setagree.diagnosis.common import (
 from setagree.distances.registry import DistanceLike
 from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import require_raters
+from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, LONG_WORK
 from setagree.progress import track
@@ -256,11 +257,8 @@ def _exchanged(
     order = np.lexsort((each, study.unit_codes, keys[study.unit_codes]))
     sizes = np.bincount(study.unit_codes)[study.unit_codes[order]]
     observed, reached = _far(without), np.zeros(R)
-    at_once = max(1, BLOCK_ENTRIES // (2 * study.n_ratings))
-    starts = range(0, n_resamples, at_once)
     long = n_resamples * study.n_ratings > LONG_WORK
-    for start in track(starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long):
-        B = min(at_once, n_resamples - start)
+    for B in block_sizes(n_resamples, 2 * study.n_ratings, long=long, what="reshuffles"):
         codes = np.tile(study.rater_codes, (B, 1))
         for size in np.unique(sizes).tolist():
             cells = order[sizes == size].reshape(-1, size)

@@ -39,7 +39,13 @@ from setagree.errors import (
 )
 from setagree.inference.jackknife import acceleration, jackknife
 from setagree.inference.panel_members import require_study
-from setagree.inference.resampling import Resampled, draw_times, over_resamples, row_weights
+from setagree.inference.resampling import (
+    Resampled,
+    block_sizes,
+    draw_times,
+    over_resamples,
+    row_weights,
+)
 from setagree.inference.unit_order import (
     check_weighted,
     drawn_rows,
@@ -48,8 +54,7 @@ from setagree.inference.unit_order import (
     rows_of_clusters,
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import BLOCK_ENTRIES, LONG_WORK, TIE
-from setagree.progress import track
+from setagree.limits import LONG_WORK, TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.study.annotations import Annotations
@@ -385,12 +390,8 @@ def two_way_replicates(
     sample = agreement.case.sample
     groups = np.arange(study.n_units) if sample is None else sample.groups
     assert groups is not None  # noqa: S101 - weights without clusters were refused
-    at_once = max(1, BLOCK_ENTRIES // two_way.width)
-    starts = range(0, n_resamples, at_once)
-    long = n_resamples * study.n_ratings > LONG_WORK
-    parts = []
-    for start in track(starts, total=len(starts), what="resamples", long=long):
-        b = min(at_once, n_resamples - start)
+    long, parts = n_resamples * study.n_ratings > LONG_WORK, []
+    for b in block_sizes(n_resamples, two_way.width, long=long):
         w, m = np.empty((study.n_raters, b)), np.ones((study.n_units, b))
         for k in range(b):
             w[:, k] = _counts(study.n_raters, generator)

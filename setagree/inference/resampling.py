@@ -41,6 +41,19 @@ class Resampled(Result):
         return len(self.distribution) - len(self.defined)
 
 
+def block_sizes(
+    n_resamples: int, width: int, *, long: bool, what: str = "resamples"
+) -> Iterator[int]:
+    """Yield the numbers of resamples in blocks of bounded memory, and show the progress.
+
+    `width` is the number of entries of a resample, and `long` whether the work is known to be long.
+    """
+    at_once = max(1, BLOCK_ENTRIES // width)
+    starts = range(0, n_resamples, at_once)
+    for start in track(starts, total=n_resamples, at_once=at_once, what=what, long=long):
+        yield min(at_once, n_resamples - start)
+
+
 def draw_units(
     n_units: int, n_resamples: int, generator: np.random.Generator, *, width: int = 1
 ) -> Iterator[npt.NDArray[np.int64]]:
@@ -48,12 +61,10 @@ def draw_units(
 
     `width` is the cost of a draw in addition to the units: the number of values it is summed over.
     """
-    check_drawing(n_resamples, max(n_units, width))
-    at_once = max(1, BLOCK_ENTRIES // max(n_units, width))
-    starts = range(0, n_resamples, at_once)
-    long = n_resamples * max(n_units, width) > LONG_DRAWING
-    for start in track(starts, total=n_resamples, at_once=at_once, what="resamples", long=long):
-        yield generator.integers(n_units, size=(min(at_once, n_resamples - start), n_units))
+    width = max(n_units, width)
+    check_drawing(n_resamples, width)
+    for b in block_sizes(n_resamples, width, long=n_resamples * width > LONG_DRAWING):
+        yield generator.integers(n_units, size=(b, n_units))
 
 
 def draw_times(
@@ -70,17 +81,14 @@ def draw_times(
     rows with many units are multinomial, together with one row for all others, whose units are
     drawn. `times` is the number of units per row, and rows are drawn in the order of their keys.
     """
-    check_drawing(n_resamples, max(len(times), width))
+    width = max(len(times), width)
+    check_drawing(n_resamples, width)
     order, n = np.argsort(keys, kind="stable"), int(times.sum())
     few = times[order] <= _FEW_UNITS
     light, heavy = order[few], order[~few]
     units = np.repeat(np.arange(len(light)), times[light].astype(np.intp))
     shares = np.append(times[heavy], len(units)) / n
-    at_once = max(1, BLOCK_ENTRIES // max(len(times), width))
-    starts = range(0, n_resamples, at_once)
-    long = n_resamples * max(len(times), width) > LONG_DRAWING
-    for start in track(starts, total=len(starts), what="resamples", long=long):
-        b = min(at_once, n_resamples - start)
+    for b in block_sizes(n_resamples, width, long=n_resamples * width > LONG_DRAWING):
         out = np.empty((b, len(times)))
         drawn = generator.multinomial(n, shares, size=b)
         out[:, heavy] = drawn[:, :-1]

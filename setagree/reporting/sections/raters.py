@@ -185,11 +185,11 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         "overused_label": f"{often} more often than the others",
         "underused_label": f"{often} less often than the others",
     }
-    told_below = {"reason", "remark"}
+    below = {"reason", "remark"}
     columns = [
         replace(one, meaning=meanings.get(one.first, ""))
         for one in COLUMNS
-        if one.first not in told_below
+        if one.first not in below
     ]
     note = "A rater who disagrees with the others need not be the one who is wrong."
     note = " ".join([note, *raters["remark"].dropna().unique()])
