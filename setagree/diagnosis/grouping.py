@@ -300,12 +300,14 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
     width = _length(times, window, "window")
     stride = width if step is None else _length(times, step, "step")
     first, last = times.min(), times.max()
-    if not last - first < _MAX_WINDOWS * stride:
+    with np.errstate(over="ignore"):  # a step near 0 makes infinitely many
+        n_strides = (last - first) / stride
+    if not n_strides < _MAX_WINDOWS:
         raise OptionError(
             f"{option('window', window)}, step={step!r} would make more than {_MAX_WINDOWS:,} "
             "windows."
         )
-    n = int((last - first) / stride) + 1
+    n = int(n_strides) + 1
     # An end is the next start itself, so that no time falls between two.
     starts = [first + k * stride for k in range(n + 2)]
     for k, start in enumerate(starts[:-1]):
