@@ -12,7 +12,7 @@ from scipy.special import stdtr, stdtrit
 
 from setagree.checks import check_level
 from setagree.coefficients.estimated import Estimated, estimated
-from setagree.diagnosis.common import reasons, score_whole
+from setagree.diagnosis.common import reasons, score_whole, uncertainty
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -256,17 +256,10 @@ def _is_blank(cell: Any) -> bool:
 
 
 def _row(question: str, one: Agreement, level: float) -> dict[str, Any]:
-    low, high = one.interval(level)
-    names = "coefficient distance n_units n_raters n_ratings estimate standard_error"
-    return {
-        "question": question,
-        "kind": one.tally.kind,
-        **{name: getattr(one, name) for name in names.split()},
-        "low": low,
-        "high": high,
-        "p_value": one.p_value,
-        **reasons(one),
-    }
+    names = "coefficient distance n_units n_raters n_ratings"
+    head = {"question": question, "kind": one.tally.kind}
+    head |= {name: getattr(one, name) for name in names.split()}
+    return {**head, **uncertainty(one, level), "p_value": one.p_value, **reasons(one)}
 
 
 def _mean(

@@ -38,6 +38,7 @@ from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
+from setagree.scoring.intervals import t_interval
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, entries_of, have_degrees
@@ -527,26 +528,18 @@ def _grows(function: OverlapFunction, sizes: Codes) -> bool:
 
 def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
     """Return the means of score and ceiling, their ratio, and the intervals of score and ratio."""
-    from scipy.special import stdtrit
-
     n = len(score)
-    mean, ceiling = (float(x.mean()) if n else float("nan") for x in (score, most))
-    share = mean / ceiling if n and ceiling > 0 else float("nan")
+    mean, ceiling = _mean(score), _mean(most)
+    share = mean / ceiling if ceiling > 0 else float("nan")
     # Cochran (1977), equation 2.39: the variance of a ratio of means.
     deviations = (score - mean, (score - share * most) / (ceiling or np.nan))
-    t = float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else float("nan")
-    errors = [np.sqrt((x**2).sum() / (n - 1) / n) if n > 1 else np.nan for x in deviations]
-    halves = [t * float(error) if error > ROUNDING else float("nan") for error in errors]
-    return {
-        "n_units": n,
-        "score": mean,
-        "low": mean - halves[0],
-        "high": np.minimum(1.0, mean + halves[0]),
-        "ceiling": ceiling,
-        "share": share,
-        "share_low": share - halves[1],
-        "share_high": np.minimum(1.0, share + halves[1]),
-    }
+    errors = [float(np.sqrt((x**2).sum() / (n - 1) / n)) if n > 1 else 0.0 for x in deviations]
+    (low, high), (share_low, share_high) = (
+        t_interval(x, error if error > ROUNDING else 0.0, n - 1.0, level)
+        for x, error in zip((mean, share), errors, strict=True)
+    )
+    own = {"n_units": n, "score": mean, "low": low, "high": high, "ceiling": ceiling}
+    return own | {"share": share, "share_low": share_low, "share_high": share_high}
 
 
 UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
