@@ -11,7 +11,7 @@ from tests.benchmarks.coverage.levels import LEVELS, POWER, Level, level_cells
 from tests.benchmarks.coverage.record import AGAIN, Cell, Found
 
 Known: TypeAlias = Mapping[str, Found]
-NO_CELL = "No cell breaks the rule."
+NO_CELL = "No cell misses a limit."
 
 
 def found_of(known: Known, cell: Cell) -> Found | None:
@@ -104,7 +104,7 @@ def broken(known: Known) -> str:
 
 
 def _said(cell: Default | Level, found: Found) -> str:
-    """Return where and by how much a cell breaks the rule."""
+    """Return where and by how much a cell misses a limit."""
     if isinstance(cell, Level):
         test, _, world = cell.what.partition(", ")
         shares = " and ".join(_level_of(found, key) for key in found.results)
