@@ -24,7 +24,7 @@ _CALLED: ContextVar[Mapping[str, str]] = ContextVar("_CALLED", default=MappingPr
 
 
 class SetagreeError(ValueError):
-    """Base of every error that setagree raises on purpose."""
+    """Base class of all errors of setagree."""
 
 
 class LabelError(SetagreeError):
@@ -92,11 +92,11 @@ class MissingDependencyError(SetagreeError, ImportError):
 
 
 class SetagreeWarning(UserWarning):
-    """Base of every warning that setagree gives."""
+    """Base class of all warnings of setagree."""
 
 
 class UndefinedAgreementWarning(SetagreeWarning):
-    """An estimate is nan; the warning says why."""
+    """An estimate is NaN; the warning gives the reason."""
 
 
 class BlankLabelsWarning(SetagreeWarning):

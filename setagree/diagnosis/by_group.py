@@ -219,8 +219,8 @@ def by_group(
     `Agreement.p_value`), ``X = min over a0 of sum_g z_g(a0)²`` has a chi-squared distribution with
     G - 1 degrees of freedom if all G groups have one value. A group is tested by the drop of X
     without it, with one degree, and p_holm corrects for the groups; there are at most 30 of these
-    tests. Groups may differ in size, raters and label mix: in twelve simulated worlds of 2 to 10
-    groups of equal alpha, p was at most 0.05 in 0 to 7% of the studies. Groups are left out, and
+    tests. Groups may differ in size, raters and label mix: in twelve simulated designs of 2 to 10
+    groups with equal alpha, p was at most 0.05 in 0 to 7% of the studies. Groups are left out, and
     named in `no_test`, if they are undefined, if all their units disagree alike, or if all answers
     except the commonest weigh less than four units. More than 200 groups are not tested, and have
     t intervals.
@@ -364,15 +364,15 @@ def over_time(
         `monitor`; names of batches have no length). A column may have
         a time for every annotation: a unit belongs to the time of its first one.
     window, step : int, number, str or Timedelta
-        How long a window is and how far the next one begins: in units of `time` for numbers, as
-        ``"7D"`` for times. Default step: the window, so that windows do not overlap.
+        Length of a window, and distance to the start of the next one: a number in units of `time`,
+        or such as ``"7D"`` for times. Default step: the window, so that windows do not overlap.
     coefficient, distance, level, reading
         As in `by_group`.
 
     Returns
     -------
     DataFrame
-        One row a window ``[start, end)`` that holds a unit, in the time zone of `time`: start, end,
+        One row per window ``[start, end)`` with a unit, in the time zone of `time`: start, end,
         n_units, n_pairable_units,
         n_raters, n_ratings, n_values, estimate, standard_error, low, high; the tests of `by_group`
         of windows that do not overlap: difference, difference_standard_error, difference_p_value,

@@ -86,8 +86,8 @@ def by_label(
     sets is made of them exactly, ``alpha = 1 - sum_l Do_l / sum_l De_l``:
     ``share_of_disagreement`` is ``Do_l / sum_l Do_l``.
 
-    Intervals are score intervals, because t intervals of a rare label's alpha or AC1 cover the true
-    value far too seldom. There is none if the ratings with a label, or those without it, weigh less
+    Intervals are score intervals, because the coverage of t intervals of a rare label's alpha or
+    AC1 is far too low. There is none if the ratings with a label, or those without it, weigh less
     than four units (prevalence x units), because either answer can be the rare one; with at least
     five ratings per unit, intervals from four to eight units are rough.
     If units were drawn in clusters or with weights (`Annotations.sampled`), every share and
@@ -97,7 +97,7 @@ def by_label(
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
-        Label sets; or categories, of which each is a label of its own.
+        Label sets; or categories, each of which is a label.
     coefficient : str or Coefficient
         The coefficient of each binary study, with the distance nominal. The other columns do not
         depend on it, except the disagreements and their shares.

@@ -138,14 +138,14 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     Parameters
     ----------
     pairs : DataFrame
-        What `by_pair` returned.
+        The result of `by_pair`.
     column : str
-        Which of its numbers.
+        The column to take.
 
     Raises
     ------
     DataError
-        It is not what `by_pair` returned.
+        `pairs` is not a result of `by_pair`.
     OptionError
         The column does not exist.
 

@@ -122,10 +122,11 @@ def by_rater(
     For p, the answers of each unit are permuted among the raters who gave them, which keeps the
     coefficient. With k_g the coefficient without rater g and ``t = |k_g - mean of all k_h|``, p of
     g is ``(1 + #{t of a reshuffle >= t of the study}) / (n_resamples + 1)``. This is exact if
-    raters differ only by chance, whoever rated which unit. In simulated studies of five to nine
-    such raters, complete, incomplete and in blocks, the smallest p_holm was at most 0.05 in 2 to
-    5%. As p_holm is at least ``n_tests / (n_resamples + 1)``, take 40 reshuffles per rater or more.
-    There is none for Conger's kappa and mv-alpha, whose values without a rater have no closed form.
+    raters differ only by chance, for any assignment of raters to units. In simulated studies of
+    five to nine such raters, complete, incomplete and in blocks, the smallest p_holm was at most
+    0.05 in 2 to 5%. As p_holm is at least ``n_tests / (n_resamples + 1)``, take 40 reshuffles per
+    rater or more. There is none for Conger's kappa and mv-alpha, whose values without a rater have
+    no closed form.
 
     Examples
     --------

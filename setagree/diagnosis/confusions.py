@@ -122,10 +122,10 @@ def confusions(
     -----
     Raters who agree more than by chance confuse all labels less than expected. So `expected_pairs`
     is conditional on pairs that differ: with D the pairs of ratings of one unit that differ, N the
-    pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those that hold a and not b,
+    pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those with a and not b,
     it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among all pairs of
-    different answers times D; for "left out" the sum over all A and subsets B of A takes the place
-    of the product. Where every answer is one label, all pairs of labels together have an expected
+    different answers times D; for "left out" the sum over all A and subsets B of A replaces
+    the product. If every answer is one label, all pairs of labels together have an expected
     count of D, as many as the pairs that are counted. It is NaN for "left out" if large sets are so
     many that comparing them would take minutes. Pairs are those of the sample, each counted once.
 

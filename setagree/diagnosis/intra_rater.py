@@ -125,9 +125,9 @@ def intra_rater_agreement(
 ) -> IntraRater:
     """Return the agreement of raters with themselves on units that they rated repeatedly.
 
-    Krippendorff's alpha of the answers of one rater to one unit, over occasions: each unit of each
-    rater is a unit, each occasion a rater. The result also has the alpha between raters, from the
-    first answers. Agreement between raters can hardly exceed that within them.
+    This is Krippendorff's alpha between the occasions on which a rater rated a unit: each unit of
+    each rater is a unit, each occasion a rater. The result also has the alpha between raters, from
+    the first answers. Agreement between raters can hardly exceed that within them.
 
     If several raters rated a unit again, their repeats are a cluster, because a unit that is hard
     for one is hard for the others: the pooled interval is over units, with these raters. The
@@ -143,7 +143,7 @@ def intra_rater_agreement(
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, nominal for scalars.
     level : float
-        The level of the intervals: score, if that is known to keep its nominal coverage.
+        The level of the intervals: score intervals, if these are known to keep their coverage.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def intra_rater_agreement(
     Raises
     ------
     DataError
-        No rater rated a unit again, or the study was read without keeping repeats apart.
+        No rater rated a unit again, or the study was read without ``duplicates="repeats"``.
 
     Examples
     --------

@@ -168,8 +168,8 @@ def next_ratings(
         expected gain = max over m = 1, 2, 3 of 1/m sum over labels of [w(y, r) - E w(y + K, r + m)]
 
     K beta-binomial: a knowledge gradient of several steps. Units with fewer than two ratings come
-    first. Every label counts that somebody used; with very many of them a unit that is agreed on
-    has an expected gain, too, for labels that nobody gave it so far. In simulated studies with five
+    first. All used labels count; with very many labels a unit with full agreement also
+    has an expected gain, for labels that it did not get so far. In simulated studies with five
     labels the majority was right for 0.5% to 4% more units than with evenly distributed ratings,
     and with at least 20 labels for -0.7% to 1% more.
 
@@ -193,15 +193,15 @@ def next_ratings(
     study : Annotations, or a table or path as `agreement` takes it
         The answers so far: label sets, or categories.
     budget : int
-        How many ratings can be paid for.
+        The number of further ratings.
     goal : {"consensus", "agreement", "prevalence"}
-        What they are for: the right answer of each unit, a coefficient, or how many have a label.
+        Their purpose: the right answer of each unit, a coefficient, or label prevalences.
     units : sequence, optional
         All units. Default: those of the study, including units without ratings.
     pool : sequence, optional
-        The raters who can be asked. Default: those of the study. Each unit gets those who have not
-        rated it, the ones with the fewest answers first. Where they are named, nothing is asked for
-        that none of them can give; else such units are listed, so that others can be found.
+        The available raters. Default: those of the study. Each unit gets those who have not
+        rated it, the ones with the fewest answers first. If `pool` is given, units that all of them
+        have rated are omitted; otherwise such units are listed without raters.
     model : rater, DataFrame, path or Annotations, optional
         With ``goal="prevalence"``: the model, as in `prevalence`. Else raters that are models, who
         do not count.

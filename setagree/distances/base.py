@@ -25,7 +25,7 @@ class Distance:
     Attributes
     ----------
     name : str
-        What results call it.
+        The name of the distance in results.
     bounded : bool
         Whether 1 is the largest distance there is. Else the largest distance among the observed
         values scales the credit: w = 1 - d / d_max.
@@ -87,7 +87,7 @@ class OverlapDistance(Distance):
         intersection; returns the distances as an array of that shape. Must be 0 if a = b = i,
         finite, not negative, and symmetric in a and b (checked up to size 40, then on a sample).
     name : str
-        What results call it.
+        The name of the distance in results.
     bounded : bool
         Whether 1 is the largest distance there is.
     title, formula, source : str, optional

@@ -57,18 +57,18 @@ class MatrixDistance(Distance):
 def distance_matrix(
     frame: pd.DataFrame | Mapping[Any, Any], *, similarity: bool = False, name: str = "matrix"
 ) -> MatrixDistance:
-    """Return the distance that a labelled square matrix states.
+    """Return the distance defined by a labelled square matrix.
 
     Parameters
     ----------
     frame : DataFrame or mapping
-        Index and columns name the values: label sets, label text (``"l1, l2"``; blank is the empty
-        set), or scalars. Rows and columns are aligned by what they mean, never by position. Or a
+        Index and columns contain the values: label sets, label text (``"l1, l2"``; blank is the
+        empty set), or scalars. Rows and columns are aligned by value, never by position. Or a
         dict by unordered pair of values, or a dict of dicts.
     similarity : bool
         Whether the entries are similarities in [0, 1] with 1 on the diagonal; then d = 1 - s.
     name : str
-        What results call it.
+        The name of the distance in results.
 
     Raises
     ------

@@ -367,7 +367,7 @@ def at_least(
     The lower bound is that of the two-sided interval with level 2 `level` - 1: 0.90 for 0.95. The
     interval is the score interval if it keeps its coverage for the coefficient, else t (see
     `Agreement.interval_method`). If all answers except the commonest weigh less than four units,
-    there is no verdict, and `reason` says why.
+    there is no verdict; `reason` states this.
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is
@@ -394,8 +394,8 @@ def at_least(
     Warns
     -----
     SetagreeWarning
-        The verdict "at least" is based on the t interval of a design that has no score interval, or
-        on one that was asked for.
+        The verdict "at least" is based on the t interval, because the design has no score interval
+        or t was requested.
 
     Examples
     --------

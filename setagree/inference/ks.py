@@ -189,8 +189,8 @@ def ks_statistic(
 
     where F_o is the share of the pairs of ratings of one unit that are at most x apart, and F_e
     that of the pairs of ratings of two units. It uses only the order of the distances, so that an
-    increasing function of them gives the same D. It is not corrected to mean the same in all
-    studies; compare it within one task.
+    increasing function of them gives the same D. It is not comparable between
+    tasks.
 
     D is exact, from counts of the distinct answers. Units with one rating are left out. Each pair
     counts once, so that a unit of r ratings counts r (r - 1) / 2 times. The cost is that of all
@@ -205,7 +205,7 @@ def ks_statistic(
     n_resamples : int
         Number of times that all answers of pairable units are reshuffled over their cells, for the
         p-value; all arrangements instead if there are no more of them; 0 for no p-value. The
-        published p of two independent samples does not hold, because pairs share ratings.
+        published p for two independent samples is not valid, because pairs share ratings.
     rng : int or numpy Generator, optional
         The seed.
 

@@ -264,7 +264,7 @@ def monitor(
     while n (1 - share of the commonest answer) < 8. The low end takes a larger variance if alpha is
     below 1/3, and is not above 0 while the variance of chance does not exclude 0.
 
-    In 500 simulated sequences of 20 looks at 30 to 600 units in each of eight worlds, the low end
+    In 500 simulated sequences of 20 looks at 30 to 600 units in each of eight designs, the low end
     was above the true value at some look in at most 2.4%, the high end below it in at most 1.8%. In
     further studies of 5 to 20 looks, all intervals covered the true value in at least 97%, those at
     planned looks in at least 94%.

@@ -52,7 +52,7 @@ _MAX_DF = 1e9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlanGoals:
-    """What a planned study is to reach, for `plan`.
+    """Goals of a planned study, for `plan`.
 
     Only one of `half_width`, `n_units` and `power` can be given, and none of them with a budget.
 

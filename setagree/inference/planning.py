@@ -478,7 +478,7 @@ def plan(
         `n_raters` is given, and some raters of the pilot are left out.
     SetagreeWarning
         All answers of the pilot except the commonest weigh less than four units, so that its
-        variance is no basis for a plan.
+        variance is not a basis for a plan.
     UndefinedAgreementWarning
         Some choices of fewer raters have no standard error, or one of 0; the message counts them.
 

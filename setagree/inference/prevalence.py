@@ -299,11 +299,11 @@ def prevalence(
     corpus: Tally | None = None,
     level: float = 0.95,
 ) -> PrevalenceTable:
-    r"""Return how many units of a corpus have each label, if a model answered all and people some.
+    r"""Return the number of units with each label, if a model answered all and people some.
 
     **The checked units must be a random sample of the corpus**, or have sampling weights; otherwise
-    nothing here is true. The share that a model marks is biased however many units it answers, and
-    has no standard error. Of M units that the model marks, among N, and of the others::
+    the estimates are biased. The share that a model marks is biased however many units it answers,
+    and has no standard error. Of M units that the model marks, among N, and of the others::
 
         W_1 = M / N,  W_0 = 1 - W_1,    n_k, p_k = number and mean truth of the checked units of k
         estimate = W_1 p_1 + W_0 p_0,   SE² = deff sum W_k² (1 - f_k) s²_k / n_k,   f_k = n_k / M_k
@@ -323,9 +323,9 @@ def prevalence(
         clusters or sampling weights of the checked units, or both (their intervals covered the true
         value in at least 97% of 600 studies of 18 designs). Weights have no finite correction.
     model : rater, DataFrame, path or Annotations
-        A rater of the study, or a table of its answers, also to units that people never saw.
+        A rater of the study, or a table of its answers, also to units without human answers.
     humans : sequence of raters, optional
-        Default: all raters that are no models. The interval is about units with these raters.
+        Default: all raters that are not models. The interval is about units with these raters.
     truth : {"share", "majority", "any", "all"}
         Truth of a unit: the share of its human answers with the label; whether more than half (1/2
         for a tie), any or all have it.

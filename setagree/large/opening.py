@@ -243,8 +243,9 @@ def read(
     sheet, header_row, sql, encoding, spans, tokens, tool, question, roster, predictions
         What is read of a workbook, a database, a file of text, a file of spans and an export.
     label_sep, blank, case, codebook, empty, na_values, duplicates, order_by
-        How cells and repeated ratings are read. What `blank` means in an export is by default what
-        its format says; where it cannot tell "no label applies" from "no answer", that is an error.
+        How cells and repeated ratings are read. The default of `blank` for an export depends
+        on its format. An error is raised if the format does not distinguish "no label applies"
+        from "no answer".
 
     Returns
     -------
@@ -255,10 +256,10 @@ def read(
     FileError
         The file is absent or damaged.
     DataError
-        It is no export, and its columns are not those of a table of annotations; or the format
-        cannot tell what is asked, and the sentence names the option or the export that can.
+        It is not an export, and its columns are not those of a table of annotations; or the format
+        does not include required information; the message names the option or export to use.
     OptionError
-        The file could have several formats, or holds several questions.
+        The file fits several formats, or contains several questions.
 
     See Also
     --------

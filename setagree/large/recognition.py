@@ -253,13 +253,13 @@ def _asked_columns(file: Path, name: str, where: Where, reading: Reading) -> lis
 
 @public
 def formats() -> pd.DataFrame:
-    """Return the formats that `read` knows: name, title, basis, and what each leaves open.
+    """Return the formats that `read` recognises: name, title, basis, and notes.
 
-    The basis says how the layout is known: written by the tool's own code, taken from the tool's
-    source, or from the documented format and not verified against a live export.
+    The basis of a layout is a file written by the tool's own code, the tool's source code, or the
+    documented format, which was not verified with a live export.
 
     An installed package adds formats as entry points of the group ``setagree.formats``, each the
-    name of a `setagree.exports.Format`; they are asked where no other format fits.
+    name of a `setagree.exports.Format`; they are tried if no other format fits.
 
     Examples
     --------

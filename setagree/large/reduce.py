@@ -88,12 +88,12 @@ def tally(
     temp_directory: str | PathLike[str] | None = None,
     keep_raters: bool = False,
 ) -> Tally:
-    """Return the patterns of a long table that need not fit in memory, computed where it is.
+    """Return the patterns of a long table, computed in its engine; it need not fit in memory.
 
-    Units whose raters gave the same answers count as one pattern, and a study is its patterns and
-    how often each occurs. What does not ask who gave which answer takes the tally in the place of
-    the study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ... What
-    does, `conger_kappa` and `cohen_kappa`, takes one made with ``keep_raters=True``.
+    Units whose raters gave the same answers are one pattern; a tally contains the patterns and
+    their frequencies. Functions that do not use rater identities take a tally instead of a
+    study: `agreement`, `krippendorff_alpha`, `fleiss_kappa`, `mv_alpha`, `bootstrap`, ...
+    `conger_kappa` and `cohen_kappa` need a tally with ``keep_raters=True``.
 
     Parameters
     ----------
@@ -115,25 +115,25 @@ def tally(
         Skip the search for pairs of unit and rater that occur twice. It takes up to a quarter of
         the time with 40 raters or fewer, with more raters about as long as the rest.
     partitioned_by_unit : bool
-        Each file, or each partition of Dask or Spark, holds all ratings of its units. They are
-        reduced one by one and the tallies merged; nothing is sorted across them. Where a unit does
-        stand in two of them, it counts as two units; of files where that is so for many units, an
-        error says so, elsewhere nothing does. (Spark may cut a large file into several partitions.)
+        Each file, or each partition of Dask or Spark, contains all ratings of its units. They
+        are reduced one by one and the tallies merged, without a shuffle. A unit that is in two of
+        them counts as two units; for files an error is raised if this is so for many units, for
+        other inputs it is not detected. (Spark may cut a large file into several partitions.)
         The workers of Dask, and here those of Spark, need setagree.
     memory_limit : str, optional
-        What DuckDB may hold in memory while it reduces files, such as ``"2GB"``; the patterns
-        come on top. Default: four fifths of the machine's memory.
+        Memory limit of DuckDB while it reduces files, such as ``"2GB"``; the patterns need
+        further memory. Default: four fifths of the machine's memory.
     temp_directory : path, optional
-        A folder for what does not fit, and for a copy of the three columns of files of text.
-        Default: among the temporary files of the system.
+        A folder for temporary data, and for a copy of the three columns of text files.
+        Default: the folder for temporary files of the system.
     keep_raters : bool
-        Units count as one pattern where each rater gave the same answer: more patterns, which say
-        who gave what.
+        Units are one pattern only if each rater gave the same answer. There are then more
+        patterns, which contain the raters.
 
     Returns
     -------
     Tally
-        Without the identities of units; its order is that of no file.
+        Without the identities of units, in no particular order.
 
     Raises
     ------
@@ -141,11 +141,11 @@ def tally(
         A column is absent, a unit or rater is missing, a rater annotated a unit twice; or the
         engine failed, or gave patterns that do not add up to the rows it counted before.
     FileError
-        The files are absent, or are no tables; or they could be read in memory alone.
+        The files are absent or not tables, or they can only be read in memory.
 
     Notes
     -----
-    ``examples/guide/how-reduction-works.md`` tells how it is done, what is exact and what it costs.
+    ``examples/guide/how-reduction-works.md`` describes the steps, their exactness and their cost.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def tally(
     >>> by_rater
     <Tally: 3 units in 3 patterns of 3 values by 2 raters>
 
-    Units 1 and 2 are no longer the same: ann and bob exchanged their answers.
+    Units 1 and 2 now differ, because ann and bob exchanged their answers.
     """
     reading = Reading(
         unit=unit,

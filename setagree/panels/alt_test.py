@@ -551,7 +551,7 @@ def alt_test(
     >>> alt_test(study, model=["r4", "r5"])
     <AltTestTable of 2 models, the best 'r5' (0.9117)>
 
-    The answers of a model in a table of its own:
+    The answers of a model in a separate table:
 
     >>> gpt = study.to_long().query("rater == 'r5'")[["unit", "labels"]]
     >>> alt_test(study.exclude_raters(["r5"]), model=gpt)["model"].winning_rate

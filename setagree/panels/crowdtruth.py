@@ -262,8 +262,8 @@ def crowdtruth(
     for at most 100 sweeps. The quality is 0 if all weights are 0.
 
     The scores are not chance-corrected: they depend on the number and frequency of labels. Use them
-    to compare raters of one task, not tasks. They have no intervals, because those of resampling
-    cover the true scores far too seldom. In small studies the scores of labels are too low, and
+    to compare raters of one task, not tasks. They have no intervals, because the coverage of
+    resampling intervals is far too low. In small studies the scores of labels are too low, and
     those of raters and units too high: in simulated studies of 40 units by up to 0.13 and 0.08, of
     100 units by up to 0.08 and 0.05.
 
@@ -274,8 +274,8 @@ def crowdtruth(
     study : Annotations, or a table or path as `agreement` takes it
         Ratings. Each single value is a label.
     empty : {"label", "published"}
-        The empty set is a label of its own, so that two empty sets agree; or as published, if it
-        agrees with nothing, not even with itself.
+        ``"label"`` treats the empty set as a label, so that two empty sets agree; with
+        ``"published"`` it agrees with no answer.
 
     Returns
     -------

@@ -435,7 +435,7 @@ def facet_agreement(
     logarithm of D / De. ``difference_low`` is the lower bound of the plain t interval of
     ``difference``; the upper bound is omitted, because it is too low if few answers differ. In
     simulated studies the intervals covered the true value in at least 94% from 100 units on, and in
-    at least 92% with 30 units, except for a single model that hardly ever differs from itself: 83%.
+    at least 92% with 30 units, except for a single model with nearly constant answers: 83%.
 
     Parameters
     ----------

@@ -288,7 +288,7 @@ def k_rater_reliability(
     Raises
     ------
     DataError
-        No unit has 2 k ratings, a rater is unknown, or means are asked of values that are not
+        No unit has 2 k ratings, a rater is unknown, or means are requested for values that are not
         numbers.
     OptionError
         An option is unknown, or a method is given for means.

@@ -29,7 +29,7 @@ def soft_scores(
     n_splits: int = 20,
     rng: Rng = None,
 ) -> pd.DataFrame:
-    """Return how near the degrees of a model come to the shares of people who gave each label.
+    """Return scores of the degrees of a model against the shares of people with each label.
 
     With p_il the share of the people of unit i who gave label l (the mean degree, if they gave
     degrees), q_il the degree of the model (1 or 0 for a label set), H the entropy in bits of p and
@@ -51,7 +51,7 @@ def soft_scores(
     model : rater, DataFrame, path or Annotations
         As in `prevalence`; degrees (`degree=`) from 0 to 1.
     humans : sequence of raters, optional
-        Default: all raters that are no models.
+        Default: all raters that are not models.
     level : float
         The level of the t intervals over units, from linearised values.
     n_splits, rng : int, and int or numpy Generator, optional

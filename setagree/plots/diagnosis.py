@@ -407,7 +407,7 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     Parameters
     ----------
     frame : DataFrame
-        What `by_pair` returned.
+        The result of `by_pair`.
     limit : int
         Largest number of raters: those who share the most units with others.
     ax : matplotlib Axes, optional

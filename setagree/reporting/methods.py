@@ -212,7 +212,7 @@ def methods_text(
     Parameters
     ----------
     result : Annotations, Tally, Agreement or AgreementTable
-        What was measured; of a study, alpha with the default distance is.
+        The result to describe; for a study, alpha with the default distance.
     level : float, optional
         The confidence level. Default: that of the table, else 0.95.
     bootstrap : Bootstrap, optional
@@ -227,12 +227,12 @@ def methods_text(
     Returns
     -------
     str
-        One paragraph; the references, if any, follow after a blank line, one a line.
+        One paragraph; the references, if any, follow after a blank line, one per line.
 
     Raises
     ------
     DataError
-        It is nothing of the above, or `bootstrap` or `test` belongs to another coefficient.
+        The argument is of another type, or `bootstrap` or `test` has another coefficient.
     OptionError
         A policy is unknown, or the level is not between 0 and 1.
 

@@ -65,12 +65,11 @@ def report(
 ) -> Path:
     """Write a report about a study into one file, and return its path.
 
-    The file has the coefficient with its interval and a verdict, what was left out and why, other
-    coefficients and distances, labels, confusions, raters, pairs of raters, units to adjudicate,
-    groups, the effects of changes, a test against chance, and a methods paragraph; of four raters
-    or more a map, unless that takes long; of models and panels, where they are named, how they
-    stand to the humans and to each other; decisions, where they were asked for, or raters rated
-    units again. The page needs no network and no JavaScript; as PDF it is
+    The report has the coefficient with its interval and a verdict, the omitted data with reasons,
+    other coefficients and distances, labels, confusions, raters, pairs of raters, units to
+    adjudicate, groups, the effects of changes, a test against chance, and a methods paragraph; with
+    at least four raters a map, unless it takes long; comparisons of named models and panels with
+    the humans; and the requested decisions. The page needs no network and no JavaScript; a PDF is
     printed by Chromium, Chrome or Edge, one of which must be installed.
 
     Parameters
@@ -78,39 +77,39 @@ def report(
     study : Annotations, or a table or path as `agreement` takes it
         Who gave which answer to which unit.
     path : str or path
-        The file; it is replaced only when the whole report is ready, and where its ending is
-        none of a page, of Markdown or of PDF only where `format` is given.
+        The file; it is replaced only when the whole report is ready. If its ending is not that of a
+        page, Markdown or PDF, an existing file is replaced only if `format` is given.
     coefficient, distance
-        What is explained, as in `agreement`. Default: alpha with the default distance.
+        As in `agreement`. Default: alpha with the default distance.
     level : float
-        Of the intervals.
+        The level of the intervals.
     groups : Series, mapping or DataFrame, optional
-        The group of each unit (batches, sources, guideline versions); or what `by_group` returned,
-        which also knows units that stand in several groups. Where models are named, that is
-        `by_group` of the humans.
+        The group of each unit (batches, sources, guideline versions); or the result of `by_group`,
+        in which a unit can be in several groups. If models are named, pass `by_group` of the
+        humans.
     model : rater, DataFrame or path, or list of these, optional
-        Models: raters of the study, or where their answers to the same units stand. May they
-        replace a human, and how near do they come to the humans' consensus? Everybody else is then
-        a human, and all other sections are about the humans alone, from the headline on.
+        Models: raters of the study, or tables of their answers to the same units. The report tests
+        whether they may replace a human, and compares them with the humans' consensus. All other
+        raters are humans, and all other sections describe only the humans.
     panels : mapping from two names to lists of raters, optional
-        ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``: do they replicate each other? One panel
-        alone stands against all others.
+        Cross-replication of two panels: ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``. A single
+        panel is compared with all other raters.
     margin : float, optional
-        Beside models: does each in the place of a human cost less than this of alpha? See
-        `noninferiority_test`.
+        With models: the margin of the test that alpha falls by less if a model replaces a human;
+        see `noninferiority_test`.
     threshold : float, optional
-        Is the coefficient at least this? See `at_least`.
+        Threshold for the coefficient; see `at_least`.
     facets : list of str, optional
-        Columns of raters that tell models, prompts and runs apart: do models agree with
-        themselves? See `facet_agreement`.
+        Rater attributes that distinguish models, prompts and runs, for the agreement of models
+        with themselves; see `facet_agreement`.
     title : str, optional
         The title. Default: the name of the file.
     format : {"html", "markdown", "pdf"}, optional
         Default: Markdown if the path ends in ``.md`` or ``.markdown``, PDF if it ends in
         ``.pdf``, else HTML.
     n_resamples : int
-        Least number of reshuffles of the test against chance. Each test takes 40 for each claim of
-        the report; those of large studies take fewer, and the report states it.
+        Smallest number of reshuffles of the test against chance. Each test uses 40 per claim of
+        the report; those of large studies use fewer, and the report states this.
     rng : int or numpy Generator, optional
         The seed; the same seed gives the same file, except for the date in a PDF.
 

@@ -48,8 +48,8 @@ def krippendorff_alpha(
     *more, **options
         The answers of further raters, and options of `Reading`; see `agreement`.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"nominal"`` for
-        scalars.
+        Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"ordinal"`` for
+        ordered categories, ``"nominal"`` for other scalars.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def conger_kappa(
     distance: DistanceLike | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Agreement:
-    """Return Conger's kappa, the many-rater kappa in which every rater has shares of their own.
+    """Return Conger's kappa, the many-rater kappa with one distribution of answers per rater.
 
     pe = sum_kl w_kl (pbar_k pbar_l - s2_kl / r): the mean of p_g' W p_h over pairs of different
     raters, p_g the shares of rater g. With two raters it is Cohen's kappa.

@@ -122,11 +122,11 @@ def coefficient(
     default_distance: str | None = None,
     short_names: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, Agreement]], Coefficient[P]]:
-    """Return the decorator that makes a `Coefficient` of a function; see there.
+    """Return a decorator that makes a `Coefficient` from a function.
 
     Examples
     --------
-    A kappa whose chance is known to be one half, whatever the answers:
+    A kappa with an expected agreement of one half for all answers:
 
     >>> from dataclasses import dataclass
     >>> import setagree as sa

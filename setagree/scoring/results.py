@@ -148,7 +148,7 @@ class Agreement(Result):
         The value of the coefficient, or NaN if it is undefined; see `reason`.
     standard_error : float
         Analytic, by linearisation (Gwet 2014), or NaN if there is none. A standard error of 0 does
-        not mean certainty: there is then neither an interval nor a p; see `interval_reason`.
+        not mean certainty: there is then no t interval and no p of t; see `interval_reason`.
     observed_agreement, expected_agreement : float
         pa and pe in the form (pa - pe) / (1 - pe).
     observed_disagreement, expected_disagreement : float
@@ -159,7 +159,7 @@ class Agreement(Result):
     case, parts
         What it was computed from, and the bare numbers it came as.
     requested_method : {"score", "t"} or None
-        The method of `interval` and `p_value` that was asked for; see `agreement`.
+        The requested method of `interval` and `p_value`; see `agreement`.
 
     Examples
     --------
@@ -541,7 +541,7 @@ class AgreementTable(ResultRows[Agreement]):
         return self._heading()
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
-        """Return a tidy frame, one row a coefficient and distance, nothing rounded."""
+        """Return a tidy frame with one row per coefficient and distance, not rounded."""
         level = self.level if level is None else level
         return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
 

@@ -191,7 +191,7 @@ def score(
 ) -> Agreement:
     """Return one coefficient of a study, with a warning if it is undefined.
 
-    This is what a coefficient of your own returns; see `coefficient`.
+    A coefficient of your own returns this; see `coefficient`.
 
     Examples
     --------

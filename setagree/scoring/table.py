@@ -84,12 +84,13 @@ def agreement(
         `scott_pi`, `gwet_ac`, `brennan_prediger`, `percent_agreement`, `mv_alpha`.
     distance : name, callable, Distance or labelled matrix, or several of them, optional
         Names, functions of two answers, `Distance` objects or labelled matrices. Default: MASI for
-        label sets; nominal, ordinal and interval for numbers; nominal for categories.
+        label sets; nominal, ordinal and interval for numbers; nominal for categories, ordinal if
+        they are ordered.
     level : float
         The confidence level of the intervals that are shown.
     interval : {"score", "t"}, optional
         The method of the intervals and p-values: that of the score, or estimate ± t SE with the
-        p-value of the t test, as irrCAC has them. Default: score, and t for strata, populations of
+        p-value of the t test, as in irrCAC. Default: score, and t for strata, populations of
         known size and most clusters; see `Agreement.interval`.
     label_sep, blank, case, codebook, empty, na_values, duplicates, encoding, predictions
         How cells, repeated ratings, files and exports are read; see `Reading`.
@@ -98,11 +99,11 @@ def agreement(
         distinct observed ones.
     cluster, sampling_weight, strata : str, mapping or Series, optional
         The sampling design: a column of the table with one value per unit (or one that the study
-        keeps), or a mapping from unit. Units of one cluster (document, patient) are alike; a
+        keeps), or a mapping from unit. Units of one cluster (document, patient) are similar; a
         sampling weight is the number of population units that a unit represents; strata were
         sampled separately. Every interval respects it; see `Annotations.sampled`.
     population_size : mapping or number, optional
-        How many units each stratum has; without strata, the population.
+        Number of units in each stratum, or in the population if there are no strata.
     assume_unique, partitioned_by_unit, memory_limit, temp_directory
         How a table that need not fit in memory is reduced; see `tally`.
 
@@ -114,7 +115,7 @@ def agreement(
     Raises
     ------
     SetagreeError
-        What is wrong, where, and what to do about it.
+        The data or an option are invalid; the message states where, and the remedy.
 
     Warns
     -----
@@ -210,9 +211,9 @@ def weights(
     Parameters
     ----------
     study : Annotations, Tally, or a table or path as `agreement` takes it
-        Whose distinct values are compared.
+        The study whose distinct values are compared.
     distance : name, callable, Distance or labelled matrix, optional
-        What w = 1 - d / d_max is made of. Default: MASI for label sets, nominal for scalars.
+        The distance d in w = 1 - d / d_max. Default: MASI for label sets, nominal for scalars.
 
     Returns
     -------

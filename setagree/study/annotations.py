@@ -78,32 +78,32 @@ class Annotations(ReadOnlyArrays):
     values : tuple
         The distinct answers.
     unit_codes, rater_codes, value_codes : ndarray of int, shape (n_ratings,)
-        Positions in `units`, `raters` and `values`, one entry an annotation. All arrays are
+        Positions in `units`, `raters` and `values`, one entry per annotation. All arrays are
         read-only.
     n_missing : int
-        Cells that held no annotation.
+        Number of cells without an annotation.
     unanswered : ndarray of object
-        Units of the table that nobody annotated; they are not among `units`. A part has none.
+        Units of the table without any annotation, which are not in `units`. Empty in a subset.
     n_repeated : int
-        Annotations of a unit by a rater who had one already, dropped or united.
+        Number of further annotations of a unit by the same rater, dropped or united.
     missing_by_rater : mapping
-        How many of the `n_missing` cells are whose.
+        Number of the `n_missing` cells of each rater.
     reading : Reading or None
-        How the table or the file was read; None where the study was built from arrays or counts.
+        How the table or the file was read; None if the study was built from arrays or counts.
     unit_table, rater_table : DataFrame or None
-        What is known of units and raters beside their answers; see `units_frame`, `raters_frame`.
+        Attributes of units and raters; see `units_frame` and `raters_frame`.
     sampling : Sampling or None
-        Which columns of it say how the units were drawn; see `sampled`.
+        The columns of `unit_table` that describe how the units were sampled; see `sampled`.
     repeats : Annotations or None
-        All answers to units that a rater annotated again, where kept apart; a part has none.
+        All answers to units that a rater annotated again, if they were kept; None in a subset.
     unobserved : DataFrame or None
-        The missing annotations that a column of statuses explains: unit, rater, status.
+        The missing annotations with a status: unit, rater, status.
     with_queued : Annotations or None
-        The same with the ratings that a queue asked for, which no coefficient may use.
+        The study including the ratings requested by a queue, which coefficients ignore.
     models_apart : tuple
-        The models that were set apart (``model=``): no coefficient counts their answers.
+        The named models (``model=``), whose answers no coefficient uses.
     order : tuple
-        The categories of an ordered column in their order, also those that nobody gave; empty if
+        The categories of an ordered column in their order, including unused ones; empty if
         the answers have no order. The distances ordinal and linear use it.
     """
 
@@ -196,8 +196,8 @@ class Annotations(ReadOnlyArrays):
         Parameters
         ----------
         data : DataFrame
-            One annotation a row; further columns are left alone. A frame of any library that
-            narwhals knows: pandas, Polars (lazy ones too), Arrow, DuckDB, ...
+            One annotation per row; further columns are ignored. A frame of any library that
+            narwhals supports: pandas, Polars (also lazy frames), Arrow, DuckDB, ...
         unit, rater : str
             The columns that identify the unit and the rater.
         labels, value, kind, label_sep, blank, case, codebook, na_values, empty
@@ -251,7 +251,7 @@ class Annotations(ReadOnlyArrays):
     @classmethod
     @public
     def from_reading(cls, data: Frame, reading: Reading) -> Annotations:
-        """Return the annotations of a long table, read as a `Reading` with its columns says.
+        """Return the annotations of a long table, read with the columns and options of a `Reading`.
 
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
@@ -311,7 +311,7 @@ class Annotations(ReadOnlyArrays):
         Parameters
         ----------
         data : DataFrame
-            The answers; a missing cell is no annotation. Where people stand in the rows and units
+            The answers; a missing cell means no annotation. If raters are in the rows and units
             in the columns, as in a survey, pass ``table.set_index("who").T``.
         unit : str, optional
             The column that identifies the unit. Default: the index; a frame without one numbers
@@ -358,7 +358,7 @@ class Annotations(ReadOnlyArrays):
         labels, units, raters : sequence, optional
             Names along the axes. Default: 0, 1, 2, ...
         mask : array of bool, shape (n_raters, n_units), optional
-            True where there is no annotation. A row of False without a mask is the empty set.
+            True for a missing annotation. A row of False without a mask is the empty set.
 
         Raises
         ------
@@ -426,7 +426,7 @@ class Annotations(ReadOnlyArrays):
         label_sep: str = ",",
         case: Case = "keep",
     ) -> Annotations:
-        """Return the annotations that a two-rater table of counts stands for.
+        """Return the annotations of a contingency table of two raters.
 
         Parameters
         ----------
@@ -616,15 +616,15 @@ class Annotations(ReadOnlyArrays):
 
     @public
     def exclude_raters(self, raters: Sequence[object]) -> Annotations:
-        """Return the annotations of all raters but these, as if these had never answered.
+        """Return the study without some raters, as if they had never answered.
 
-        Values that nobody else gave are omitted; units that nobody else has are unanswered. A
-        rater whose cells are all missing may be named.
+        Values and units without answers of other raters are omitted; the units become `unanswered`.
+        A rater whose cells are all missing can be named.
 
         Raises
         ------
         DataError
-            One of them is not in this study, or nobody is left.
+            A rater is not in the study, or no rater remains.
 
         Examples
         --------

@@ -288,7 +288,7 @@ def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:
 
 
 def raters_frame(study: Annotations) -> pd.DataFrame:
-    """Return what is known of each rater beside the answers: a row a rater, a column each thing.
+    """Return the attributes of the raters: one row per rater, one column per attribute.
 
     Examples
     --------
@@ -309,13 +309,13 @@ def _frame(known: npt.NDArray[np.object_], table: pd.DataFrame | None, what: str
 def with_raters(
     study: Annotations, columns: pd.DataFrame | Mapping[str, Mapping[Any, Any] | pd.Series[Any]]
 ) -> Annotations:
-    """Return the study with further things known of its raters.
+    """Return the study with further attributes of its raters.
 
     Parameters
     ----------
     columns : DataFrame or mapping
-        A table whose index names the raters; or for each column a mapping, or Series, from rater.
-        It may say more than is asked, of raters that the study does not have.
+        A table whose index contains the raters; or a mapping or Series from rater for each column.
+        Raters that the study does not have are ignored.
 
     Raises
     ------
@@ -387,7 +387,7 @@ OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
 
 
 def units_frame(study: Annotations) -> pd.DataFrame:
-    """Return what is known of each unit beside its answers: a row a unit, a column each thing.
+    """Return the attributes of the units: one row per unit, one column per attribute.
 
     Examples
     --------
@@ -403,13 +403,13 @@ def units_frame(study: Annotations) -> pd.DataFrame:
 def with_units(
     study: Annotations, columns: pd.DataFrame | Mapping[str, Mapping[Any, Any] | pd.Series[Any]]
 ) -> Annotations:
-    """Return the study with further things known of its units.
+    """Return the study with further attributes of its units.
 
     Parameters
     ----------
     columns : DataFrame or mapping
-        A table whose index names the units; or for each column a mapping, or Series, from unit. It
-        may say more than is asked, of units that the study does not have.
+        A table whose index contains the units; or a mapping or Series from unit for each column.
+        Units that the study does not have are ignored.
 
     Raises
     ------
@@ -437,20 +437,20 @@ def sampled(
     size: OfUnits | None = None,
     chance: Chance | None = None,
 ) -> Annotations:
-    """Return the study with how its units were drawn, which every interval of it then respects.
+    """Return the study with the sampling design of its units, which all its intervals use.
 
-    What was said before stays, unless it is said anew.
+    Parts of an earlier design remain unless they are passed again.
 
     Parameters
     ----------
     cluster : str, mapping or Series, optional
-        The document, patient or conversation of each unit: a column of `units_frame`, or what says
-        it of each unit. Units of one cluster are alike, and are no independent evidence.
+        The document, patient or conversation of each unit: a column of `units_frame`, or a mapping
+        from unit. Units of one cluster are similar, and are not independent.
     sampling_weight : str, mapping or Series, optional
-        How many units of the population each unit stands for, where some were more likely to be
-        drawn; no frequencies. Only their proportions count; the largest may be 1e9 times the least.
+        The number of population units that each unit represents, if some units had a higher
+        probability of selection; not frequencies. Only their ratios matter, up to 1e9.
     strata : str, mapping or Series, optional
-        The part of the population that each unit was drawn from on its own.
+        The part of the population, sampled separately, that each unit belongs to.
     population_size : mapping or number, optional
         Number of units in each stratum, or in the population if there are no strata; of clusters if
         there are some. Strata without weights then weigh as much as their size states.
@@ -461,8 +461,8 @@ def sampled(
     chance : {"documents", "characters"}, optional
         Of units with sizes: the pairs of answers that the disagreement expected by Krippendorff's
         alpha leaves out. ``"documents"`` (the default) leaves out all pairs of answers of one rater
-        in one cluster, which are alike; ``"characters"`` only those of a character (a unit of size
-        1) with itself, as if each were a unit of its own.
+        in one cluster, which are similar; ``"characters"`` only those of a character (a unit of
+        size 1) with itself, as if each were a separate unit.
 
     Raises
     ------

@@ -163,7 +163,7 @@ def parse_labels(
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
 ) -> LabelSet | None:
-    r"""Return the label set that a cell stands for, or None where it is missing.
+    r"""Return the label set of a cell, or None if it is missing.
 
     Text is split at `label_sep`; the space around a label, its repeats and its place do not matter,
     and accents are composed (Unicode NFC). A label that contains the separator is written in double
@@ -173,9 +173,9 @@ def parse_labels(
     ----------
     cell : object
         Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a null (None,
-        NaN, ``pandas.NA``, ``pandas.NaT``), which a cell by itself has as missing.
+        NaN, ``pandas.NA``, ``pandas.NaT``), which is missing in a single cell.
     label_sep : str
-        What stands between two labels.
+        The separator of labels.
     blank : {"missing", "empty", "error"}
         What blank text means. A list without labels is always the empty set.
     case : {"keep", "lower"}

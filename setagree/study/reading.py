@@ -44,7 +44,7 @@ _FURTHER_COLUMNS = ("unit_columns", "rater_columns", "order_by", "status", "queu
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
-    """How a table, a file or an export is read.
+    """Options for reading a table, a file or an export.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ class Reading:
     label_sep : str, optional
         The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
-        The meaning of blank text. Default: missing, with one warning that counts. In the column of
-        text of a long table, nulls (None, NaN) without blank text mean it too, as pandas makes
-        nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
+        The meaning of blank text. Default: missing, with one warning that gives the count. In the
+        text column of a long table, nulls (None, NaN) without blank text mean it too, as pandas
+        makes nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
         warning gives both counts.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
@@ -107,9 +107,10 @@ class Reading:
         the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
         they are omitted, and a warning counts them.
     model : str or list of str, optional
-        Raters that are models. They are set apart: the study has the answers of the others, and
-        tables name the models (`exclude_raters` leaves raters out without that). Models that an
-        export or a column of roles in `rater_columns` ("human", "model") marks are raters.
+        Raters that are models. The study has only the answers of the others, and
+        tables name the models (`exclude_raters` omits raters without naming them). Models that are
+        only marked, by an export or by a column of roles ("human", "model") in `rater_columns`,
+        remain raters.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     raters_in_rows : bool, optional

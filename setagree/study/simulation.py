@@ -28,7 +28,7 @@ def simulate(
     labels: Sequence[str] | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Annotations:
-    r"""Return annotations of units with a true label set by raters who see it imperfectly.
+    r"""Return simulated annotations by raters who make errors about true label sets.
 
     Label l belongs to a unit with probability p_l. For each label of each unit, rater g reports the
     truth with probability s_g and otherwise guesses: yes with probability q_gl, where

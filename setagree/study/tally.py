@@ -48,8 +48,8 @@ class Tally(ReadOnlyArrays):
     """Distinct unit patterns and how often each occurs.
 
     A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
-    counts contribute the same to every coefficient that does not ask who gave what. With raters
-    kept, a pattern is who gave what.
+    counts contribute the same to every coefficient that does not use rater identities. If raters
+    are kept, a pattern is a set of pairs of rater and value.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class Tally(ReadOnlyArrays):
     multiplicity : ndarray of shape (n_patterns,)
         How many units have each pattern.
     units : ndarray of object, or None
-        Identifiers of the units, where they are known.
+        Identifiers of the units, if they are known.
     unit_patterns : ndarray of shape (n_units,), or None
-        The pattern of each unit, where it is known.
+        The pattern of each unit, if it is known.
     n_raters : int or None
-        How many raters there are, where they are known.
+        Number of raters, if it is known.
     given : Given or None
         Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
         it, and several may have the same counts.
@@ -127,7 +127,7 @@ class Tally(ReadOnlyArrays):
     @classmethod
     @public
     def from_annotations(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
-        """Return the tally of coded annotations; `keep_raters` has patterns say who gave what."""
+        """Return the tally of coded annotations; `keep_raters` keeps the raters in the patterns."""
         if keep_raters is not False:
             check_flag("keep_raters", keep_raters)
         if not hasattr(study, "rater_codes"):
@@ -168,8 +168,8 @@ class Tally(ReadOnlyArrays):
         ----------
         table : DataFrame
             How many raters gave each value to each unit. The columns name label sets (blank: the
-            empty set) or scalars; columns that name the same value are added up. A value that
-            nobody gave stays in the list of categories.
+            empty set) or scalars; columns that name the same value are added up. An
+            unused value remains in the list of categories.
         kind : {"labels", "number", "category", "value"}
             What the columns name, as in `Annotations.from_wide`.
         label_sep, case
@@ -265,14 +265,14 @@ class Tally(ReadOnlyArrays):
         return np.asarray(sums / self.pattern_ratings)
 
     def unit_rows(self) -> Tally:
-        """Return the tally with one row for each unit, equal ones too, where they are known."""
+        """Return the tally with one row per unit, also for equal units, if the units are known."""
         if self.unit_patterns is None:
             raise DataError("a tally that does not know its units has no row for each.")
         every = np.arange(len(self.unit_patterns))
         return take_rows(self, self.unit_patterns, np.ones(len(every)), every)
 
     def with_values(self, values: tuple[Value, ...]) -> Tally:
-        """Return the tally with further values listed that nobody gave."""
+        """Return the tally with further, unused values in its list of values."""
         if values is self.values:
             return self
         known = set(self.values)
@@ -282,13 +282,13 @@ class Tally(ReadOnlyArrays):
     def merge(self, other: Tally) -> Tally:
         """Return the tally of both sets of units together.
 
-        A unit of this and one of the other are two, even if they have one name. Where both keep
-        raters, those of one name are one; else who and how many they are is dropped.
+        Units of the two tallies are distinct, even if they have the same name. If both keep
+        raters, raters with the same name are one rater; otherwise the raters are dropped.
 
         Raises
         ------
         DataError
-            One holds label sets and the other scalars.
+            One contains label sets and the other scalars.
 
         Warns
         -----

@@ -81,7 +81,7 @@ def format_labels(labels: Iterable[Label], *, label_sep: str = ",") -> str:
     Raises
     ------
     OptionError
-        They are not labels (text or whole numbers), or the separator is invalid.
+        Labels are not text or whole numbers, or the separator is invalid.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def _not_rough(found: Found) -> list[str]:
 
 def defaults(known: Known) -> list[list[str]]:
     """Return a row for each world and number of units."""
-    head = ["world", "alpha", "units", "no interval", "coverage", "below", "above", "width"]
+    head = ["design", "alpha", "units", "no interval", "coverage", "below", "above", "width"]
     rows = [[*head, "rough", "not rough", "t", "below", "above", "width"]]
     for cell in default_cells():
         found = found_of(known, cell)
@@ -76,7 +76,7 @@ def switch(known: Known) -> list[list[str]]:
 
 def levels(known: Known) -> list[list[str]]:
     """Return a row for each test and world: how often p is at most 0.05, of studies with a p."""
-    rows = [["test", "world", "p of", *(f"{n} units" for n in UNITS)]]
+    rows = [["test", "design", "p of", *(f"{n} units" for n in UNITS)]]
     for what in LEVELS:
         cells = [found_of(known, Level(what, n)) for n in UNITS]
         test, _, world = what.partition(", ")

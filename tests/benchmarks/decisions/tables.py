@@ -89,7 +89,7 @@ def model_table(known: Known) -> str:
 def threshold_table(known: Known) -> str:
     """Return how often `at_least` errs where the truth is the threshold, both ways."""
     pairs = results_of(Thresholds, thresholds.threshold_cells(), known)
-    rows = [["units", "interval", "says", *(f"{n} units" for n in thresholds.UNITS)]]
+    rows = [["units", "interval", "conclusion", *(f"{n} units" for n in thresholds.UNITS)]]
     kinds: list[tuple[str, Callable[[Thresholds], bool]]] = [
         ("alike", lambda c: c.units == "alike" and not c.missing),
         ("alike, 30% missing", lambda c: c.missing > 0),
@@ -189,10 +189,10 @@ def repeat_table(known: Known) -> str:
 
 
 def adaptive_table(known: Known) -> str:
-    """Return what queues do to alpha: how far it is off, and how often its interval holds."""
+    """Return the bias of alpha caused by queues, and the coverage of its interval."""
     pairs = results_of(Adaptive, queues.queue_cells(), known)
-    rows = [["ratings", "units alike: alpha is off by", "holds"]]
-    rows[0] += ["some hard: off by", "holds", "known or guessed: off by", "holds"]
+    rows = [["ratings", "units alike: bias of alpha", "coverage"]]
+    rows[0] += ["some hard: bias", "coverage", "known or guessed: bias", "coverage"]
     names = (queues.DESIGN, queues.FEWEST, queues.QUEUE, queues.DISAGREED, queues.UNTIL)
     for policy in names:
         cells = []
@@ -208,7 +208,7 @@ def adaptive_table(known: Known) -> str:
 def gain_table(known: Known) -> str:
     """Return the share of units whose majority is right, and what queues gain over even ones."""
     n_at = len(queues.AT)
-    head = (f"{what}, {n} a unit" for n in queues.AT for what in ("even", "at random", "queue"))
+    head = (f"{what}, {n} per unit" for n in queues.AT for what in ("even", "at random", "queue"))
     rows = [["labels", "hard units", *head]]
     for cell, one in results_of(Gain, queues.queue_cells(), known):
         shown = []
@@ -238,7 +238,14 @@ def facet_table(known: Known) -> str:
 def crowd_table(known: Known) -> str:
     """Return how often consensus is right, in all units and where its confidence is high."""
     rows = [["classes", "crowd", "majority: right", "unanimous", "right there"]]
-    rows[0] += ["Dawid-Skene: right", "above 0.95", "right there", "below 90%", "warned", "else"]
+    rows[0] += [
+        "Dawid-Skene: right",
+        "above 0.95",
+        "right there",
+        "below 90%",
+        "these warned",
+        "others warned",
+    ]
     for cell, one in results_of(Crowds, crowds.crowd_cells(), known):
         cells = []
         for method in crowds.METHODS:
@@ -253,7 +260,7 @@ def crowd_table(known: Known) -> str:
 
 def risk_table() -> str:
     """Return plans of acceptance sampling with their risks, which are exact."""
-    rows = [["good", "bad", "n", "c", "refuses the good", "accepts the bad"]]
+    rows = [["acceptable", "rejectable", "n", "c", "refuses acceptable", "accepts rejectable"]]
     for plan, producer, consumer in thresholds.risks():
         rates = [f"{plan.acceptable_rate:g}", f"{plan.rejectable_rate:g}", f"{plan.n}", f"{plan.c}"]
         rows.append([*rates, f"{producer:.4f}", f"{consumer:.4f}"])
