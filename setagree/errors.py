@@ -20,7 +20,7 @@ import numpy as np
 _LONGEST_ITEM = 200
 
 _CALLED: ContextVar[Mapping[str, str]] = ContextVar("_CALLED", default=MappingProxyType({}))
-"""What each option is called on the command line; nothing where Python calls."""
+"""What each option is called on the command line; empty for calls from Python."""
 
 
 class SetagreeError(ValueError):
@@ -44,7 +44,7 @@ class DataError(SetagreeError):
 
 
 class NoTableError(DataError):
-    """What should be a table is nothing of the kind."""
+    """The argument is not a table."""
 
 
 class RepeatsError(DataError):
@@ -60,11 +60,11 @@ class DistanceError(SetagreeError):
 
 
 class OptionError(SetagreeError):
-    """An option has a value that setagree does not know."""
+    """An option has an unknown or invalid value."""
 
 
 class SeveralQuestionsError(OptionError):
-    """An export has answers to several questions, whose `names` it has."""
+    """An export has answers to several questions, listed in `names`."""
 
     def __init__(self, message: str, names: Sequence[str]) -> None:
         super().__init__(message)
@@ -84,7 +84,7 @@ class FileError(SetagreeError):
 
 
 class CostError(SetagreeError):
-    """A request would take more memory or time than one call may."""
+    """A call would need more memory or time than is allowed."""
 
 
 class MissingDependencyError(SetagreeError, ImportError):
@@ -100,7 +100,7 @@ class UndefinedAgreementWarning(SetagreeWarning):
 
 
 class BlankLabelsWarning(SetagreeWarning):
-    """Blank or null cells were taken as missing, or as the empty set, by a rule that is said."""
+    """Blank or null cells were read as missing or as the empty set; the message names the rule."""
 
 
 class SimilarLabelsWarning(SetagreeWarning):
@@ -132,11 +132,11 @@ class SparseRatersWarning(SetagreeWarning):
 
 
 class FewClustersWarning(SetagreeWarning):
-    """Clusters are too few, or of too unequal size, for an interval that holds its level."""
+    """Clusters are too few, or of too unequal size, for an interval that keeps its level."""
 
 
 class AdaptiveRatingsWarning(SetagreeWarning):
-    """Ratings look as if they were asked for because of the answers before them."""
+    """Ratings seem to have been requested because of earlier answers."""
 
 
 class FarAnswersWarning(SetagreeWarning):
