@@ -219,7 +219,8 @@ def reduce_dask(
     where = reading.condition
     asked = [] if where is None else where.found_in(list(frame.columns))
     names = [*columns.values(), *asked]
-    frame = _before_text(frame)[list(dict.fromkeys(names))]
+    before = _source(frame, frame.expr)  # if the last step made text of objects
+    frame = (frame if before is None else before)[list(dict.fromkeys(names))]
     _check_made_text(frame)
     if where is None:
         parts = frame.rename(columns={c: r for r, c in columns.items()}).to_delayed()
@@ -259,12 +260,6 @@ def _kept(
     counts.check(where)
     counts.warn_dropped(where)
     return [part for part, _ in kept]
-
-
-def _before_text(frame: Any) -> Any:
-    """Return a frame as it was before Dask made text of its objects, if that was the last step."""
-    before = _source(frame, frame.expr)
-    return frame if before is None else before
 
 
 def _source(frame: Any, step: Any) -> Any:

@@ -505,14 +505,16 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
             return recognition.read_export(path, found, how)
     _check_of_exports(how)
     frame = None
-    if not plan.in_memory and _is_reducible(how):
+    if not (plan.in_memory or how.in_memory_only) and find_spec("duckdb") is not None:
         frame = _read_unless_large(path, how, was_seen=was_seen)
-        if frame is None and _is_read_in_pieces(path, how):
-            from setagree.large.reduce import reduce_table  # loads what speaks to engines
+        if frame is None:
+            from setagree.large.files import find_files  # loads what speaks to engines
+            from setagree.large.reduce import reduce_table
 
-            large = f"{LARGE / 2**30:,.3g} GiB of memory"
-            say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
-            return reduce_table(path, replace(how, tool="table"), plan, say)
+            if find_files(path, encoding=how.encoding) is not None:
+                large = f"{LARGE / 2**30:,.3g} GiB of memory"
+                say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
+                return reduce_table(path, replace(how, tool="table"), plan, say)
     if frame is None:
         frame = _read_table(path, how, was_seen=was_seen)
     try:
@@ -542,11 +544,6 @@ def _check_of_exports(how: Reading) -> None:
             )
 
 
-def _is_reducible(how: Reading) -> bool:
-    """Return whether files may be reduced without being asked for: long tables alone."""
-    return not how.in_memory_only and find_spec("duckdb") is not None
-
-
 def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame | None:
     """Return the table in files, or None if it needs more memory than `LARGE`."""
     from setagree.files.streams import BYTE_MEMORY, LargeError, n_bytes  # the readers of files
@@ -557,12 +554,6 @@ def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataF
         return _read_table(path, how, was_seen=was_seen, most=LARGE)
     except LargeError:
         return None
-
-
-def _is_read_in_pieces(path: Paths, how: Reading) -> bool:
-    from setagree.large.files import find_files  # loads what reads files piece by piece
-
-    return find_files(path, encoding=how.encoding) is not None
 
 
 def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf) -> pd.DataFrame:

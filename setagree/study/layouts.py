@@ -434,13 +434,11 @@ def _warn_texts(columns: Sequence[Column]) -> None:
 
 def _answers_of(columns: Sequence[Column]) -> tuple[list[Cells], list[set[str]]]:
     """Return the cells of each column that are not missing, and what they consist of."""
-    cells = [_counted_cells(column) for column in columns]
+    cells: list[Cells] = []
+    for codes, distinct in map(distinct_cells, columns):
+        n_cells = np.bincount(codes[codes != MISSING], minlength=len(distinct))
+        cells.append((distinct, n_cells.tolist()))
     return cells, [_answer_parts(distinct) for distinct, _ in cells]
-
-
-def _counted_cells(column: Column) -> Cells:
-    codes, distinct = distinct_cells(column)
-    return distinct, np.bincount(codes[codes != MISSING], minlength=len(distinct)).tolist()
 
 
 def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
