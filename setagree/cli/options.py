@@ -306,11 +306,19 @@ class ApartReading(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionReading(ApartReading):
-    """The same for a command that takes several questions."""
-
+class _Questions:
     question: Text = member(ANSWERS, "NAME", "--questions a,b; --spans auto --tokens words")
     questions: Text = hidden("--questions")  # which the line above shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionsReading(_Questions, Reading):
+    """The same for a command that takes several questions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionReading(_Questions, ApartReading):
+    """The same for a command that takes several questions, and sets models apart."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import pandas as pd
 
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import other_interval
 from setagree.cli.label_files import wished
 from setagree.cli.large import scored
-from setagree.cli.options import Asked, Delivery, Large, QuestionReading, Resampling
+from setagree.cli.options import Asked, Delivery, Large, QuestionReading, Reading, Resampling
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import how_read, names
 from setagree.cli.show import print_list, say
@@ -53,8 +55,9 @@ def score(
     """Estimate the agreement of the raters of a file."""
     deliver = Deliverer(delivery, [*files, *asked.paths], reading)
     if reading.questions is not None:
-        found = _by_question(files, reading, asked, level)
-        deliver(found.to_frame(), str(found))
+        found = by_questions(files, reading, asked, level, names(reading.model))
+        frame = pd.concat([one.to_frame() for one in found], ignore_index=True)
+        deliver(frame, "\n\n".join(map(str, found)))
         return
     other = other_interval(interval, interval_method, over, resampling)
     kind = interval if interval in {"score", "t"} else None
@@ -72,28 +75,25 @@ def score(
     deliver(frame, text, reasons=reasons, remarks=remarks, about=about, result=shown)
 
 
-def _by_question(
-    files: list[str], reading: QuestionReading, asked: Asked, level: float
-) -> QuestionTable:
-    """Return the agreement on each of several questions."""
+def by_questions(
+    files: Sequence[str], reading: Reading, asked: Asked, level: float, models: Sequence[str]
+) -> list[QuestionTable]:
+    """Return the agreement on each of several questions, by each coefficient and distance."""
     if reading.exclude_raters is not None:
         raise OptionError("--exclude-raters is for one question; drop it with --questions.")
     wanted = wished(asked, reading)
-    if several := [name for name, chosen in wanted.items() if len(chosen) > 1]:
-        raise OptionError(
-            f"--questions takes one {several[0]}; run the command once for each of them, or call "
-            "by_question in Python, which takes a distance per question."
+    named = names([getattr(reading, "questions", None) or ""])
+    return [
+        by_question(
+            files,
+            named[0] if len(named) == 1 else named,
+            reading=how_read(reading),
+            model=[*models] or None,
+            level=level,
+            **dict(zip(wanted, measure, strict=True)),
         )
-    given: dict[str, Any] = {name: chosen[0] for name, chosen in wanted.items()}
-    named = names([reading.questions or ""])
-    return by_question(
-        files,
-        named[0] if len(named) == 1 else named,
-        reading=how_read(reading),
-        model=names(reading.model) or None,
-        level=level,
-        **given,
-    )
+        for measure in product(*wanted.values())
+    ]
 
 
 def list_distances() -> None:

@@ -20,13 +20,25 @@ from setagree.cli.grouping import grouped
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import wished
-from setagree.cli.options import RESULTS, SURE, Asked, Delivery, Reading, Text, member, option
+from setagree.cli.options import (
+    RESULTS,
+    SURE,
+    Asked,
+    Delivery,
+    QuestionsReading,
+    Reading,
+    Text,
+    member,
+    option,
+)
 from setagree.cli.output import Deliverer, check_ending, replacing, sentences
 from setagree.cli.population import with_population
 from setagree.cli.reading import long_table, names, read_with_models
+from setagree.cli.scores import by_questions
 from setagree.cli.show import say
 from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
+from setagree.diagnosis.by_question import QuestionTable
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
@@ -54,6 +66,7 @@ setagree report study.csv -o report.html --model gpt --model claude
 setagree report study.csv -o report.md -d jaccard --seed 1
 setagree report study.csv -o report.md --threshold 0.667 --model gpt --margin 0.1
 setagree report study.csv -o report.pdf
+setagree report survey.csv -o report.html --questions emotion,stance
 """
 
 DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
@@ -110,7 +123,7 @@ _text = partial(plain, quoted=False)
 def report(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: QuestionsReading,
     asked: Explained,
     margin: options.Margin = None,
     threshold: Reached = None,
@@ -128,7 +141,11 @@ def report(
     if form is not None:
         check_choice("format", form, ("html", "markdown", "pdf"))
     columns = names(facets)
-    study, given, how = _studied(files, reading, asked, facets=columns)
+    study: Any
+    if reading.questions is None:
+        study, given, how = _studied(files, reading, asked, facets=columns)
+    else:
+        study, given, how = _questions(files, reading, asked)
     how |= {"margin": margin, "threshold": threshold, "facets": columns or None}
     with replacing(expanded(output)):
         path = write_report(
@@ -188,6 +205,18 @@ def _studied(
     study, models = read_with_models(files, reading, asked.model, facets=facets, all_units=True)
     how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
     return study, given, {**how, "groups": _groups(files, reading, asked.by, given, how)}
+
+
+def _questions(
+    files: Sequence[str], reading: QuestionsReading, asked: Explained
+) -> tuple[QuestionTable, dict[str, Any], dict[str, Any]]:
+    """Return the agreement on each of several questions, and how each is explained."""
+    if asked.by is not None:
+        raise OptionError("--by is for one question; drop it with --questions.")
+    _one_of_each(asked, reading)
+    (table,) = by_questions(files, reading, asked, asked.level, names(asked.model))
+    how = {"n_resamples": resamples_or(asked.resamples, 999), "rng": seed_or_drawn(asked.seed)}
+    return table, {"level": asked.level}, how
 
 
 def _one_of_each(asked: Explained, reading: Reading) -> dict[str, Any]:

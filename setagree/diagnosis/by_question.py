@@ -123,7 +123,8 @@ def by_question(
     coefficient : name or Coefficient
         The coefficient.
     distance : name, callable, Distance, labelled matrix, or mapping, optional
-        The distance, or that of each question. Default: the default distance of its kind.
+        The distance, or that of each question. Default: MASI for label sets, interval for numbers,
+        nominal for categories.
     weights : mapping, optional
         The weight of each question in the mean. Default: equal weights.
     level : float
@@ -153,10 +154,10 @@ def by_question(
     ... })
     >>> found = by_question(table, ["emotion", "stance"])
     >>> found.to_frame()[["question", "kind", "distance", "estimate"]].round(4)
-      question    kind distance  estimate
-    0  emotion  labels     masi    0.6429
-    1   stance  number  nominal    0.6154
-    2     mean     NaN      NaN    0.6291
+      question    kind  distance  estimate
+    0  emotion  labels      masi    0.6429
+    1   stance  number  interval    0.9351
+    2     mean     NaN       NaN    0.7890
     """
     check_level(level)
     source, how = with_reading(data)
@@ -168,6 +169,13 @@ def by_question(
         name: score_whole(study, coefficient, by_name.get(name), level)
         for name, study in studies.items()
     }
+    return question_table(agreements, level, weights)
+
+
+def question_table(
+    agreements: Mapping[str, Agreement], level: float, weights: Mapping[str, float] | None = None
+) -> QuestionTable:
+    """Return the agreements on several questions as rows, and their mean."""
     rows = [_row(name, one, level) for name, one in agreements.items()]
     mean, last = _mean(agreements, rows, weights or dict.fromkeys(agreements, 1.0), level)
     return QuestionTable(agreements, mean, pd.DataFrame([*rows, last]), level)
@@ -273,7 +281,9 @@ def _mean(
     studies = [one.study for one in agreements.values() if one.study is not None]
     units = pd.Index([u for study in studies for u in study.units], tupleize_cols=False).unique()
     raters = {rater for study in studies for rater in study.raters.tolist()}
-    row: dict[str, Any] = {"question": "mean", "kind": None, "distance": None}
+    distances = {one.distance for one in agreements.values()}
+    common = distances.pop() if len(distances) == 1 else None
+    row: dict[str, Any] = {"question": "mean", "kind": None, "distance": common}
     row |= {"coefficient": next(iter(agreements.values())).coefficient, "n_units": len(units)}
     row |= {"n_raters": len(raters), "n_ratings": sum(study.n_ratings for study in studies)}
     total_weight = sum(weights.get(name, 0.0) for name in defined)

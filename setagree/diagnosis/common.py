@@ -55,10 +55,9 @@ def score_whole(
 ) -> Agreement:
     """Return the coefficient of the whole study, which the diagnosis takes apart."""
     check_level(level)
-    scorer = Scorer(study)
-    asked = None if distance is None else [get_distance(distance)]
-    found = get_coefficient(coefficient)
-    whole = scorer.score(found, scorer.distances(found, asked)[0])
+    scorer, found = Scorer(study), get_coefficient(coefficient)
+    one = scorer.main_distance(found) if distance is None else get_distance(distance)
+    whole = scorer.score(found, one)
     warn_clusters([whole])
     return whole
 

@@ -111,8 +111,8 @@ def gather(
     as_generator(seed)  # raises before any work unless it is a seed
     named = models.named_models(everyone, model)
     humans = everyone.exclude_raters(named) if named else everyone
-    listed = None if distance is None else [get_distance(distance)]
-    one = Scorer(humans).distances(get_coefficient(coefficient), listed)[0]
+    one = get_distance(distance) if distance is not None else None
+    one = one or Scorer(humans).main_distance(get_coefficient(coefficient))
     main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
     others = {"model": named or None, "panels": wanted.panels, "facets": wanted.facets}
     if main.case.is_sized and (given := [x for x, one in others.items() if one is not None]):

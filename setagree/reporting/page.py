@@ -9,19 +9,21 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.errors import FileError, MissingDependencyError, shorten
+from setagree.errors import FileError, MissingDependencyError, counted, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
 from setagree.reporting.findings import Finding, claims_note, main_findings, sections
 from setagree.reporting.headline import (
     caution,
+    counts_line,
     distance_phrase,
     headline,
     humans_only,
@@ -64,36 +66,60 @@ _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
 
 
-def html_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
-    """Return the page."""
+@dataclass(frozen=True)
+class Page:
+    """The findings about one question, under its name, with the methods paragraph."""
+
+    title: Name
+    findings: Findings
+    methods: Methods
+
+
+def html_report(pages: Sequence[Page], title: Name, overview: Table | None) -> str:
+    """Return the page, or the overview of several questions with the page of each."""
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["breakable"] = breakable
-    told = sections(f)
-    with stages("drawing", len(told)) as reached:
-        drawn = [_section(section) for section in told if reached(section.id) is None]
+    told = [sections(page.findings) for page in pages]
+    with stages("drawing", sum(map(len, told))) as reached:
+        drawn = [
+            [_section(section) for section in each if reached(section.id) is None] for each in told
+        ]
     script = _trusted("report.js")
     digest = hashlib.sha256(script.encode()).digest()
+    prefixes = [f"q{k}-" for k in range(1, len(pages) + 1)] if overview else [""]
     return environment.get_template("report.html.j2").render(
         title=title,
-        counts=counts,
-        headline=_headline(f),
-        findings=_models_first(main_findings(f)),
-        shown=_FIRST_FINDINGS + bool(f.models),
-        steps=next_steps(f),
-        claims=claims_note(f),
-        sections=drawn,
-        methods=[methods.paragraph, *(one.text for one in methods.references)],
-        bibtex=methods.bibtex,
-        seed=f.seed,
+        counts=counted(len(pages), "question") if overview else counts_line(pages[0].findings),
+        overview=overview and _table(overview),
+        pages=list(map(_page, pages, drawn, prefixes)),
+        seed=pages[0].findings.seed,
         version=version(),
         style=_trusted("report.css"),
         script=script,
         script_hash=base64.b64encode(digest).decode(),
     )
+
+
+def _page(page: Page, drawn: list[dict[str, Any]], prefix: str) -> dict[str, Any]:
+    """Return what the template shows of one question; its ids begin with the prefix."""
+    f, methods = page.findings, page.methods
+    return {
+        "title": page.title,
+        "prefix": prefix,
+        "counts": counts_line(f),
+        "headline": _headline(f),
+        "findings": _models_first(main_findings(f)),
+        "shown": _FIRST_FINDINGS + bool(f.models),
+        "steps": next_steps(f),
+        "claims": claims_note(f),
+        "sections": drawn,
+        "methods": [methods.paragraph, *(one.text for one in methods.references)],
+        "bibtex": methods.bibtex,
+    }
 
 
 def _models_first(findings: list[Finding]) -> list[Finding]:
@@ -271,13 +297,22 @@ def printed(page: str) -> bytes:
         return target.read_bytes()
 
 
-def markdown_report(f: Findings, title: Name, methods: Methods, counts: str) -> str:
-    """Return the report as Markdown."""
-    return "\n".join(_lines(f, title, methods, counts)).rstrip() + "\n"
+def markdown_report(pages: Sequence[Page], title: Name, overview: Table | None) -> str:
+    """Return the report as Markdown, with the headings of each of several questions one deeper."""
+    first, *_ = pages
+    if overview is None:
+        lines = [*_lines(first.findings, title, first.methods)]
+    else:
+        lines = [f"# {as_markdown(title.short)}", "", *table_lines(overview)]
+        for page in pages:
+            told = _lines(page.findings, page.title, page.methods)
+            lines += [f"#{line}" if line.startswith("#") else line for line in told]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _lines(f: Findings, title: Name, methods: Methods, counts: str) -> Iterator[str]:
-    yield from (f"# {as_markdown(title.short)}", "", counts, "")
+def _lines(f: Findings, title: Name, methods: Methods) -> Iterator[str]:
+    yield from (f"# {as_markdown(title.short)}", "", counts_line(f), "")
     verdict = "" if f.main.reason is not None else verdict_sentence(f)
     yield from (f"**{said(headline(f))}** {verdict}", "")
     if warned := caution(f):

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import html
 import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 from urllib.parse import quote
 
+import pandas as pd
+
 from setagree.checks import Rng, check_target, expanded, replace_file
+from setagree.diagnosis.by_question import QuestionTable, question_studies, question_table
 from setagree.distances.registry import DistanceLike
-from setagree.errors import FileError, MissingDependencyError, check_choice, option
-from setagree.large.opening import Data, ModelReadingOptions, takes_data
+from setagree.errors import FileError, MissingDependencyError, OptionError, check_choice, option
+from setagree.large.opening import Data, ModelReadingOptions, takes_data, with_reading
 from setagree.progress import stages
 from setagree.reporting.findings import gather, methods
-from setagree.reporting.headline import counts_line
+from setagree.reporting.headline import plain_verdict
 from setagree.reporting.methods import Methods, methods_of_result
-from setagree.reporting.page import browser, html_report, markdown_report, printed
-from setagree.reporting.sections.base import Findings, Groups, Models, Panels
-from setagree.scoring.coefficients import CoefficientLike
+from setagree.reporting.page import Page, browser, html_report, markdown_report, printed
+from setagree.reporting.sections.base import Findings, Groups, Models, Panels, Table, table_of
+from setagree.scoring.coefficients import CoefficientLike, distance_name
+from setagree.study.codes import as_objects
+from setagree.wording.number_format import level_text
 from setagree.wording.sentences import Name
+from setagree.wording.tables import Column
 
 Format: TypeAlias = Literal["html", "markdown", "pdf"]
 
@@ -45,7 +54,7 @@ class ReportPath(_Path):
 
 @takes_data
 def report(
-    study: Data,
+    study: Data | QuestionTable,
     path: str | os.PathLike[str],
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
@@ -59,6 +68,7 @@ def report(
     facets: list[str] | None = None,
     title: str | None = None,
     format: Format | None = None,  # noqa: A002 - what the command calls it, too
+    questions: str | Sequence[str] | None = None,
     n_resamples: int = 999,
     rng: Rng = None,
     **options: Unpack[ModelReadingOptions],
@@ -74,13 +84,14 @@ def report(
 
     Parameters
     ----------
-    study : Annotations, or a table or path as `agreement` takes it
-        Who gave which answer to which unit.
+    study : Annotations, or a table or path as `agreement` takes it; or QuestionTable
+        Who gave which answer to which unit; or what `by_question` returned.
     path : str or path
         The file; it is replaced only when the whole report is ready. If its ending is not that of a
         page, Markdown or PDF, an existing file is replaced only if `format` is given.
     coefficient, distance
-        As in `agreement`. Default: alpha with the default distance.
+        As in `agreement`. Default: alpha with MASI for label sets, interval for numbers, nominal
+        for categories.
     level : float
         The level of the intervals.
     groups : Series, mapping or DataFrame, optional
@@ -107,6 +118,10 @@ def report(
     format : {"html", "markdown", "pdf"}, optional
         Default: Markdown if the path ends in ``.md`` or ``.markdown``, PDF if it ends in
         ``.pdf``, else HTML.
+    questions : list of str, or str, optional
+        The questions of a table or an export, as in `by_question`: the report then has an overview
+        with a row per question and their mean, and a page per question. The result of `by_question`
+        as the study does the same, with its coefficient and distances.
     n_resamples : int
         Smallest number of reshuffles of the test against chance. Each test uses 40 per claim of
         the report; those of large studies use fewer, and the report states this.
@@ -142,32 +157,86 @@ def report(
     form = _format(format, target)
     check_target(target)
     named = Name.of(target.stem if title is None else title)
-    found = gather(
-        study,
-        coefficient=coefficient,
-        distance=distance,
-        level=level,
-        groups=groups,
-        model=model,
-        panels=panels,
-        margin=margin,
-        threshold=threshold,
-        facets=facets,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    given: dict[str, Any] = {
+        "coefficient": coefficient,
+        "distance": distance,
+        "level": level,
+        "groups": groups,
+        "model": model,
+        "panels": panels,
+        "margin": margin,
+        "threshold": threshold,
+        "facets": facets,
+        "n_resamples": n_resamples,
+        "rng": secrets.randbits(32) if rng is None else rng,
+    }
+    found: Findings | dict[str, Findings]
+    if questions is None and not isinstance(study, QuestionTable):
+        found = gather(study, **given)
+    else:
+        parts = _parts(study, questions)
+        found = {name: gather(part, **given | own) for name, (part, own) in parts.items()}
     replace_file(target, rendered(found, named, form))
     return ReportPath(target)
 
 
-def rendered(f: Findings, title: Name, form: str) -> str | bytes:
-    """Return the report as the text of a page, as Markdown or as PDF."""
+def _parts(
+    study: Any, questions: str | Sequence[str] | None
+) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Return the study of each question, and the coefficient and the distance if it has its own."""
+    if isinstance(study, QuestionTable):
+        if questions is not None:
+            raise OptionError(f"a table of questions has its own; omit {option('questions')}.")
+        measures = {
+            name: {"coefficient": one.definition, "distance": one.case.distance}
+            for name, one in study.agreements.items()
+        }
+        return {name: (one.study, measures[name]) for name, one in study.agreements.items()}
+    assert questions is not None  # noqa: S101 - `report` makes one page without
+    source, how = with_reading(study)
+    return {name: (part, {}) for name, part in question_studies(source, questions, how).items()}
+
+
+def rendered(found: Findings | Mapping[str, Findings], title: Name, form: str) -> str | bytes:
+    """Return the report as the text of a page, as Markdown or as PDF.
+
+    Findings about several questions are by the names of these.
+    """
     write = markdown_report if form == "markdown" else html_report
-    text = write(f, title, methods_of(f), counts_line(f))
+    if isinstance(found, Findings):
+        text = write([Page(title, found, methods_of(found))], title, None)
+    else:
+        pages = [Page(Name.of(name), f, methods_of(f)) for name, f in found.items()]
+        text = write(pages, title, _overview(found))
     if form != "pdf":
         return text
     with stages("printing the PDF"):
         return printed(text)
+
+
+def _overview(found: Mapping[str, Findings]) -> Table:
+    """Return a row per question with its estimate and verdict, and the mean of the estimates."""
+    main, level = next((f.main, f.level) for f in found.values())
+    table = question_table({name: f.main for name, f in found.items()}, level)
+    frame: pd.DataFrame = table.to_frame()
+    frame["sentence"] = as_objects([*((Name.of(name),) for name in found), ("Mean",)])
+    verdicts = [
+        plain_verdict(f) if f.main.reason is None else f.main.reason for f in found.values()
+    ]
+    frame["verdict"] = [*verdicts, ""]
+    frame["distance"] = [*map(distance_name, frame["distance"][:-1]), ""]
+    columns = [
+        Column("sentence", "text", "Question"),
+        Column(("estimate", "low", "high"), "estimate", main.definition.short),
+        Column("verdict", "text", "Verdict"),
+        Column("distance", "text", "Distance"),
+        Column("n_units", "count", "Units"),
+        Column("n_raters", "count", "Raters"),
+    ]
+    caption = f"Questions, with {level_text(level)} intervals"
+    more = " ".join(dict.fromkeys(f"{reason}." for reason in frame["reason"][-1:].dropna()))
+    shown = table_of(frame, columns, caption, limit=len(frame), function="by_question")
+    return replace(shown, more=more, is_ranking=False)
 
 
 def methods_of(f: Findings) -> Methods:

@@ -134,6 +134,14 @@ class Scorer:
         names = default_distances(self.tally) if default is None else (default,)
         return [get_distance(name) for name in names]
 
+    def main_distance(self, coefficient: Coefficient[...]) -> Distance:
+        """Return the distance of a report on one estimate: interval for numbers, else the default.
+
+        Tables of numbers have several default distances, the coarsest first.
+        """
+        names = [distance.name for distance in self.distances(coefficient, None)]
+        return get_distance("interval" if "interval" in names else names[0])
+
     def _check(self, coefficient: Coefficient[...], distance: Distance) -> None:
         """Raise an error if the coefficient is not defined for the study and the distance."""
         name, other, tally = coefficient.name, coefficient.for_more, self.tally

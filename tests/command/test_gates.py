@@ -68,9 +68,23 @@ def test_what_is_not_decided_is_not_called_below(study):
     )
 
 
-def test_questions_take_one_distance(study):
+def test_questions_take_several_distances(study):
     asked = ["score", "study.csv", "--questions", "labels,batch", "-d", "masi,nominal"]
-    assert "--questions takes one distance;" in refusal(*asked)
+    rows = json.loads(invoke(*asked, "--format", "json").stdout)
+    assert [(row["question"], row["distance"]) for row in rows] == [
+        *(("labels", "masi"), ("batch", "masi"), ("mean", "masi")),
+        *(("labels", "nominal"), ("batch", "nominal"), ("mean", "nominal")),
+    ]
+    assert rows[0]["estimate"] == sa.krippendorff_alpha(study).estimate
+
+
+def test_a_report_has_a_page_per_question(study):
+    asked = ["report", "study.csv", "--questions", "labels,batch", "--resamples", 19]
+    asked += ["--seed", 1, "-o", "r.md"]
+    assert invoke(*asked).exit_code == 0
+    lines = Path("r.md").read_text("utf-8").splitlines()
+    assert [line for line in lines if line.startswith("## ")] == ["## labels", "## batch"]
+    assert "--by is for one question" in refusal(*asked, "--by", "batch")
 
 
 def test_each_group_is_checked(study):

@@ -27,7 +27,7 @@ QUESTIONS = ["emotion", "stance"]
 def parts():
     return (
         sa.krippendorff_alpha(TABLE, labels="emotion"),
-        sa.krippendorff_alpha(TABLE, value="stance"),
+        sa.krippendorff_alpha(TABLE, value="stance", distance="interval"),
     )
 
 

@@ -40,8 +40,7 @@ from setagree.reporting.headline import (
     plain_verdict,
     verdict_sentence,
 )
-from setagree.reporting.page import markdown_report
-from setagree.reporting.report import methods_of, report
+from setagree.reporting.report import methods_of, rendered, report
 from setagree.reporting.sections import data, estimates, models, raters
 from setagree.reporting.sections.base import table_of
 from setagree.reporting.sections.data import contents
@@ -510,11 +509,63 @@ class TestPage:
         assert "468 raters with 50,226 ratings are not mapped here" in page_of(path).text
 
 
+class TestQuestions:
+    TABLE = pd.DataFrame(
+        {
+            "unit": [unit for unit in range(30) for _ in range(3)],
+            "rater": ["ann", "bob", "cem"] * 30,
+            "emotion": [*"aabbbacca", *"ccacbbaab"] * 5,
+            "stars": [1, 2, 1, 4, 4, 5, 3, 3, 2, 5, 5, 4, 2, 2, 2, 1, 1, 2] * 5,
+        }
+    )
+
+    def test_a_page_per_question(self, tmp_path):
+        needs_page()
+        asked = {"n_resamples": 19, "rng": 1}
+        table = sa.by_question(self.TABLE, ["emotion", "stars"])
+        path = report(self.TABLE, tmp_path / "x.html", questions=["emotion", "stars"], **asked)
+        page = page_of(path)
+        rows = page.table("Question")
+        assert [row[0] for row in rows] == ["emotion", "stars", "Mean"]
+        estimates = [f"{x:.3f}" for x in table.frame["estimate"]]
+        assert [row[1].split()[0].replace("\u2212", "-") for row in rows] == estimates
+        assert [row[3] for row in rows] == ["MASI", "interval", ""]
+        assert len(set(page.ids)) == len(page.ids)
+        links = [a["href"][1:] for tag, a in page.tags if tag == "a"]
+        assert set(links) <= set(page.ids)
+        assert {"q1", "q2", "q1-labels", "q2-raters", "q2-methods"} <= set(links)
+        assert path.read_bytes() == report(table, path, **asked).read_bytes()
+
+    def test_markdown_has_deeper_headings(self, tmp_path):
+        table = sa.by_question(self.TABLE, ["emotion", "stars"], distance={"stars": "ordinal"})
+        text = report(table, tmp_path / "x.md", n_resamples=19, rng=1).read_text("utf-8")
+        heads = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
+        assert heads == ["# x", "## emotion", "## stars"]
+        assert "### Main findings" in text
+        assert "with the ordinal distance" in text
+
+    def test_a_table_has_its_questions(self, tmp_path):
+        table = sa.by_question(self.TABLE, ["emotion", "stars"])
+        with pytest.raises(OptionError, match="a table of questions has its own; omit questions"):
+            report(table, tmp_path / "x.md", questions="all")
+
+
+def test_the_headline_of_numbers_is_of_their_distances():
+    """Distances of numbers are differences, whatever the order of the table of distances."""
+    study = numbers("1 2 1 / 4 4 5 / 3 3 2 / 5 5 4 / 2 2 2")
+    for one in (gather(study, n_resamples=19).main, gather(study, distance="ordinal").main):
+        assert one.estimate == sa.krippendorff_alpha(study, distance=one.distance).estimate
+    assert gather(study, n_resamples=19).main.distance == "interval"
+    assert sa.by_rater(study)["estimate_without"].equals(
+        sa.by_rater(study, distance="interval")["estimate_without"]
+    )
+
+
 class TestMarkdown:
     def test_same_findings(self, found):
         """Every finding, section and table cell of the page stands there."""
-        markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
-        assert markdown.startswith("# Study\n\ncounts\n")
+        markdown = rendered(found, Name("Study"), "markdown")
+        assert markdown.startswith(f"# Study\n\n{counts_line(found)}\n")
         for section in sections(found):
             assert f"## {section.title}\n" in markdown
             if section.table is not None:
@@ -524,7 +575,7 @@ class TestMarkdown:
             assert f"- **{one.about}.** " in markdown
 
     def test_tables_are_rectangular(self, found):
-        markdown = markdown_report(found, Name("Study"), methods_of(found), "counts")
+        markdown = rendered(found, Name("Study"), "markdown")
         blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
         assert len(blocks) > 5
         for block in blocks:

@@ -40,21 +40,33 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-const text = document.getElementById("methods-text");
-const copy = document.createElement("button");
-copy.type = "button";
-copy.className = "copy";
-copy.textContent = "Copy the paragraph";
-copy.addEventListener("click", async () => {
-  try {
-    await navigator.clipboard.writeText(text.innerText);
-    copy.textContent = "Copied";
-  } catch {
-    getSelection().selectAllChildren(text);
-    copy.textContent = "Selected: copy it with the keyboard";
+for (const text of document.querySelectorAll("[id$=methods-text]")) {
+  const copy = document.createElement("button");
+  copy.type = "button";
+  copy.className = "copy";
+  copy.textContent = "Copy the paragraph";
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text.innerText);
+      copy.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(text);
+      copy.textContent = "Selected: copy it with the keyboard";
+    }
+  });
+  text.after(copy);
+}
+// A link into the page of a question opens that page, in older browsers as well.
+const reveal = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  const page = target?.closest(".question");
+  if (page && !page.open) {
+    page.open = true;
+    target.scrollIntoView();
   }
-});
-text.after(copy);
+};
+addEventListener("hashchange", reveal);
+reveal();
 // Paper shows what a reader of the page would open.
 let closed = [];
 addEventListener("beforeprint", () => {
