@@ -87,6 +87,21 @@ def test_every_result_is_here():
     assert all(type(result).__name__ == name for name, result in MADE.items())
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        sa.by_label(STUDY),
+        sa.by_rater(STUDY, n_resamples=19, rng=1),
+        sa.by_group(STUDY, HALVES, n_resamples=19, rng=1),
+        sa.by_presence(STUDY),
+        sa.what_if(STUDY),
+    ],
+)
+def test_latex_of_frames_fits_a_page(frame):
+    first, _, head, *_ = frame.to_latex().splitlines()
+    assert len(re.split(r"(?<!\\)&", head)) == len(first) - len("\\begin{tabular}{}") <= 8
+
+
 @pytest.mark.parametrize("result", MADE.values(), ids=MADE)
 class TestEveryResult:
     def test_the_frame_is_a_copy(self, result):
@@ -127,6 +142,7 @@ class TestEveryResult:
         first, _, head, *rows = result.to_latex().splitlines()
         assert first.startswith("\\begin{tabular}{")
         n_columns = len(first) - len("\\begin{tabular}{}")
+        assert n_columns <= 8
         body = rows[1:-2]
         assert len(body) == min(len(result.to_frame()), result.max_rows)
         assert {len(re.split(r"(?<!\\)&", line)) for line in [head, *body]} == {n_columns}

@@ -120,7 +120,7 @@ def permute(
     tested = sa.permutation_test(table, **given)
     text = paragraphs(counts(table), str(tested), f"Seed {seed}.")
     reasons = [row.interval_reason for row in table]
-    deliver(tested.to_frame().assign(seed=seed), text, reasons=reasons)
+    deliver(tested.to_frame().assign(seed=seed), text, reasons=reasons, result=tested)
 
 
 @grouped
@@ -175,7 +175,14 @@ def compare(
         notes.append(f"{given['n_resamples']:,} resamples, seed {given['rng']}.")
     head = [counts(tables_of_files[0])] if len(read) == 1 else []
     text = paragraphs(*head, *_compared(families, compared), *map(wrapped, notes))
-    deliver(frame, text, reasons=compared.reasons, remarks=compared.remarks, about=ABOUT["units"])
+    deliver(
+        frame,
+        text,
+        reasons=compared.reasons,
+        remarks=compared.remarks,
+        about=ABOUT["units"],
+        result=compared,
+    )
 
 
 def _with_bootstrap_intervals(

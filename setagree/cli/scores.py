@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import pandas as pd
@@ -57,7 +58,7 @@ def score(
     if reading.questions is not None:
         found = by_questions(files, reading, asked, level, names(reading.model))
         frame = pd.concat([one.to_frame() for one in found], ignore_index=True)
-        deliver(frame, "\n\n".join(map(str, found)))
+        deliver(frame, "\n\n".join(map(str, found)), result=replace(found[0], frame=frame))
         return
     other = other_interval(interval, interval_method, over, resampling)
     kind = interval if interval in {"score", "t"} else None

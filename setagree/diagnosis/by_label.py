@@ -56,7 +56,7 @@ COLUMNS = (
     Column("prevalence", "share"),
     Column("ac1", head="AC1"),
     Column("positive_agreement", "share", "agree on yes"),
-    Column("negative_agreement", "share", "agree on no"),
+    Column("negative_agreement", "share", "agree on no", is_extra=True),
     *REASONS,
 )
 """The main columns, which notebooks and the report show."""

@@ -74,7 +74,7 @@ class QuestionTable(Result):
         Column("distance", "text"),
         Column("n_units", "count", "units"),
         Column("n_raters", "count", "raters"),
-        Column("n_ratings", "count", "ratings"),
+        Column("n_ratings", "count", "ratings", is_extra=True),
         Column("estimate"),
         Column("standard_error", head="se"),
         Column(("low", "high"), "interval"),

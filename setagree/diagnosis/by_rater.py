@@ -50,11 +50,11 @@ COLUMNS = (
     Column("p_holm", "p", "p, Holm"),
     Column("n_ratings", "count", "ratings"),
     Column("mean_distance"),
-    Column("mean_set_size", head="labels"),
+    Column("mean_set_size", head="labels", is_extra=True),
     Column("set_size_bias", "signed", "vs. others"),
     Column("empty_rate", "share", "empty"),
-    Column("overused_label", "name", "overuses"),
-    Column("underused_label", "name", "underuses"),
+    Column("overused_label", "name", "overuses", is_extra=True),
+    Column("underused_label", "name", "underuses", is_extra=True),
     *REASONS,
 )
 """The main columns, which notebooks and the report show."""

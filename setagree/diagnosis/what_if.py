@@ -57,7 +57,7 @@ COLUMNS = (
     Column("p_holm", "p", "p, Holm"),
     Column("n_pairable_units", "count", "pairable units"),
     Column("n_ratings", "count", "ratings"),
-    Column("n_values", "count", "distinct answers"),
+    Column("n_values", "count", "distinct answers", is_extra=True),
     *REASONS,
 )
 """The main columns, which notebooks show."""

@@ -46,6 +46,12 @@ class ResultTable(ResultRows[R]):
     rows: tuple[R, ...]
     max_rows = 40
 
+    def _shown_columns(self, frame: pd.DataFrame) -> Sequence[Column]:
+        """Return the columns of a row if they name the coefficient, or else all."""
+        columns = self.rows[0].columns
+        is_named = any(column.first == "coefficient" for column in columns)
+        return columns if is_named else super()._shown_columns(frame)
+
     def __getitem__(self, name: RowName) -> R:
         """Return the result of a coefficient, of a (coefficient, distance), or of a number."""
         return self.rows[find_row([_agreement(row) for row in self.rows], name)]

@@ -188,6 +188,17 @@ class Agreement(Result):
     parts: Estimate
     requested_method: Method | None = None
 
+    frame_columns = (
+        Column("coefficient", "text"),
+        Column("distance", "text"),
+        Column("observed_agreement", head="pa"),
+        Column("expected_agreement", head="pe"),
+        Column("estimate"),
+        Column("standard_error", head="se"),
+        Column(("low", "high"), "interval"),
+        Column("p_value", "p", "p"),
+    )
+
     def __repr__(self) -> str:
         value = four(self.estimate)
         if self.reason is not None:
@@ -511,16 +522,7 @@ class AgreementTable(ResultRows[Agreement]):
     n_missing: int = 0
     by_name: dict[tuple[str, str], Agreement] = field(init=False)
 
-    columns = (
-        Column("coefficient", "text"),
-        Column("distance", "text"),
-        Column("observed_agreement", head="pa"),
-        Column("expected_agreement", head="pe"),
-        Column("estimate"),
-        Column("standard_error", head="se"),
-        Column(("low", "high"), "interval"),
-        Column("p_value", "p", "p"),
-    )
+    columns = Agreement.frame_columns
 
     def __post_init__(self) -> None:
         by_name = {(one.coefficient, one.distance): one for one in self.rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
@@ -18,6 +18,7 @@ from setagree.wording.tables import (
     columns_for,
     html_table,
     json_text,
+    latex_table,
     markdown_text,
 )
 
@@ -41,6 +42,8 @@ class Result:
 
     columns: ClassVar[tuple[Column, ...]] = ()
     """The columns of `to_frame` that are printed. Without any, one line is printed."""
+    frame_columns: ClassVar[tuple[Column, ...]] = ()
+    """The columns of `to_frame` in a notebook and in LaTeX if one line is printed. Default: all."""
 
     max_rows: ClassVar[int] = 1000
     """Rows that are printed."""
@@ -67,6 +70,10 @@ class Result:
         """Return the rows that are printed, the most important first."""
         return self.to_frame()
 
+    def _shown_columns(self, frame: pd.DataFrame) -> Sequence[Column]:
+        """Return the columns of a table that people read."""
+        return self.columns or self.frame_columns or columns_for(frame)
+
     def _heading(self) -> str:
         """Return the text above the table."""
         return ""
@@ -78,7 +85,7 @@ class Result:
     def _printed(self) -> tuple[TextTable, str]:
         """Return the table as text, and a paragraph on its columns and the rows left out."""
         frame, level = _flat(self._to_print()), getattr(self, "level", 0.95)
-        columns = self.columns or columns_for(frame)
+        columns = self._shown_columns(frame)
         table = TextTable.of(frame.head(self.max_rows), columns, level)
         notes = {column.heading(level): column.note(level) for column in columns}
         last = [notes[x] for x in table.cells if notes[x] and table.has(x)]
@@ -99,7 +106,8 @@ class Result:
 
     def to_latex(self) -> str:
         """Return the table that is printed, in LaTeX for the package booktabs."""
-        return self._printed()[0].to_latex()
+        frame = _flat(self._to_print()).head(self.max_rows)
+        return latex_table(frame, self._shown_columns(frame), getattr(self, "level", 0.95))
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns of `to_frame`, each a list of plain Python values."""
@@ -140,7 +148,10 @@ class Result:
     def _repr_html_(self) -> str:
         line = html.escape(self._line())
         if not self.columns:
-            return f"<p>{line}</p>{html_table(_flat(self.to_frame()).map(_shown))}"
+            shown = _flat(self.to_frame()).map(_shown)
+            if self.frame_columns:
+                shown = pd.DataFrame(self._printed()[0].cells, dtype=object)
+            return f"<p>{line}</p>{html_table(shown)}"
         table, last = self._printed()
         notes = filter(None, [*self._notes(), last])
         below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
@@ -213,7 +224,8 @@ class ResultFrame(pd.DataFrame):
         """Return the main columns in LaTeX for booktabs; with arguments, as pandas does."""
         if args or options:
             return pd.DataFrame(self).to_latex(*args, **options)
-        return self._main_table()[0].to_latex()
+        columns = [column for column in self.main_columns if column.is_in(self)]
+        return latex_table(self, columns, 0.95)
 
 
 class ResultRows(Result, Generic[R]):

@@ -70,6 +70,8 @@ class Column:
         Whether its cells are parts of one whole, which a page shows with bars.
     is_optional : bool
         Whether some frames lack it.
+    is_extra : bool
+        Whether LaTeX, whose pages have room for about eight columns, leaves it out.
     """
 
     source: str | tuple[str, ...]
@@ -78,6 +80,7 @@ class Column:
     meaning: str = ""
     is_part: bool = False
     is_optional: bool = False
+    is_extra: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -368,6 +371,12 @@ def latex_text(frame: pd.DataFrame) -> str:
     a\_b & \textless{}0.0001 \\
     """
     return TextTable.of(frame, columns_for(frame), 0.95).to_latex()
+
+
+def latex_table(frame: pd.DataFrame, columns: Iterable[Column], level: float) -> str:
+    """Return the columns of a frame in LaTeX, without those that are extra."""
+    kept = [column for column in columns if not column.is_extra]
+    return TextTable.of(frame, kept, level).to_latex()
 
 
 def json_text(frame: pd.DataFrame) -> str:

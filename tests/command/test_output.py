@@ -542,6 +542,13 @@ def test_latex(tmp_path, monkeypatch):
     assert r"50\%" in text
     assert r"\{x\}" in text
     assert ok("panel", "s.csv", "-m", "r1", "--margin", 0.1, "-f", "latex").count("r1 & ") == 1
+    for asked in (
+        ("test", "s.csv", "--resamples", 19, "--seed", 1),
+        ("compare", "s.csv", "-d", "masi,jaccard"),
+        ("score", "s.csv", "--questions", "labels", "-d", "masi,jaccard"),
+    ):
+        head = ok(*asked, "-f", "latex").splitlines()[2]
+        assert len(head.split(" & ")) <= 8
 
 
 def test_the_methods_paragraph_of_a_file(tmp_path, monkeypatch):

@@ -651,9 +651,11 @@ class TestStandouts:
         rows = [("a", 0.2, 0.1, 0.3, 0.4), ("b", *second, 0.3), ("c", *third, 0.3)]
         found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
         said = plain(labels.summary(found, self.labels(*rows)))
-        lowest = f"Alpha is lowest for “a”: 0.200 (0.100 to 0.300); {others}"
+        lowest = f"lpha is lowest for “a”: 0.200 (0.100 to 0.300); {others}"
         assert (lowest in said) == (others is not None)
-        assert ("Alpha is lowest" in said) == (others is not None)
+        assert ("lpha is lowest" in said) == (others is not None)
+        some = "Of the labels with an interval and at least 10 units, alpha"
+        assert said.startswith(some) == (third[0] < 0.2)
 
     @pytest.mark.parametrize(("n", "worst"), [(10, "a"), (9, "b")])
     def test_a_rare_label_is_not_the_lowest(self, n, worst):
@@ -662,7 +664,7 @@ class TestStandouts:
         )
         found = SimpleNamespace(study=SimpleNamespace(kind="labels", values=()), result={}.get)
         said = plain(labels.summary(found, rows.assign(n_units=[n, 100, 100])))
-        assert f"Alpha is lowest for “{worst}”: " in said
+        assert f"lpha is lowest for “{worst}”: " in said
 
     def test_evenly_spread(self):
         """Half of six labels with 54% of the disagreement are no news; one of six with 50% is."""

@@ -85,11 +85,17 @@ def _worst(labels: pd.DataFrame) -> Sentence:
     if len(known) < 2 or not known["high"].iloc[0] < known["estimate"].iloc[1]:
         return ()
     worst, others = known.iloc[0], known["estimate"].iloc[1:]
+    # A label that is left out may be lower in the table.
+    is_lowest = not (labels["estimate"] < worst["estimate"]).any()
+    first = "Alpha is lowest for "
+    if not is_lowest:
+        some = f"Of the labels with an interval and at least {_ENOUGH_UNITS} units"
+        first = f"{some}, alpha is lowest for "
     rest = " to ".join(dict.fromkeys([number(others.min()), number(others.max())]))
     which = "the other labels" if len(known) == len(labels) else counted(len(others), "other")
     ends = interval(worst["low"], worst["high"])
     lowest = f": {number(worst['estimate'])} ({ends}); {which} {rest}."
-    return ("Alpha is lowest for ", Name.of(worst["label"]), lowest)
+    return (first, Name.of(worst["label"]), lowest)
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
