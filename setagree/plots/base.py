@@ -89,9 +89,8 @@ _LINE = 110
 WRITTEN = 22
 """Rows of a matrix in which numbers can be read."""
 
-_NARROW, _BROAD = 3.4, 4.5
-"""Inches of axes below which a list has no columns of text: they would leave no room; and above
-which there is room next to them."""
+_BROAD = 4.5
+"""Inches of axes above which there is room next to them."""
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
@@ -194,11 +193,6 @@ def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
     return max(1, min(limit, int(height / each)))
 
 
-def is_narrow(ax: Axes) -> bool:
-    """Return whether the axes are as narrow as on a phone."""
-    return inches(ax) < _NARROW
-
-
 def is_broad(ax: Axes) -> bool:
     """Return whether the axes are so wide that what helps to read them may stand beside them."""
     return inches(ax) > _BROAD
@@ -211,14 +205,13 @@ def _letters(ax: Axes) -> float:
 
 def heading(ax: Axes, title: str, *lines: str) -> None:
     """Write the title, and below it in smaller type the lines."""
-    narrow, letters = is_narrow(ax), _letters(ax)
-    text = wrapped(lines, width=30 if narrow else int(np.clip(letters, 30, _LINE)))
+    letters = _letters(ax)
+    text = wrapped(lines, width=int(np.clip(letters, 30, _LINE)))
     below = 12 * (text.count("\n") + 1) if text else 0
     # A bold letter is about 0.62 of its size wide, a small one 5 points.
-    title = wrapped([title], width=20 if narrow else int(5 * letters / (0.62 * NAME_SIZE)))
+    title = wrapped([title], width=int(5 * letters / (0.62 * NAME_SIZE)))
     longest = max(map(len, title.split("\n")))
     size = float(np.clip(5 * letters / (0.62 * longest), NAME_SIZE, TITLE_SIZE))
-    size = NAME_SIZE + 1 if narrow else size
     # With y, matplotlib does not measure the ticks to look for a free place.
     style: dict[str, Any] = {"fontsize": size, "fontweight": "bold", "usetex": False}
     ax.set_title(title, loc="left", y=1.0, pad=8 + below, gid=_HEADING, **style)

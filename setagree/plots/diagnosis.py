@@ -22,7 +22,6 @@ from setagree.plots.base import (
     floats,
     heading,
     ink,
-    is_narrow,
     largest,
     need_columns,
     nothing,
@@ -147,21 +146,19 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame, part: str) -> Axes:
     if shares.sum() > 0.999:
         half, lies = half_of(frame)
         text = f"{lies} in the first {half:,} ({share(half / n)})"
-    # The text next to the line does not fit narrow axes.
-    above = f"Dashed: {text}." if text and is_narrow(ax) else ""
     top = int((shares >= shares.max()).sum())
     names = ", ".join(texts(frame.iloc[:3], "unit"))
     worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
     zero = int((floats(frame, "disagreement") == 0).sum())
     title = "Disagreement per unit, largest share first"
-    lines = [f"{worst} {zero:,} of {n:,} agree fully.", part, above]
+    lines = [f"{worst} {zero:,} of {n:,} agree fully.", part]
     heading(ax, title, measured(frame), *lines)
     at = np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(int))
     draw_curve(ax, at + 1, shares[at], 0.0, shares[at], band=0.35, steps=True)
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(shares.max()), 1e-9))
     if text:
-        mark_half(ax, half, n, "" if above else text)
+        mark_half(ax, half, n, text)
     return label_axes(ax, f"units by rank, 1 to {n:,}", "share of the disagreement")
 
 

@@ -22,7 +22,7 @@ from setagree.plots.base import (
     floats,
     heading,
     ink,
-    is_narrow,
+    is_broad,
     need_columns,
     nothing,
     rows_height,
@@ -428,7 +428,7 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
     ax.set_xticks(m)
     ax.legend(loc="lower right", frameon=False, fontsize=NAME_SIZE, labelcolor=ink(ax))
     n = counted(result.study.n_raters, "rater")
-    about = "" if is_narrow(ax) else f", {level_text(result.level)}, {n}"
+    about = f", {level_text(result.level)}, {n}" if is_broad(ax) else ""
     return label_axes(ax, "raters whose answers are averaged", f"reliability{about}")
 
 
@@ -484,7 +484,7 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     rates = np.linspace(min(ends), max(ends), 400)
     curve = np.array([plan.accepts(rate) for rate in rates])
     draw_curve(ax, rates, curve, 0.0, curve)
-    how = "" if is_narrow(ax) else "accepted with probability "
+    how = "accepted with probability " if is_broad(ax) else ""
     for name, form, colour in (("acceptable", "o", BLUE), ("rejectable", "D", ORANGE)):
         rate = getattr(plan, f"{name}_rate")
         (mark,) = ax.plot(rate, plan.accepts(rate), form, color=colour, markersize=7, zorder=3)

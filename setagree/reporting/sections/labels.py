@@ -272,7 +272,7 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     frame = _corrected(f, frame)
     if f.main.reason is None:
         n = min(len({*frame["label"], *frame["other"]} - {None}), 20)
-        height = 2.4 + n * min(0.45, 7 / n)
+        height = 1.8 + n * min(0.36, 7 / n)
         picture = Picture(partial(diagnosis.confusions, frame), height, columns=n + 1)
     top = frame.head(_MOST_CONFUSIONS)
     cells = zip(top["kind"], top["label"], top["other"], strict=True)

@@ -335,7 +335,7 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
             "without any clusters."
         )
     (p,) = f.corrected["map"]
-    picture = Picture(partial(pictures.rater_map, placed, p_value=p), 4.5)
+    picture = Picture(partial(pictures.rater_map, placed, p_value=p), 4.0)
     return [Section(table, picture, note, _map_lead(f, placed))]
 
 
