@@ -106,14 +106,11 @@ def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
     only look like one: they hold labels, under keys that no tool is known by.
     """
     found = _fitting(peeked, formats)
-    if all(_looks_alone(each) for each in found):
+    # Those are known by what the objects of JSON hold, not by names of keys.
+    signatures = [one for each in found for one in each.signatures]
+    if all(s.shape == "records" and not (s.names or s.some) for s in signatures):
         return found + _fitting(peeked, other_formats())
     return found
-
-
-def _looks_alone(each: Format) -> bool:
-    """Return whether a format of JSON is known by what its objects hold, not by names of keys."""
-    return all(s.shape == "records" and not (s.names or s.some) for s in each.signatures)
 
 
 def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
@@ -161,10 +158,6 @@ def the_one(found: Sequence[Format], path: Path) -> Format | None:
     return found[0] if found else None
 
 
-def _list_of_formats() -> str:
-    return python_or_command("setagree.formats()", "'setagree formats'")
-
-
 def format_of_name(name: str, formats: Sequence[Format]) -> Format:
     """Return the format of that name."""
     known = {each.name: each for each in formats}
@@ -173,7 +166,8 @@ def format_of_name(name: str, formats: Sequence[Format]) -> Format:
     if name in known:
         return known[name]
     hint = did_you_mean(name, list(known))
-    raise OptionError(f"{option('tool', name)} is unknown; {_list_of_formats()} lists them.{hint}")
+    listed = python_or_command("setagree.formats()", "'setagree formats'")
+    raise OptionError(f"{option('tool', name)} is unknown; {listed} lists them.{hint}")
 
 
 def _names(folder: Path) -> tuple[str, ...]:

@@ -135,7 +135,8 @@ def read_sosci(path: Path, request: Request) -> Answers:
     labels_of: dict[str, dict[str, str]] = {}
     for column in sheet.columns:
         match = _OPTION.fullmatch(column)
-        if match and match[1] in sheet.frame and _is_option(sheet, column):
+        is_option = sheet.among(column, _CHOSEN | _NOT_CHOSEN | _NEGATIVE).all()
+        if match and match[1] in sheet.frame and is_option:
             label = str(texts.get(column, "")).rpartition(": ")[2].strip() or match[2]
             labels_of.setdefault(match[1], {})[column] = label
     named = {question: tuple(columns.values()) for question, columns in labels_of.items()}
@@ -152,10 +153,6 @@ def read_sosci(path: Path, request: Request) -> Answers:
 
     why = "SoSci Survey writes 1 for each option of a question that was left without a choice, too."
     return settle(of_columns(sheet, sheet.ids("CASE"), units, read), request, why=why)
-
-
-def _is_option(sheet: Sheet, column: str) -> bool:
-    return bool(sheet.among(column, _CHOSEN | _NOT_CHOSEN | _NEGATIVE).all())
 
 
 # ---- Toloka: assignments ------------------------------------------------------------------------

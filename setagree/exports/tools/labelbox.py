@@ -23,7 +23,12 @@ def read(path: Path, request: Request) -> Answers:
     check_useless(request, path, "roster")
     rows = read_records(path, request.encoding, name="rows")
     _warn_projects(rows, path)
-    labels = [(_data_row(row), label) for row in rows for label in _labels_of(row)]
+    labels = [
+        (_data_row(row), label)
+        for row in rows
+        for project in row.at("projects").members()
+        for label in row.at("projects").at(project).at("labels").items()
+    ]
     found = [each.at("name").text() for _, label in labels for each in _classifications(label)]
     question = choose_question(request.question, found, shown(path))
     several = len(set(found)) > 1
@@ -69,12 +74,6 @@ def _warn_projects(rows: Iterable[Node], path: Path) -> None:
             "they ask different questions.",
             SetagreeWarning,
         )
-
-
-def _labels_of(row: Node) -> Iterator[Node]:
-    projects = row.at("projects")
-    for project in projects.members():
-        yield from projects.at(project).at("labels").items()
 
 
 def _data_row(row: Node) -> Hashable:

@@ -105,7 +105,11 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
     survey = _Survey.open(path, request)
     columns = _loops(survey, request, survey.sheet.columns)
     if not columns:
-        asked = [name for name, meta in survey.imports.items() if _is_question(meta)]
+        asked = [
+            name
+            for name, meta in survey.imports.items()
+            if "choiceId" not in meta and _QUESTION.fullmatch(str(meta.get("ImportId")))
+        ]
         columns = question_units(survey.sheet.name, request, dict.fromkeys(asked), _NO_QUESTION)
     units = _loop_units(columns, survey.texts)
     sheet = survey.sheet
@@ -217,11 +221,6 @@ def _loops(survey: _Survey, request: Request, columns: Iterable[str]) -> dict[st
     known = list(dict.fromkeys(match[2] for match in loops.values()))
     question = pick_question(request.question, known, survey.sheet.name)
     return {c: match[1] for c, match in loops.items() if match[2] == question}
-
-
-def _is_question(meta: Mapping[str, Any]) -> bool:
-    """Return whether a column holds the answers to a question, or to one row of a matrix."""
-    return "choiceId" not in meta and bool(_QUESTION.fullmatch(str(meta.get("ImportId"))))
 
 
 def _loop_units(loops: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:

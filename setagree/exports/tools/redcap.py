@@ -40,7 +40,9 @@ def read(path: Path, request: Request, kind: str) -> Answers:
     columns = {name: match[2] for name, match in boxes.items() if match[1] == question}
     if kind == "raw":  # REDCap writes a minus before a code as an underscore.
         columns = {name: re.sub(r"^_(?=\d)", "-", code) for name, code in columns.items()}
-    status = _status_column(sheet.columns, [*columns][-1])
+    # The status of a form is the next one to the right of its fields.
+    after = sheet.columns[sheet.columns.index([*columns][-1]) + 1 :]
+    status = next((n for n in after if n.endswith("_complete") or n == "Complete?"), None)
     if instance := _column(sheet, _INSTANCE):
         sheet = whole.keep(_rows_of_form(whole, columns, status, instance))
     ticked = flag_sets(sheet, columns, true={*TRUE, "checked"}, false={*FALSE, "unchecked"})
@@ -130,12 +132,6 @@ def _record_unit(names: Sequence[str], where: str) -> str:
         return usual_column("unit", names[1:], where)
     except DataError:
         return usual_column("unit", names, where)
-
-
-def _status_column(names: Sequence[str], last: str) -> str | None:
-    """Return the status of the form that a field is in: the next one to its right."""
-    after = names[names.index(last) + 1 :]
-    return next((n for n in after if n.endswith("_complete") or n == "Complete?"), None)
 
 
 def _by_status(
