@@ -12,6 +12,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.inference.permutation import shuffler_of
+from setagree.study.sampling import sample_of
 
 STUDY = sa.simulate(12, 4, rng=1)
 PART = {unit: "s" if k < 6 else "t" for k, unit in enumerate(STUDY.units)}
@@ -254,3 +255,18 @@ def test_refusals_name_what_was_given(drawn, said):
     if study.sampling.is_weighted:
         with pytest.raises(OptionError, match=f"^mv_alpha is not defined for {said}; kripp"):
             sa.mv_alpha(study)
+
+
+def test_clusters_that_were_drawn_without_anything_else():
+    study = sa.simulate(12, 3, rng=1)
+    place = {unit: k for k, unit in enumerate(study.units)}
+    cluster = {unit: k // 2 for unit, k in place.items()}
+    others = {
+        "strata": {unit: k // 6 for unit, k in place.items()},
+        "sampling_weight": {unit: 1 + k // 2 for unit, k in place.items()},
+        "population_size": 50,
+    }
+    assert sample_of(study.sampled(cluster=cluster)).is_plain_clusters
+    assert not sample_of(study.sampled(strata=others["strata"])).is_plain_clusters
+    for name, drawn in others.items():
+        assert not sample_of(study.sampled(cluster=cluster, **{name: drawn})).is_plain_clusters
