@@ -172,6 +172,15 @@ def _many_units(share: int) -> dict[str, Callable[[], object]]:
     return {"ours": lambda: sa.bootstrap(alpha, n_resamples=2_000 // share, rng=1)}
 
 
+def _on_study(n_units: int, name: str) -> dict[str, Callable[[], object]]:
+    """Return a function of a study by name, beside one alpha of it."""
+    study = sa.Annotations.from_triples(data.simulate(n_units, 3).triples())
+    return {
+        "ours": lambda: getattr(sa, name)(study),
+        "other": lambda: sa.krippendorff_alpha(study, distance="masi"),
+    }
+
+
 def _splits(share: int) -> dict[str, Callable[[], object]]:
     study = sa.simulate(10_000, 6, n_labels=8, rng=1)
     return {"ours": lambda: sa.k_rater_reliability(study, k=3, n_splits=100 // share, rng=1)}
@@ -233,6 +242,19 @@ CASES = {
         "",
         0.01,
         0.01,
+    ),
+    "pooled_tests": Case(
+        "pooled reshuffles, 9,999 at 1e4 units (from 1,000)",
+        _reshuffles("pooled", n_units=10_000, n=1_000),
+        _ONE,
+        450.0,
+        9.999,
+    ),
+    "what_if": Case(
+        "what_if, 1e4 units", lambda _: _on_study(10_000, "what_if"), _ONE, 70.0, scales=False
+    ),
+    "by_unit": Case(
+        "by_unit, 1e5 units", lambda _: _on_study(100_000, "by_unit"), _ONE, 8.0, scales=False
     ),
     "few_groups": Case("by_group, 99 groups of 1e5 units x 5", _few_groups, "", 2.0),
     "scalars": Case(

@@ -14,6 +14,7 @@ from tests.benchmarks.timing import alternate
 
 UNIQUE_BAR = 5
 SEARCH_BAR = 8
+LONG_BAR = 5
 TEXT_BAR = 2
 LIMIT = "1GB"
 NAMES = {"unit": "doc", "rater": "who", "labels": "tags"}
@@ -33,7 +34,9 @@ def reduced_files(*, quick: bool) -> Iterator[Row]:
         The time of each case.
     """
     with tempfile.TemporaryDirectory() as folder:
-        yield from _parquet(Path(folder), 900_000 if quick else 9_000_000)
+        short, long = Path(folder, "short"), Path(folder, "long")
+        yield from _parquet(short, 900_000 if quick else 9_000_000)
+        yield _long(long, 450_000 if quick else 4_500_000)
         yield from _text(Path(folder), 100_000 if quick else 1_000_000)
 
 
@@ -59,6 +62,23 @@ def _parquet(folder: Path, n_rows: int) -> Iterator[Row]:
             ratio=times[case] / times["group-by"],
             bar=bar,
         )
+
+
+def _long(folder: Path, n_rows: int) -> Row:
+    """Return the row of answers of up to five labels, whose patterns are half as many as units."""
+    paths = [*map(str, huge.write(folder, n_rows, data.Recipe()))]
+    calls = {
+        "group-by": partial(huge.group_by, paths, LIMIT, str(folder)),
+        "ours": partial(sa.tally, paths, **NAMES, memory_limit=LIMIT),
+    }
+    times = alternate(calls, rounds=2)
+    return at_most(
+        f"tally of {n_rows / 1e6:g}e6 rows of Parquet under {LIMIT}, up to five labels",
+        ours=duration(times["ours"]),
+        other=f"DuckDB, units grouped by fingerprint: {duration(times['group-by'])}",
+        ratio=times["ours"] / times["group-by"],
+        bar=LONG_BAR,
+    )
 
 
 def _text(folder: Path, n_units: int) -> Iterator[Row]:

@@ -71,7 +71,7 @@ class Run:
     alone: bool = False
 
 
-def write(folder: Path, n_ratings: int) -> list[Path]:
+def write(folder: Path, n_ratings: int, recipe: Recipe = RECIPE) -> list[Path]:
     """Write about so many ratings; files that are there already are kept, and shared by sizes.
 
     Parameters
@@ -80,8 +80,10 @@ def write(folder: Path, n_ratings: int) -> list[Path]:
         Where the files go.
     n_ratings : int
         How many ratings all files hold together.
+    recipe : Recipe
+        How the ratings come about; files of different recipes need folders of their own.
     """
-    n_units = round(n_ratings / N_RATERS / (1 - RECIPE.missing))
+    n_units = round(n_ratings / N_RATERS / (1 - recipe.missing))
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for start in range(0, n_units, PIECE):
@@ -89,17 +91,17 @@ def write(folder: Path, n_ratings: int) -> list[Path]:
         part = "" if size == PIECE else f"-{size}"
         path = folder / f"ratings-{start // PIECE:04d}{part}.parquet"
         if not path.exists():
-            _write_piece(path, start, size)
+            _write_piece(path, start, size, recipe)
         paths.append(path)
     return paths
 
 
-def _write_piece(path: Path, start: int, n_units: int) -> None:
+def _write_piece(path: Path, start: int, n_units: int, recipe: Recipe) -> None:
     """Write one file, its rows in random order."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    ratings = simulate(n_units, N_RATERS, recipe=RECIPE, seed=start)
+    ratings = simulate(n_units, N_RATERS, recipe=recipe, seed=start)
     rows = np.random.default_rng(start).permutation(len(ratings.units))
     names = [f"doc-{unit:010d}" for unit in range(start, start + n_units)]
     columns = {**ratings.columns(), "doc": (names, ratings.units)}

@@ -247,6 +247,23 @@ class TestEveryKind:
 
 class TestJson:
     @pytest.mark.parametrize(
+        "lines",
+        [
+            '{"a":"x","b":""}\n\n {"a" : "\u00e9 1", "b":"2020-01-01"}  \r\n',
+            '{"a":"x","b":"y"}\n{"b":"x","a":"y"}',
+            '{"a":"x","b":"y\\n"}\n{"a":"x","b":"\\u00e9"}\n',
+            '{"a":"x","b":"y"}\n{"a":"x"}\n',
+            '{"a":"x","b":"y"}\n{"a":"x","b":["y"]}\n',
+            '{"a.":"x","b|":"{}"}\n{"a.":"]","b|":","}',
+        ],
+    )
+    def test_lines_are_read_as_python_reads_each(self, tmp_path, lines):
+        (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8", newline="")
+        rows = [json.loads(line) for line in lines.splitlines() if line.strip()]
+        read = read_table(tmp_path / "a.jsonl").to_dict("records")
+        assert [{k: v for k, v in row.items() if v is not None} for row in read] == rows
+
+    @pytest.mark.parametrize(
         ("content", "name", "words"),
         [
             ("", "a.json", "is empty"),
