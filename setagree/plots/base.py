@@ -335,17 +335,17 @@ def page_style() -> Iterator[None]:
 
 
 def svg_element(figure: Figure, description: str) -> str:
-    """Return a figure with one axes, drawn in the style of a page, as an SVG element."""
+    """Return a figure, drawn in the style of a page, as an SVG element."""
     from matplotlib.backends.backend_svg import RendererSVG
 
     out = io.StringIO()
-    figure.set_layout_engine("none")
     figure.set_dpi(72)
     for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
         ground.set(facecolor="none", edgecolor="none")
     # One renderer, so that what is measured for the layout is not measured again to be drawn.
     renderer = RendererSVG(*figure.bbox.size, out, image_dpi=72)  # type: ignore[no-untyped-call]
-    more, (width, height) = _fit(figure, renderer), figure.bbox.size
+    more = _fit(figure, renderer) if len(figure.axes) == 1 else 0.0
+    width, height = figure.bbox.size
     figure.draw(renderer)
     renderer.finalize()  # type: ignore[no-untyped-call]
     box = f"0 {-more:.1f} {width:g} {height + more:.1f}"
@@ -360,6 +360,7 @@ def _fit(figure: Figure, renderer: RendererSVG) -> float:
     """
     from matplotlib.text import Annotation
 
+    figure.set_layout_engine("none")
     (ax,), (width, height), more = figure.axes, figure.bbox.size, 0.0
     headings: Any = figure.findobj(lambda one: one.get_gid() == _HEADING)
     for text in headings:
