@@ -530,7 +530,8 @@ def test_latex(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = sa.simulate(40, 3, labels=["a_b", "50%", "{x}"], n_labels=3, rng=1)
     study.to_long().assign(
-        labels=lambda x: [sa.format_labels(one) or "[]" for one in x["labels"]]
+        labels=lambda x: [sa.format_labels(one) or "[]" for one in x["labels"]],
+        other=lambda x: x["labels"],
     ).to_csv("s.csv", index=False)
     read = sa.read("s.csv")
     assert ok("score", "s.csv", "-f", "latex") == sa.agreement(read).to_latex()
@@ -545,7 +546,7 @@ def test_latex(tmp_path, monkeypatch):
     for asked in (
         ("test", "s.csv", "--resamples", 19, "--seed", 1),
         ("compare", "s.csv", "-d", "masi,jaccard"),
-        ("score", "s.csv", "--questions", "labels", "-d", "masi,jaccard"),
+        ("score", "s.csv", "--questions", "labels,other", "-d", "masi,jaccard"),
     ):
         head = ok(*asked, "-f", "latex").splitlines()[2]
         assert len(head.split(" & ")) <= 8

@@ -207,7 +207,7 @@ class TestDiagnose:
     def test_scores(self):
         """Numbers have findings, too."""
         printed = ok("diagnose", "--tables", "scores.csv", "--value", "score", *LONG[3:])
-        assert printed.startswith("Krippendorff's alpha with the nominal distance is ")
+        assert printed.startswith("Krippendorff's alpha with the interval distance is ")
         assert "CONFUSIONS" not in printed
 
     def test_undefined(self):
