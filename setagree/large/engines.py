@@ -33,7 +33,7 @@ _MAY_NEED_TIDYING = r"^\s|\s$|[^ -~]"
 _BYTES_A_ROW = 100
 _HASH = "hash(unit)"
 _FULL = [os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)]
-_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_UNITS = {"bytes": 1} | {f"{prefix}iB": 2 ** (10 * k) for k, prefix in enumerate("KMGTPE", 1)}
 
 
 class Engine:
