@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import setagree as sa
 from setagree.cli.grouping import grouped
-from setagree.cli.options import RESULTS, Reading, Texts, option
+from setagree.cli.options import RESULTS, SpanReading, Texts, option
 from setagree.cli.output import printing, sentences
 from setagree.cli.reading import names, read_study
 from setagree.distances.registry import all_distance_names, get_distance
@@ -46,7 +46,7 @@ Methods = Annotated[
 def cite(
     *,
     methods: Methods = None,
-    reading: Reading,
+    reading: SpanReading,
     coefficient: Coefficients = None,
     distance: Distances = None,
 ) -> None:

@@ -15,7 +15,7 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.inference import rounds
 from setagree.cli.large import check_where_large, scored
-from setagree.cli.options import RESULTS, ApartReading, Asked, Delivery, Large, Text, member
+from setagree.cli.options import RESULTS, ApartSpanReading, Asked, Delivery, Large, Text, member
 from setagree.cli.output import Deliverer, about, sentences
 from setagree.cli.reading import Rows
 from setagree.inference.panel_members import check_threshold
@@ -49,7 +49,7 @@ class DecisionDelivery(Delivery):
 def check(
     files: options.Files,
     *,
-    reading: ApartReading,
+    reading: ApartSpanReading,
     large: Large,
     asked: Asked,
     at_least: options.Required,

@@ -18,7 +18,7 @@ from setagree.cli import options as options
 from setagree.cli.grouping import grouped
 from setagree.cli.large import check_where_large, scored
 from setagree.cli.options import (
-    ApartReading,
+    ApartSpanReading,
     Asked,
     Delivery,
     Large,
@@ -99,7 +99,7 @@ class Side:
 def permute(
     files: options.Files,
     *,
-    reading: ApartReading,
+    reading: ApartSpanReading,
     large: Large,
     asked: Asked,
     scheme: options.Scheme = None,
@@ -128,7 +128,7 @@ def permute(
 def compare(
     files: options.Compared,
     *,
-    reading: ApartReading,
+    reading: ApartSpanReading,
     large: Large,
     asked: Asked,
     group: options.Rounds = None,

@@ -269,9 +269,7 @@ class Reading:
     tool: Text = member(
         ANSWERS, "NAME", "A tool's format, or table. List: formats.", "--tool", known=_format_names
     )
-    question: Text = member(ANSWERS, "NAME", "Of an export: question. --spans auto")
-    spans: Text = hidden("--spans")  # which the line above shows
-    tokens: Text = hidden("--tokens")
+    question: Text = member(ANSWERS, "NAME", "Of an export: which question.")
     roster: Text = member(ANSWERS, "FILE", "Who rated what, of an export. --predictions")
     predictions: bool = hidden("--predictions", default=False)  # which the line above shows
     label_sep: Text = member(ANSWERS, "TEXT", "Between two labels (default: a comma).")
@@ -306,23 +304,42 @@ class ApartReading(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Questions:
+class SpanOptions:
+    """The options of commands that take labelled spans, too."""
+
+    question: Text = member(ANSWERS, "NAME", "Question; --spans auto --tokens words")
+    spans: Text = hidden("--spans")  # which the line above shows
+    tokens: Text = hidden("--tokens")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanReading(SpanOptions, Reading):
+    """How a file becomes a study, of labelled spans, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApartSpanReading(SpanOptions, ApartReading):
+    """The same for commands that can set models apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Questions(SpanOptions):
     question: Text = member(ANSWERS, "NAME", "--questions a,b; --spans auto --tokens words")
     questions: Text = hidden("--questions")  # which the line above shows
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionsReading(_Questions, Reading):
+class QuestionsReading(_Questions, SpanReading):
     """The same for a command that takes several questions."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionReading(_Questions, ApartReading):
+class QuestionReading(_Questions, ApartSpanReading):
     """The same for a command that takes several questions, and sets models apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PilotReading(ApartReading):
+class PilotReading(ApartSpanReading):
     """The same for a plan, which refuses weights and strata."""
 
     sampling_weight: Text = hidden("--sampling-weight")

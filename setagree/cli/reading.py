@@ -174,7 +174,7 @@ def how_read(reading: Reading) -> HowRead:
             "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
-            "spans": True if reading.spans == "auto" else reading.spans,
+            "spans": True if given.get("spans") == "auto" else given.get("spans"),
         }
     )
 

@@ -13,7 +13,7 @@ import pandas as pd
 import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.grouping import grouped
-from setagree.cli.options import Delivery, Reading
+from setagree.cli.options import Delivery, SpanReading
 from setagree.cli.output import Deliverer, printing, sentences
 from setagree.cli.reading import long_table, read_study, unescaped
 from setagree.cli.show import print_list, say
@@ -48,7 +48,7 @@ def list_formats(*, delivery: Delivery) -> None:
 
 @grouped
 @sentences()
-def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> None:
+def convert(files: options.Files, *, reading: SpanReading, delivery: Delivery) -> None:
     """Convert an export or a table to a long CSV."""
     if delivery.form == "table":
         raise OptionError("--format 'table' is for results; use csv, json or markdown.")
@@ -87,7 +87,7 @@ def convert(files: options.Files, *, reading: Reading, delivery: Delivery) -> No
         )
 
 
-def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: Reading) -> pd.DataFrame:
+def _with_files(frame: pd.DataFrame, files: Sequence[str], reading: SpanReading) -> pd.DataFrame:
     """Return a table of answers with the file of each, unless the files are units or raters."""
     source = str(reading.filename_column)
     if source in {reading.unit, reading.rater, *usual_roles([source]).values()}:

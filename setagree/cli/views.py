@@ -27,6 +27,7 @@ from setagree.cli.options import (
     Delivery,
     QuestionsReading,
     Reading,
+    SpanReading,
     Text,
     member,
     option,
@@ -166,7 +167,7 @@ def report(
 def diagnose(
     files: options.Files,
     *,
-    reading: Reading,
+    reading: SpanReading,
     asked: Explained,
     time: OverTime = None,
     window: Window = None,
@@ -197,7 +198,7 @@ def diagnose(
 
 
 def _studied(
-    files: Sequence[str], reading: Reading, asked: Explained, *, facets: Sequence[str] = ()
+    files: Sequence[str], reading: SpanReading, asked: Explained, *, facets: Sequence[str] = ()
 ) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
     """Return the study, which of its agreements is explained, and how that is done."""
     seed, given = seed_or_drawn(asked.seed), _one_of_each(asked, reading)
@@ -231,7 +232,7 @@ def _one_of_each(asked: Explained, reading: Reading) -> dict[str, Any]:
 
 def _groups(
     files: Sequence[str],
-    reading: Reading,
+    reading: SpanReading,
     column: str | None,
     given: dict[str, Any],
     how: dict[str, Any],

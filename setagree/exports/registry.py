@@ -107,6 +107,15 @@ FORMATS: tuple[Format, ...] = (
         "Unit and rater must stand in each record's meta.",
     ),
     Format(
+        "spacy_docs",
+        "spaCy, folder of .spacy files, one a rater",
+        "tool",
+        (Signature("folder", some=[r"[^/]+\.spacy"]),),
+        of_tool("spacy", "read_docs"),
+        "A document without spans needs $blank or $roster.",
+        of_tool("spacy", "read_spans"),
+    ),
+    Format(
         "doccano_jsonl",
         "doccano, folder of JSONL",
         "source",

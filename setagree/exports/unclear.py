@@ -81,35 +81,45 @@ def settle(
     raise DataError(_open_sentence(found, policy, why))
 
 
-def settle_spans(spans: Spans, request: Request, name: str, why: str = "") -> Spans:
+def settle_spans(
+    spans: Spans, request: Request, name: str, why: str = "", *, is_listed: bool = True
+) -> Spans:
     """Return spans with the documents that are done by the roster, by ``blank=``, or by the format.
 
     `why` is a sentence that says why a format leaves documents without spans open; blank if it
-    tells what is done.
+    tells what is done. Unless `is_listed`, the file has nothing on them, and a warning counts them.
     """
-    marked = {*zip(spans.documents, spans.raters, strict=True)}
-    blank = [pair for pair in spans.done if pair not in marked]
-    if (roster := read_roster(request)) is not None:
-        pairs = [*spans.done]
-        listed = [pair in roster for pair in text_pairs(*zip(*pairs, strict=True))]
-        check_roster(roster, text_pairs(*zip(*pairs, strict=True)), name)
-        blank = [pair for pair, is_listed in zip(pairs, listed, strict=True) if not is_listed]
-        if odd := [pair for pair in blank if pair in marked]:
+    marked = {(one.document, one.rater) for one in spans.rows}
+    roster, more = read_roster(request), [] if is_listed else spans.open_pairs
+    unmarked = [one for one in spans.done if one not in marked]
+    blank = [*(unmarked if is_listed or roster is not None else []), *more]
+    kept, policy = {*blank}, request.blank
+    if roster is not None:
+        pairs = [*spans.done, *more]
+        texts = text_pairs(*zip(*pairs, strict=True))
+        check_roster(roster, texts, name)
+        kept = {pair for pair, text in zip(pairs, texts, strict=True) if text in roster}
+        if odd := [pair for pair in spans.done if pair in marked and pair not in kept]:
             raise DataError(
                 f"{name}: {spans.done[odd[0]]} has spans, and the roster does not list rater "
                 f"{shorten(odd[0][1])} with document {shorten(odd[0][0])}."
             )
-    elif blank and why and request.blank not in {"empty", "missing"}:
+    elif blank and why and policy not in {"empty", "missing"}:
         raise DataError(
             f"{name}: {counted(len(blank), 'document')} without spans (first: "
             f"{spans.done[blank[0]]}). {why} Say {option('blank', 'empty')} (nothing was found), "
             f"{option('blank', 'missing')} (not annotated), or {option('roster')} (a table with "
             "columns unit and rater that lists who annotated what)."
         )
-    elif request.blank != "missing":
-        blank = []
+    elif policy == "missing" or (policy != "empty" and not is_listed):
+        kept = set()
+        if policy != "missing":
+            spans.warn_open(option("blank", "empty"), f"{name}: ")
     for pair in blank:
-        del spans.done[pair]
+        if pair in kept:
+            spans.done.setdefault(pair, name)
+        else:
+            spans.done.pop(pair, None)
     return spans
 
 

@@ -372,6 +372,7 @@ def at_least(
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is
     5%. The t interval gave "at least" in up to 13% if agreement was high; a warning reports this.
+    Fieller's of spans in 10 to 50 documents gave it in 4% to 7% of studies (600 per design).
 
     Parameters
     ----------

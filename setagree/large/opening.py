@@ -61,6 +61,7 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import counting_rows
+from setagree.study.spans import spans_hint
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -495,6 +496,8 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
         from setagree.large import recognition  # loads the readers of all formats
 
         found, was_seen = recognition.find_export(path, how)
+        if how.spans and found is not None and found.basis == "plain":
+            found = None  # a table, with a roster
         if found is not None:
             if how.tool == "auto":
                 say(f"Read as {found.title} ({option('tool', found.name)})")
@@ -614,12 +617,19 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     say_guessed(how, found, say)
+    spans = spans_hint(frame) if is_pandas else ""
     try:
-        return Annotations.from_reading(frame, found)
+        study = Annotations.from_reading(frame, found)
     except RepeatsError as error:
-        if how.unit is None and (hint := questions_hint([found.unit])):
-            raise RepeatsError(f"{error}{hint}", error.pair) from error
-        raise
+        hint = spans and f" {spans}"
+        if not hint and how.unit is None:
+            hint = questions_hint([found.unit])
+        if not hint:
+            raise
+        raise RepeatsError(f"{error}{hint}", error.pair) from error
+    if spans and how.labels is None:
+        tell(spans, say)
+    return study
 
 
 def tell(sentence: str, say: Note) -> None:

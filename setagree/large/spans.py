@@ -9,25 +9,18 @@ import pandas as pd
 from setagree.errors import DataError, OptionError, SetagreeError, option
 from setagree.exports import Format, Request
 from setagree.exports.nodes import shown
-from setagree.exports.rosters import read_roster
+from setagree.exports.unclear import settle_spans
 from setagree.files.streams import Paths, matching
 from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
-from setagree.study.spans import study_of_spans
+from setagree.study.spans import USUAL, Spans, study_of_spans, table_spans, usual_columns
 
 _OPTIONS = (
-    "spans tokens unit rater labels where tool encoding roster blank sheet header_row sql delimiter"
+    "spans tokens unit rater labels case where tool encoding roster blank sheet header_row sql "
+    "delimiter"
 )
 """Options that apply to spans."""
-
-_USUAL = {
-    "start": ("start", "begin", "start_offset", "start_char", "from"),
-    "end": ("end", "stop", "end_offset", "end_char", "to"),
-    "text": ("text", "document_text"),
-    "length": ("length", "document_length", "n_characters"),
-}
-"""Usual names of the other columns of spans."""
 
 
 def check_options(how: Reading) -> None:
@@ -52,7 +45,7 @@ def spans_of_export(path: Paths, found: Format, how: Reading) -> Annotations:
     request = Request(layer, how.blank, how.roster, encoding=how.encoding)
     spans = found.read_spans(files[0], request)
     try:
-        study = study_of_spans(Annotations, spans, tokens=how.tokens)
+        study = _study(spans, how)
     except SetagreeError as error:
         raise type(error)(f"{shown(files[0])}: {error}") from error
     return replace(study, reading=replace(how, tool=found.name))
@@ -66,11 +59,9 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
         )
     if how.tokens == "tool":
         raise OptionError(f"{option('tokens', 'tool')} is for exports; a table has no tokens.")
-    named = {
-        role: next((one for one in usual if one in frame), None) for role, usual in _USUAL.items()
-    }
+    named = usual_columns(frame)
     if missing := [role for role in ("start", "end") if named[role] is None]:
-        listed = " or ".join(_USUAL[missing[0]][:3])
+        listed = " or ".join(USUAL[missing[0]][:3])
         raise DataError(f"no column {missing[0]!r} of spans, such as {listed}.")
     if named["text"] is None and named["length"] is None:
         raise DataError(
@@ -80,23 +71,17 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
     rest = [str(name) for name in frame if name not in named.values()]
     labels = how.labels if isinstance(how.labels, str) else None
     found = guess_columns(rest, unit=how.unit, rater=how.rater, labels=labels)
-    roster = read_roster(Request(roster=how.roster, encoding=how.encoding))
-    pairs = [*zip(frame[found.unit], frame[found.rater], strict=True)]
-    if roster is not None:  # whose names are text
-        name_of = {str(one): one for pair in pairs for one in pair}
-        pairs = [(name_of.get(d, d), name_of.get(r, r)) for d, r in roster]
-    is_stated = roster is not None or how.blank == "missing"
-    size = "text" if named["text"] is not None else "length"
-    study = Annotations.from_spans(
-        frame,
-        document=found.unit,
-        rater=found.rater,
-        start=str(named["start"]),
-        end=str(named["end"]),
-        label=str(found.labels),
-        done=pairs if is_stated else "all" if how.blank == "empty" else None,
-        tokens="words" if how.tokens else None,
-        text=named["text"] if size == "text" else None,
-        length=named["length"] if size == "length" else None,
-    )
-    return replace(study, reading=how)
+    columns = {"document": found.unit, "rater": found.rater, "label": found.labels}
+    columns |= {role: named[role] for role in ("start", "end")}
+    length, text = (None, named["text"]) if named["text"] else (named["length"], None)
+    spans = table_spans(frame, {role: str(x) for role, x in columns.items()}, length, text)
+    request = Request(blank=how.blank, roster=how.roster, encoding=how.encoding)
+    settle_spans(spans, request, "the table", is_listed=False)
+    return replace(_study(spans, how), reading=how)
+
+
+def _study(spans: Spans, how: Reading) -> Annotations:
+    """Return the study of spans, with labels in lower case if that is asked for."""
+    if how.case == "lower":
+        spans.rows = [one._replace(label=str(one.label).lower()) for one in spans.rows]
+    return study_of_spans(Annotations, spans, tokens=how.tokens)

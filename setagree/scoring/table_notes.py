@@ -259,12 +259,13 @@ def _cluster_reason(row: Agreement) -> str | None:
     if (clusters := row.spread.clusters) is None:
         return None
     n, df, share = clusters.n, row.degrees_of_freedom, clusters.largest_share
+    noun, of_what = ("document", "length") if row.case.is_sized else ("cluster", "units")
     # Fieller's interval of ten documents covered the true value in 93% to 95% of studies.
     few = n < _FEW_CLUSTERS if row.inference.method == "fieller" else n <= _FEW_CLUSTERS
     reasons = [
-        (few, f"there {'is' if n == 1 else 'are'} {counted(n, 'cluster')}"),
+        (few, f"there {'is' if n == 1 else 'are'} {counted(n, noun)}"),
         (df < max(_FEW_DF, n / 2), f"they leave {df:.1f} degrees of freedom"),
-        (share > _LARGE_CLUSTER, f"the largest holds {100 * share:.0f}% of the units"),
+        (share > _LARGE_CLUSTER, f"the largest holds {100 * share:.0f}% of the {of_what}"),
     ]
     return ", ".join(text for applies, text in reasons if applies) or None
 

@@ -172,10 +172,10 @@ class Reading:
     spans : bool or str, optional
         Whether the file or the table has labelled spans of documents, which are read as
         `Annotations.from_spans` reads them; of a tool with several layers (from_name of Label
-        Studio, Layer.feature of INCEpTION) the one to read. A table has one row per span, with
-        columns for the document (`unit`), the rater, the label (`labels`), ``start`` and ``end``,
-        and the ``text`` or the ``length`` of the document. `roster` lists who annotated which
-        document, and ``blank="empty"`` states that a rater without spans found nothing.
+        Studio, Layer.feature of INCEpTION, key of spaCy) the one to read. A table has one row per
+        span, with columns for the document (`unit`), the rater, the label (`labels`), ``start`` and
+        ``end``, and the ``text`` or the ``length`` of the document. `roster` lists who annotated
+        which document, and ``blank="empty"`` states that a rater without spans found nothing.
     tokens : {"words", "tool"}, optional
         Counts words, or the tokens of the export, instead of the characters of spans.
 

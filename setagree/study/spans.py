@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from itertools import compress, product
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +26,14 @@ from setagree.errors import (
     a_type,
     check_choice,
     counted,
+    did_you_mean,
     listing,
     option,
+    python_or_command,
     shorten,
     warn,
 )
+from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects
 from setagree.study.frames import Frame, as_pandas, check_columns
@@ -46,25 +50,42 @@ OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
 Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | pd.DataFrame | None"
 
+USUAL = {
+    "start": ("start", "begin", "start_offset", "start_char", "from"),
+    "end": ("end", "stop", "end_offset", "end_char", "to"),
+    "text": ("text", "document_text"),
+    "length": ("length", "document_length", "n_characters"),
+}
+"""Usual names of the columns of spans besides document, rater and label."""
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 _BYTES_PER_LABEL = 100
 """Memory of a label of a rater on an atom while the label sets are coded."""
 
 
+class Span(NamedTuple):
+    """A labelled span: start and end are its offsets, the end is not part of it.
+
+    `place` is where it is in the file. `quote` is its text, if the export repeats it: it shows
+    whether offsets count UTF-16 units.
+    """
+
+    document: Hashable
+    rater: Hashable
+    start: float
+    end: float
+    label: object
+    place: str
+    quote: str | None = None
+
+
 @dataclass
 class Spans:
-    """Labelled spans as a reader collects them, one entry per span.
+    """Labelled spans as a reader collects them.
 
     Attributes
     ----------
-    documents, raters, labels : list
-        The document, the rater and the label of each span.
-    starts, ends : list of numbers
-        Its offsets in the document; the end is not part of it.
-    places : list of str
-        Where each is in the file.
-    quotes : list of str or None
-        Its text, if the export repeats it: it shows whether offsets count UTF-16 units.
+    rows : list of Span
     done : dict
         The place at which each (document, rater) is done, with or without spans.
     texts, lengths, tokens : dict
@@ -75,37 +96,13 @@ class Spans:
         Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show it.
     """
 
-    documents: list[Hashable] = field(default_factory=list)
-    raters: list[Hashable] = field(default_factory=list)
-    starts: list[float] = field(default_factory=list)
-    ends: list[float] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-    quotes: list[str | None] = field(default_factory=list)
+    rows: list[Span] = field(default_factory=list)
     done: dict[tuple[Hashable, Hashable], str] = field(default_factory=dict)
     texts: dict[Hashable, str] = field(default_factory=dict)
     lengths: dict[Hashable, float] = field(default_factory=dict)
     tokens: dict[Hashable, list[tuple[int, int]]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
     utf16: bool = False
-
-    def add(
-        self,
-        document: Hashable,
-        rater: Hashable,
-        span: tuple[float, float, str],
-        place: str,
-        quote: str | None = None,
-    ) -> None:
-        """Add a span (start, end, label)."""
-        start, end, label = span
-        self.documents.append(document)
-        self.raters.append(rater)
-        self.starts.append(start)
-        self.ends.append(end)
-        self.labels.append(label)
-        self.places.append(place)
-        self.quotes.append(quote)
 
     def add_done(
         self, document: Hashable, rater: Hashable, place: str, text: str | None = None
@@ -117,13 +114,29 @@ class Spans:
                 f"first in {self.done[document, rater]}; keep one of the two."
             )
         self.done[document, rater] = place
-        if text is None:
-            return
-        if self.texts.setdefault(document, text) != text:
+        if text is not None and self.texts.setdefault(document, text) != text:
             other = next(where for (name, _), where in self.done.items() if name == document)
             raise DataError(
                 f"{place}: the text of document {shorten(document)} differs from that in {other}, "
                 "so that offsets do not mean the same places; export both from one text."
+            )
+
+    @property
+    def open_pairs(self) -> list[tuple[Hashable, Hashable]]:
+        """The documents and raters that are not done."""
+        names = dict.fromkeys([*(d for d, _ in self.done), *self.texts, *self.lengths])
+        raters = dict.fromkeys(rater for _, rater in self.done)
+        return [pair for pair in product(names, raters) if pair not in self.done]
+
+    def warn_open(self, remedy: str, name: str = "") -> None:
+        """Warn of documents and raters that are not done, of which nothing is known."""
+        if pairs := self.open_pairs:
+            document, rater = map(shorten, pairs[0])
+            warn(
+                f"{name}{counted(len(pairs), 'pair')} of document and rater without a span (first: "
+                f"document {document}, rater {rater}): read as not annotated. If these raters "
+                f"found nothing there, use {remedy} or list who annotated what.",
+                SetagreeWarning,
             )
 
 
@@ -200,29 +213,48 @@ def from_spans(
     >>> study.to_wide().loc["d1:5-8"].map(sorted).to_dict()
     {'ann': ['claim', 'data'], 'bob': ['claim']}
     """
-    frame = as_pandas(data)
-    named = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
-    check_columns(list(frame), list(named.values()))
+    names = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
+    spans = table_spans(as_pandas(data), names, length, text)
+    _add_done(spans, done, (document, rater))
+    return study_of_spans(cls, spans, tokens=tokens, chance=chance)
+
+
+def table_spans(
+    frame: pd.DataFrame,
+    names: Mapping[str, str],
+    length: OfDocuments | None,
+    text: OfDocuments | None,
+) -> Spans:
+    """Return the spans of a table with the columns of `from_spans`; rows without one are done."""
+    check_columns(list(frame), list(names.values()))
     if (length is None) == (text is None):
         raise OptionError("use one of length= and text=.")
-    spans = Spans()
     if not len(frame):
         raise DataError("the table has 0 rows; there is nothing to score.")
-    coded = [code_ids(pick_column(frame, named[role]), role) for role in ("document", "rater")]
-    documents, raters = (ids[codes] for codes, ids in coded)
-    pairs = [*zip(documents.tolist(), raters.tolist(), strict=True)]
+    coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
+    documents, raters = (ids[codes].tolist() for codes, ids in coded)
+    spans = Spans()
     if text is not None:
         spans.texts = _of_documents(text, frame, documents)
     if length is not None:
         spans.lengths = _of_documents(length, frame, documents)
     places = [f"row {k + 1}" for k in range(len(frame))]
-    spans.done.update(zip(pairs, places, strict=True))
-    _add_done(spans, done, (document, rater))
-    _add_rows(spans, frame, pairs, places, (start, end, label))
-    return study_of_spans(cls, spans, tokens=tokens, chance=chance)
+    spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
+    cells = [pick_column(frame, names[role]) for role in ("start", "end", "label")]
+    blank = np.array([column.isna() | (column.astype(str).str.strip() == "") for column in cells])
+    offsets = [pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) for column in cells[:2]]
+    whole = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
+    if odd := np.flatnonzero(~whole & ~blank.all(axis=0)).tolist():
+        raise DataError(
+            f"{places[odd[0]]} has no span: a start and an end that are numbers, and a label, are "
+            f"needed, or none of the three ({counted(len(odd), 'row')})."
+        )
+    columns = (documents, raters, *(x.tolist() for x in offsets), cells[2].tolist(), places)
+    spans.rows = [Span(*one) for one in compress(zip(*columns, strict=True), whole)]
+    return spans
 
 
-def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: Any) -> dict[Any, Any]:
+def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: list[Any]) -> dict[Any, Any]:
     """Return the text, or the length, of each document from a column or a mapping."""
     if isinstance(given, Mapping):
         return {tidied(name): one for name, one in given.items()}
@@ -231,8 +263,7 @@ def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: Any) -> di
     found: dict[Any, Any] = {}
     check_columns(list(frame), [given])
     column = pick_column(frame, given)
-    said = column.notna().to_numpy()
-    for name, one in zip(documents[said].tolist(), column[said].tolist(), strict=True):
+    for name, one in compress(zip(documents, column.tolist(), strict=True), column.notna()):
         if found.setdefault(name, one) != one:
             raise DataError(f"column {given!r} has several values for document {shorten(name)}.")
     return found
@@ -240,20 +271,12 @@ def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: Any) -> di
 
 def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
     """Add the documents that raters annotated without spans, or warn of those without a row."""
-    raters = dict.fromkeys(rater for _, rater in spans.done)
-    known = dict.fromkeys([*(d for d, _ in spans.done), *spans.texts, *spans.lengths])
+    if done is None:
+        spans.warn_open("done='all'")
+        return
     if isinstance(done, str):
         check_choice("done", done, ("all",))
-        pairs: Iterable[Any] = [(document, rater) for document in known for rater in raters]
-    elif done is None:
-        if absent := len(known) * len(raters) - len(spans.done):
-            warn(
-                f"{counted(absent, 'pair')} of document and rater without a row: read as not "
-                f"annotated. If these raters found nothing there, use done='all' or "
-                "list who annotated what.",
-                SetagreeWarning,
-            )
-        return
+        pairs: Iterable[Any] = [*spans.done, *spans.open_pairs]
     elif isinstance(done, pd.DataFrame):
         check_columns(list(done), names)
         pairs = zip(*(done[name] for name in names), strict=True)
@@ -265,32 +288,37 @@ def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
             f"{spans.done[rest[0]]}: rater {shorten(rest[0][1])} has a span in document "
             f"{shorten(rest[0][0])}, which is not listed in done=."
         )
+    raters = {rater for _, rater in spans.done}
+    for rater in dict.fromkeys(rater for _, rater in listed if rater not in raters):
+        if hint := did_you_mean(rater, raters):
+            warn(f"done= lists {shorten(rater)}, who has no row.{hint}", SetagreeWarning)
     for pair in listed:
         spans.done.setdefault(pair, "done=")
 
 
-def _add_rows(
-    spans: Spans,
-    frame: pd.DataFrame,
-    pairs: Sequence[tuple[Any, Any]],
-    places: Sequence[str],
-    names: tuple[str, str, str],
-) -> None:
-    """Add the rows that have a span; raise DataError for rows with a part of one."""
-    cells = [pick_column(frame, name) for name in names]
-    blank = np.array([column.isna() | (column.astype(object) == "") for column in cells])
-    offsets = [pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) for column in cells[:2]]
-    whole = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
-    if odd := np.flatnonzero(~whole & ~blank.all(axis=0)).tolist():
-        raise DataError(
-            f"{places[odd[0]]} has no span: a start and an end that are numbers, and a label, are "
-            f"needed, or none of the three ({counted(len(odd), 'row')})."
-        )
-    rows = np.flatnonzero(whole).tolist()
-    spans.documents, spans.raters = ([pairs[k][j] for k in rows] for j in (0, 1))
-    spans.starts, spans.ends = (column[rows].tolist() for column in offsets)
-    spans.labels = cells[2].iloc[rows].tolist()
-    spans.places, spans.quotes = [places[k] for k in rows], [None] * len(rows)
+def as_spans() -> str:
+    """Return the option that reads labelled spans, of `read` or of the command."""
+    return python_or_command(option("spans", value=True), "--spans auto")
+
+
+def usual_columns(frame: pd.DataFrame) -> dict[str, str | None]:
+    """Return the columns of a table of spans by their usual names, or None for each missing one."""
+    found = {role: [one for one in usual if one in frame] for role, usual in USUAL.items()}
+    return {role: names[0] if names else None for role, names in found.items()}
+
+
+def spans_hint(frame: pd.DataFrame) -> str:
+    """Return a sentence on a table whose columns are those of spans; blank if they are not."""
+    start, end = [usual_columns(frame)[role] for role in ("start", "end")]
+    if start is None or end is None:
+        return ""
+    offsets = pd.to_numeric(frame[start].head(100), errors="coerce")
+    if not (offsets < pd.to_numeric(frame[end].head(100), errors="coerce")).any():
+        return ""
+    return (
+        f"Columns {start!r} and {end!r} may be those of labelled spans, which were not read; to "
+        f"read them, use {as_spans()}."
+    )
 
 
 def study_of_spans(
@@ -300,78 +328,67 @@ def study_of_spans(
     tokens: Tokens | None = None,
     chance: Chance = "documents",
 ) -> Annotations:
-    """Return the study of spans: its units are the atoms of documents.
-
-    Raises
-    ------
-    DataError
-        A span is empty or ends beyond its document, its rater did not annotate the document, or the
-        length of the document is unknown.
-    """
+    """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
     if tokens is not None:
         check_choice("tokens", tokens, get_args(Tokens))
     if spans.ignored:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in spans.ignored.items())
         warn(f"ignored beside the labelled spans: {kinds}.", SetagreeWarning)
-    names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
-    if len({*map(str, names)}) < len(names):
-        twice = [name for name, n in Counter(map(str, names)).items() if n > 1]
-        raise DataError(f"several documents are called {listing(twice)}; rename one of each.")
-    code = {name: k for k, name in enumerate(names)}, {name: k for k, name in enumerate(raters)}
-    doc = np.array([*map(code[0].__getitem__, _checked(spans))], dtype=np.int64)
-    start, end = (np.array(x, dtype=np.float64) for x in (spans.starts, spans.ends))
-    _to_code_points(spans, names, doc, start, end)
-    lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
-    _check_offsets(spans, doc, start, end, lengths)
-    kept: Codes = np.arange(len(doc))
-    if tokens is not None:
-        start, end, lengths, kept = _in_tokens(spans, names, doc, start, end, tokens)
-    atoms = _Atoms.of(lengths, doc[kept], start, end)
-    who = np.array([code[1][rater] for rater in spans.raters], dtype=np.int64)[kept]
-    pairs = np.array([(code[0][d], code[1][r]) for d, r in spans.done], dtype=np.int64)
-    unit_codes, rater_codes, shift = atoms.ratings(pairs)
-    labels = [tidied(spans.labels[k]) for k in kept.tolist()]
-    value_codes, values = _label_sets(atoms, labels, shift[doc[kept], who], len(unit_codes))
-    units = as_objects(atoms.names(names))
-    columns = {"document": as_objects(names)[atoms.document], "length": atoms.high - atoms.low}
-    if tokens is None and len(spans.texts) == len(names):
-        bounds = zip(atoms.document, atoms.low.astype(int), atoms.high.astype(int), strict=True)
-        columns["text"] = as_objects(spans.texts[names[d]][lo:hi] for d, lo, hi in bounds)
-    table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
-    study = cls(
-        "labels",
-        units,
-        as_objects(raters),
-        values,
-        unit_codes.astype(np.int32),
-        rater_codes.astype(np.int32),
-        value_codes.astype(np.int32),
-        unit_table=table,
-        reading=Reading(spans=True, tokens=tokens),
-    )
-    return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
-
-
-def _checked(spans: Spans) -> list[Hashable]:
-    """Return the document of each span; raise DataError if its rater did not annotate it."""
-    pairs = zip(spans.documents, spans.raters, strict=True)
-    for k, (document, rater) in enumerate(pairs):
-        if (document, rater) not in spans.done:
-            raise DataError(
-                f"{spans.places[k]}: rater {shorten(rater)} has a span in document "
-                f"{shorten(document)}, which that rater did not annotate."
-            )
     if not spans.done:
         raise DataError("no rater annotated a document; there is nothing to score.")
-    return spans.documents
+    for one in spans.rows:
+        if (one.document, one.rater) not in spans.done:
+            raise DataError(
+                f"{one.place}: rater {shorten(one.rater)} has a span in document "
+                f"{shorten(one.document)}, which that rater did not annotate."
+            )
+        if not isinstance(one.label, str | int | float | np.number):
+            raise DataError(f"{one.place}: {shorten(one.label)} is not one label; write one a row.")
+    names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
+    if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
+        raise DataError(f"several documents are called {listing(twice)}; rename one of each.")
+    place, of_rater = ({name: k for k, name in enumerate(each)} for each in (names, raters))
+    doc = np.array([place[one.document] for one in spans.rows], dtype=np.int64)
+    who = np.array([of_rater[one.rater] for one in spans.rows], dtype=np.int64)
+    start, end = (np.array([one[k] for one in spans.rows], dtype=np.float64) for k in (2, 3))
+    lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
+    _to_code_points(spans, names, doc, start, end)
+    _check_offsets(spans, lengths[doc], start, end)
+    labels, texts = [tidied(one.label) for one in spans.rows], [*map(spans.texts.get, names)]
+    warn_similar("labels", dict.fromkeys(labels))
+    if tokens is not None:
+        cuts = [_tokens(spans, name, tokens) for name in names]
+        kept, start, end = _in_tokens(spans, cuts, doc, start, end)
+        doc, who, labels = doc[kept], who[kept], [*compress(labels, kept)]
+        lengths = np.array([*map(len, cuts)], dtype=np.float64)
+    atoms = _Atoms.of(lengths, doc, start, end)
+    pairs = np.array([(place[d], of_rater[r]) for d, r in spans.done], dtype=np.int64)
+    unit_codes, rater_codes, shift = atoms.ratings(pairs)
+    value_codes, values = _label_sets(atoms, labels, shift[doc, who], len(unit_codes))
+    units = as_objects(atoms.names(names))
+    columns = {"document": as_objects(names)[atoms.document], "length": atoms.high - atoms.low}
+    if None not in texts:
+        low, high = (x.astype(np.int64).tolist() for x in (atoms.low, atoms.high))
+        ends: Any = [range(len(text or "") + 1) for text in texts]
+        if tokens is not None:  # from the start of a token to that of the next one
+            both = zip(cuts, texts, strict=True)
+            ends = [[0, *(start for start, _ in cut[1:]), len(text or "")] for cut, text in both]
+        places = zip(atoms.document.tolist(), low, high, strict=True)
+        columns["text"] = as_objects([str(texts[d])[ends[d][a] : ends[d][b]] for d, a, b in places])
+    table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
+    i, g, k = (x.astype(np.int32) for x in (unit_codes, rater_codes, value_codes))
+    how = Reading(spans=True, tokens=tokens)
+    study = cls("labels", units, as_objects(raters), values, i, g, k, unit_table=table, reading=how)
+    return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
 
 
 def _length(spans: Spans, document: Hashable) -> float:
     """Return the length of a document: that of its text, if that is known."""
-    if document in spans.texts:
-        return len(spans.texts[document])
-    length = spans.lengths.get(document)
-    if length is None or not 0 <= float(length) < np.inf:
+    if isinstance(text := spans.texts.get(document), str):
+        return len(text)
+    length: Any = spans.lengths.get(document) if text is None else text
+    is_length = isinstance(length, int | float | np.number) and text is None
+    if not is_length or not 0 <= float(length) < np.inf:
         raise DataError(
             f"document {shorten(document)} has no text and no length"
             f"{'' if length is None else f', but {shorten(length)}'}; give its "
@@ -380,19 +397,17 @@ def _length(spans: Spans, document: Hashable) -> float:
     return float(length)
 
 
-def _check_offsets(spans: Spans, doc: Codes, start: Floats, end: Floats, lengths: Floats) -> None:
+def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> None:
     """Raise DataError for a span that is empty, or not inside its document."""
-    limit = lengths[doc] if len(doc) else np.zeros(0)
     bad = np.flatnonzero(~((start >= 0) & (start < end) & (end <= limit)))
-    if not bad.size:
-        return
-    k = int(bad[0])
-    rule = "starts before it ends" if start[k] >= end[k] else f"lies in 0 to {limit[k]:g}"
-    raise DataError(
-        f"{spans.places[k]}: span {start[k]:g}-{end[k]:g} of document "
-        f"{shorten(spans.documents[k])} by rater {shorten(spans.raters[k])} is no place of the "
-        f"text: a span {rule} ({counted(bad.size, 'such span')}). Correct the offsets."
-    )
+    for k in bad[:1].tolist():
+        one, n = spans.rows[k], counted(bad.size, "such span")
+        rule = "starts before it ends" if start[k] >= end[k] else f"lies in 0 to {limit[k]:.12g}"
+        raise DataError(
+            f"{one.place}: span {start[k]:.12g}-{end[k]:.12g} of document {shorten(one.document)} "
+            f"by rater {shorten(one.rater)} is no place of the text: a span {rule} ({n}). Correct "
+            "the offsets."
+        )
 
 
 def _to_code_points(
@@ -400,90 +415,81 @@ def _to_code_points(
 ) -> None:
     """Turn offsets that count UTF-16 units into code points, where quotes or ends show it.
 
-    Both counts are equal unless a text has characters beyond U+FFFF, such as emoji.
-
-    Raises
-    ------
-    DataError
-        The text at the offsets of a span is not its quote.
+    Both counts are equal unless a text has characters beyond U+FFFF, such as emoji. Raise DataError
+    if the text at the offsets of a span is not its quote.
     """
-    order = np.argsort(doc, kind="stable")
-    bounds = np.searchsorted(doc[order], np.arange(len(names) + 1))
-    for k, name in enumerate(names):
-        text, rows = spans.texts.get(name), order[bounds[k] : bounds[k + 1]]
+    for name, rows in zip(names, _rows_by_document(doc, len(names)), strict=True):
+        text = spans.texts.get(name)
         if text is None or not len(rows):
             continue
-        wrong = _misquoted(spans, text, rows, start, end)
+        quotes = [spans.rows[k].quote for k in rows.tolist()]
+        wrong = _misquoted(quotes, text, start[rows], end[rows])
         if not text.isascii() and max(text) > "\uffff":
             # at[i] is the offset of code point i in UTF-16 units
             at = np.cumsum([0, *(1 + (sign > "\uffff") for sign in text)])
-            moved = start.copy(), end.copy()
-            for each in moved:
-                each[rows] = np.searchsorted(at, each[rows])
-            is_beyond = spans.utf16 or (wrong is None and end[rows].max() > len(text))
+            moved = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
+            is_beyond = wrong is None and end[rows].max() > len(text)
             if spans.utf16 and name in spans.tokens:
                 cuts = np.searchsorted(at, np.array(spans.tokens[name]).reshape(-1, 2))
-                spans.tokens[name] = [(int(lo), int(hi)) for lo, hi in cuts]
-            if is_beyond or (wrong is not None and _misquoted(spans, text, rows, *moved) is None):
-                start[rows], end[rows], wrong = moved[0][rows], moved[1][rows], None
+                spans.tokens[name] = [*map(tuple, cuts.tolist())]
+            is_better = wrong is not None and _misquoted(quotes, text, *moved) is None
+            if spans.utf16 or is_beyond or is_better:
+                start[rows], end[rows], wrong = *moved, None
         if wrong is not None:
+            one = spans.rows[k := int(rows[wrong])]
             raise DataError(
-                f"{spans.places[wrong]}: the text of document {shorten(name)} at {start[wrong]:g}-"
-                f"{end[wrong]:g} is not {shorten(spans.quotes[wrong])}, the text of the span; "
-                "are these the offsets of another text?"
+                f"{one.place}: the text of document {shorten(name)} at {start[k]:.12g}-"
+                f"{end[k]:.12g} is not {shorten(one.quote)}, the text of the span; are these the "
+                "offsets of another text?"
             )
 
 
-def _misquoted(spans: Spans, text: str, rows: Codes, start: Floats, end: Floats) -> int | None:
-    """Return the first span whose quote is not the text at its offsets, or None.
+def _rows_by_document(doc: Codes, n: int) -> list[Codes]:
+    """Return the spans of each of n documents."""
+    order = np.argsort(doc, kind="stable")
+    return np.split(order, np.searchsorted(doc[order], np.arange(1, n)))
+
+
+def _misquoted(quotes: Sequence[str | None], text: str, start: Any, end: Any) -> int | None:
+    """Return the position of the first quote that is not the text at its offsets, or None.
 
     Runs of white space are equal, because tools write line breaks as spaces.
     """
-    for k in rows.tolist():
-        quote = spans.quotes[k]
-        if quote is None or not 0 <= start[k] < end[k]:
-            continue
-        there = text[int(start[k]) : int(end[k])]
-        if there != quote and there.split() != quote.split():
-            return int(k)
+    for k, (quote, low, high) in enumerate(zip(quotes, start.tolist(), end.tolist(), strict=True)):
+        if quote is not None and 0 <= low < high:
+            there = text[int(low) : int(high)]
+            if there != quote and there.split() != quote.split():
+                return k
     return None
 
 
+def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> list[tuple[int, int]]:
+    """Return the offsets of the words, or of the tokens of the tool, of a document."""
+    if tokens == "words" and document in spans.texts:
+        return [match.span() for match in _WORD.finditer(spans.texts[document])]
+    if tokens == "tool" and document in spans.tokens:
+        return spans.tokens[document]
+    needed = "text" if tokens == "words" else "offsets of its tokens"
+    raise DataError(
+        f"{option('tokens', tokens)} requires the {needed} of each document, which document "
+        f"{shorten(document)} lacks."
+    )
+
+
 def _in_tokens(
-    spans: Spans,
-    names: Sequence[Hashable],
-    doc: Codes,
-    start: Floats,
-    end: Floats,
-    tokens: Tokens,
-) -> tuple[Floats, Floats, Floats, Codes]:
-    """Return first and last token + 1 of each span, numbers of tokens, and the spans with some."""
-    first, last, lengths = np.zeros(len(doc)), np.zeros(len(doc)), np.zeros(len(names))
-    order = np.argsort(doc, kind="stable")
-    bounds = np.searchsorted(doc[order], np.arange(len(names) + 1))
-    for k, name in enumerate(names):
-        known = spans.texts if tokens == "words" else spans.tokens
-        if name not in known:
-            needed = "text" if tokens == "words" else "offsets of its tokens"
-            raise DataError(
-                f"{option('tokens', tokens)} requires the {needed} of each document, which "
-                f"document {shorten(name)} lacks."
-            )
-        cuts = (
-            [match.span() for match in _WORD.finditer(spans.texts[name])]
-            if tokens == "words"
-            else spans.tokens[name]
-        )
-        starts, ends = np.array(cuts, dtype=np.float64).reshape(-1, 2).T
-        rows = order[bounds[k] : bounds[k + 1]]
+    spans: Spans, cuts: Sequence[Any], doc: Codes, start: Floats, end: Floats
+) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
+    """Return which spans have a token, their first tokens, and their last ones + 1."""
+    first, last = np.zeros(len(doc)), np.zeros(len(doc))
+    for cut, rows in zip(cuts, _rows_by_document(doc, len(cuts)), strict=True):
+        starts, ends = np.array(cut, dtype=np.float64).reshape(-1, 2).T
         first[rows] = np.searchsorted(ends, start[rows], side="right")
         last[rows] = np.searchsorted(starts, end[rows], side="left")
-        lengths[k] = len(cuts)
-    kept = np.flatnonzero(first < last)
-    if n := len(doc) - len(kept):
-        place = spans.places[int(np.flatnonzero(first >= last)[0])]
+    kept = first < last
+    if n := int((~kept).sum()):
+        place = spans.rows[int(np.argmin(kept))].place
         warn(f"{counted(n, 'span')} without a token dropped (first: {place}).", SetagreeWarning)
-    return first[kept], last[kept], lengths, kept
+    return kept, first[kept], last[kept]
 
 
 @dataclass(frozen=True)
@@ -532,11 +538,8 @@ class _Atoms:
         bounds = np.stack([self.low, self.high], axis=1)
         whole = bool((bounds == np.floor(bounds)).all())
         ends = (bounds.astype(np.int64) if whole else bounds).tolist()
-        texts = [*map(str, documents)]
-        return [
-            f"{texts[d]}:{lo}-{hi}"
-            for d, (lo, hi) in zip(self.document.tolist(), ends, strict=True)
-        ]
+        both = zip(self.document.tolist(), ends, strict=True)
+        return [f"{documents[d]}:{low}-{high}" for d, (low, high) in both]
 
     def ratings(self, pairs: Codes) -> tuple[Codes, Codes, Codes]:
         """Return the unit and the rater of each rating, and the first rating of each pair.

@@ -189,7 +189,7 @@ def test_one_document_has_an_estimate_alone():
 
 
 def test_few_documents_warn():
-    with pytest.warns(FewClustersWarning, match="there are 4 clusters"):
+    with pytest.warns(FewClustersWarning, match="there are 4 documents"):
         sa.krippendorff_alpha(study_of("V1"))
 
 

@@ -2,6 +2,7 @@
 
 import zipfile
 
+import pandas as pd
 import pytest
 
 import setagree as sa
@@ -76,3 +77,19 @@ def test_hostile_projects(tmp_path):
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(sa.SetagreeError):
         sa.read(path, tool="refi_qda", blank="missing")
+
+
+def test_documents_without_passages_are_told_once(tmp_path):
+    inside = [passage(0, 4, coding("U1", "C1")), passage(2, 4, coding("U2", "C1"))]
+    path = project(tmp_path, {"d1": inside, "d2": [passage(0, 2, coding("U1", "C2"))]})
+    message = r"qdpx': 1 pair of document and rater without a span \(first: document 'd2', .*'bob'"
+    with pytest.warns(sa.SetagreeWarning, match=message) as caught:
+        study = sa.read(path, spans=True)
+    assert len(caught) == 1
+    # 3 pieces of d1 by two coders, 2 pieces of d2 by one
+    assert study.n_ratings == 8
+    assert sa.read(path, spans=True, blank="missing").n_ratings == 8
+    assert sa.read(path, spans=True, blank="empty").n_ratings == 10
+    roster = pd.DataFrame([("d1", "ann"), ("d1", "bob"), ("d2", "ann"), ("d2", "bob")])
+    roster.columns = ["unit", "rater"]
+    assert sa.read(path, spans=True, roster=roster).n_ratings == 10

@@ -6,12 +6,14 @@ are tested with.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_support import ok, refusal
 
 import setagree as sa
 from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
@@ -161,8 +163,44 @@ def inception(folder):
     return folder
 
 
-TOOLS = [table, label_studio, prodigy, doccano, brat, inception]
-ASKED = {"doccano", "brat", "inception"}
+def inception_tsv(folder):
+    """Return a project in WebAnno TSV: tokens, and the label of each mark that covers them."""
+    for (document, rater), marks in MARKS.items():
+        text = TEXTS[document]
+        lines = ["#FORMAT=WebAnno TSV 3.3", "#T_SP=webanno.custom.Name|value", "", ""]
+        lines.append(f"#Text={text}")
+        for k, match in enumerate(re.finditer(r"\w+|[^\w\s]", text), start=1):
+            begin, end = utf16(document, match.start()), utf16(document, match.end())
+            cell = [
+                f"{label}[{n}]"
+                for n, (first, last, label) in enumerate(marks, start=1)
+                if first < match.end() and match.start() < last
+            ]
+            lines.append(f"1-{k}\t{begin}-{end}\t{match[0]}\t{'|'.join(cell) or '_'}\t")
+        path = folder / "annotation" / document / f"{rater}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return folder
+
+
+def spacy_docs(folder):
+    """Return a folder with the DocBin of each rater, as spaCy writes it."""
+    spacy = pytest.importorskip("spacy", reason="spaCy, which writes these files, is not installed")
+    nlp, files = spacy.blank("en"), {}
+    for (document, rater), marks in MARKS.items():
+        doc = nlp(TEXTS[document])
+        spans = [doc.char_span(*mark, alignment_mode="expand") for mark in marks]
+        doc.spans["sc"] = spans
+        files.setdefault(rater, spacy.tokens.DocBin()).add(doc)
+    project = folder / "project"
+    project.mkdir()
+    for rater, docs in files.items():
+        docs.to_disk(project / f"{rater}.spacy")
+    return project
+
+
+TOOLS = [table, label_studio, prodigy, doccano, brat, inception, inception_tsv, spacy_docs]
+ASKED = {"doccano", "brat", "inception", "inception_tsv", "spacy_docs"}
 """Tools that do not tell whether a document without marks was annotated."""
 
 
@@ -181,7 +219,12 @@ def test_every_tool_gives_the_same_study(tool, tmp_path):
         missing = sa.read(path, spans=True, blank="missing")
         assert missing.n_ratings == 6 * 2 + 3
     study = sa.read(path, spans=True, blank="empty" if name in ASKED else None)
-    assert answers(study) == EXPECTED
+    numbered = {"1": "d1", "2": "d2"} if name == "spacy_docs" else {}  # without names
+    found = {
+        ":".join([numbered.get(x, x), y]): labels
+        for (x, y), labels in ((unit.split(":"), one) for unit, one in answers(study).items())
+    }
+    assert found == EXPECTED
     frame = study.units_frame
     assert frame["length"].tolist() == [3, 5, 3, 4, 4, 1, 2, 4, 8]
     assert frame["text"].tolist()[-2] == "Rome"
@@ -189,7 +232,7 @@ def test_every_tool_gives_the_same_study(tool, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
-@pytest.mark.parametrize("tool", [doccano, brat])
+@pytest.mark.parametrize("tool", [table, doccano, brat])
 def test_a_roster_lists_who_annotated_what(tool, tmp_path):
     pairs = [pair for pair in MARKS if pair != ("d2", "ben")]
     roster, path = pd.DataFrame(pairs, columns=["unit", "rater"]), tool(tmp_path)
@@ -269,6 +312,13 @@ def test_layers_are_chosen(tmp_path):
         sa.read(path, spans=True)
 
 
+def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
+    frame = pd.read_csv(table(tmp_path)).replace({"label": {"EVENT": "per"}})
+    with pytest.warns(SetagreeWarning, match="labels that look alike are kept apart: 'PER' and"):
+        assert sa.read(frame, spans=True).labels == ("LOC", "PER", "per")
+    assert sa.read(frame, spans=True, case="lower").labels == ("loc", "per")
+
+
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
     ({"spans": "layer"}, OptionError, "names a layer of an export"),
@@ -333,3 +383,33 @@ def test_marks_of_recordings_are_in_seconds(tmp_path):
     study = sa.read(path, spans=True)
     assert study.units.tolist() == ["1:0.0-0.5", "1:0.5-2.25", "1:2.25-9.5"]
     assert study.units_frame["length"].tolist() == [0.5, 1.75, 7.25]
+
+
+def test_tables_of_spans_are_recognised_without_the_option(tmp_path):
+    frame = pd.read_csv(table(tmp_path)).dropna()
+    with pytest.raises(DataError, match=r"annotated more than once.*'start' and 'end'.*spans=True"):
+        sa.read(frame)
+    with pytest.warns(SetagreeWarning, match="'start' and 'end' may be those of labelled spans"):
+        sa.read(frame.drop_duplicates(["document", "rater"]))
+    assert "use --spans auto." in refusal("score", tmp_path / "spans.csv")
+
+
+TAKES = ["score", "check", "test", "compare", "plan", "report", "diagnose", "cite", "convert"]
+
+
+@pytest.mark.parametrize("command", [*TAKES, "consensus", "next", "panel", "prevalence"])
+def test_commands_list_spans_only_where_they_take_them(command):
+    assert ("--spans auto" in ok(command, "--help")) == (command in TAKES)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
+def test_commands_explain_and_check_spans(tmp_path):
+    path = table(tmp_path)
+    assert "Places: Raters differ on" in ok("diagnose", path, "--spans", "auto", "--seed", 1)
+    ok("report", path, "--spans", "auto", "--seed", 1, "-o", tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "2 documents · 34 characters · 6 spans · 2 raters" in page
+    assert (
+        r"- **ana**: \[Ann\]<sup>PER</sup> met \[Bob\]<sup>PER</sup>\[ in Rome\]<sup>EVENT</sup>"
+        in page
+    )

@@ -47,7 +47,7 @@ def test_a_row_without_a_span_is_a_document_without_spans():
 
 def test_raters_without_a_row_did_not_annotate_unless_it_is_stated():
     rows = {"a": "d 0-4 P, e 0-1 P", "b": "d 0-4 P"}
-    with pytest.warns(SetagreeWarning, match="1 pair of document and rater without a row"):
+    with pytest.warns(SetagreeWarning, match="1 pair of document and rater without a span"):
         study = study_of(rows, length={"d": 9, "e": 5})
     assert study.n_ratings == 6
     table = pd.DataFrame([("d", "a"), ("d", "b"), ("e", "a"), ("e", "b")])
@@ -56,6 +56,12 @@ def test_raters_without_a_row_did_not_annotate_unless_it_is_stated():
         assert study_of(rows, length={"d": 9, "e": 5}, done=done).n_ratings == 8
     # a document of the mapping without any row
     assert study_of(rows, length={"d": 9, "e": 5, "f": 2}, done="all").n_ratings == 10
+
+
+def test_raters_without_any_row_are_told():
+    pairs = [("d", "a"), ("d", "b"), ("d", "A")]
+    with pytest.warns(SetagreeWarning, match="done= lists 'A', who has no row. Did you mean 'a'"):
+        study_of({"a": "d 0-4 P", "b": "d 0-4 P"}, length={"d": 9}, done=pairs)
 
 
 def test_units_are_named_and_quoted():
@@ -75,6 +81,7 @@ def test_tokens_are_touched_by_spans():
     with pytest.warns(SetagreeWarning, match=r"1 span without a token dropped \(first: row 2\)"):
         study = study_of({"a": "d 0-1 P, d 2-3 P", "b": "d 4-7 Q"}, text=text, tokens="words")
     assert study.units.tolist() == ["d:0-1", "d:1-3", "d:3-4"]
+    assert study.units_frame["text"].tolist() == ["an ", "owl, ", "too"]
     assert study.units_frame["length"].sum() == 4
 
 
@@ -86,6 +93,13 @@ REFUSED = {
     "no length": ({"a": "e 0-4 P"}, {"length": {}}, "document 'e' has no text and no length"),
     "no column": ({"a": "d 0-4 P"}, {"label": "tag"}, "'tag'"),
     "half a span": ({"a": "d 0-4 P"}, {"end": "blank"}, "row 1 has no span"),
+    "length in words": ({"a": "d 0-4 P"}, {"length": {"d": "nine"}}, "no length, but 'nine'"),
+    "no text": (
+        {"a": "d 0-4 P"},
+        {"length": None, "text": {"d": 9}},
+        "no text and no length, but 9",
+    ),
+    "several labels": ({"a": "d 0-4 P"}, {"label": "both"}, "row 1: .* is not one label"),
     "tokens without text": ({"a": "d 0-4 P"}, {"tokens": "words"}, "requires the text"),
 }
 
@@ -94,6 +108,7 @@ REFUSED = {
 def test_odd_spans_are_refused_with_their_row(name):
     rows, options, message = REFUSED[name]
     frame = spans.rows({"lengths": {}, **rows}).assign(minus=-1, blank=None)
+    frame["both"] = [["P", "Q"]]
     with pytest.raises(DataError, match=message):
         sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
 

@@ -11,7 +11,7 @@ from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import pick_question
 from setagree.exports.unclear import Found, settle, settle_spans
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import LabelSet
 
 
@@ -63,8 +63,8 @@ def read_spans(path: Path, request: Request) -> Spans:
             pieces = [piece.split() for piece in match["pieces"].split(";")]
             quote = match["quote"] if len(pieces) == 1 else None
             for start, end in pieces:
-                found = (int(start), int(end), match["type"])
-                spans.add(document, rater, found, f"{name}, line {number}", quote)
+                found = (int(start), int(end), match["type"], f"{name}, line {number}", quote)
+                spans.rows.append(Span(document, rater, *found))
     why = "brat makes a file for every document, looked at or not."
     return settle_spans(spans, request, path.name, why)
 

@@ -18,7 +18,7 @@ from setagree.exports.nodes import first_object, read_records, shown
 from setagree.exports.unclear import Found, settle, settle_spans
 from setagree.files.streams import check_regular
 from setagree.files.tables import read_table
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label
 
 _NO_RATERS = "all"
@@ -85,8 +85,8 @@ def read_spans(path: Path, request: Request) -> Spans:
                     parts = [one.at(key) for key in ("start_offset", "end_offset", "label")]
                 elif len(parts := [*one.items()]) != 3:
                     raise one.fail("no [start, end, label].")
-                found = (parts[0].number(), parts[1].number(), str(parts[2].label()))
-                spans.add(document, file.stem, found, place)
+                start, end, label = parts[0].number(), parts[1].number(), str(parts[2].label())
+                spans.rows.append(Span(document, file.stem, start, end, label, place))
     n_of_file = Counter(rater for _, rater in spans.done)
     why = "Without 'Export only approved documents' doccano exports untouched examples, too."
     # every file has every example

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 import zipfile
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from setagree.exports.gathering import choose_question
 from setagree.exports.markup import parse_xml
 from setagree.exports.unclear import Found, settle, settle_spans
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 
 _READ = {".xmi", ".tsv"}
 _NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
@@ -37,12 +37,22 @@ class _Value(NamedTuple):
     """The value of a feature of one annotation.
 
     `question` is layer and feature with a dot between; `place` is what part of the text is
-    annotated, nothing where it is the document.
+    annotated, None where it is the document; `where` is its place in the file.
     """
 
     question: str
     text: str
-    place: Hashable
+    place: tuple[int, int] | None
+    where: str = ""
+
+
+class _Document(NamedTuple):
+    """The annotations of one user to one document, its text, and the offsets of its tokens."""
+
+    name: str
+    values: list[_Value]
+    text: str
+    tokens: list[tuple[int, int]]
 
 
 def holds(peek: Peek) -> bool:
@@ -66,44 +76,40 @@ def _begins(file: Path, head: str) -> bool:
 def read(path: Path, request: Request) -> Answers:
     """Read the annotations of documents: the values of one feature are the labels."""
     files = _files(path)
-    values = {file: _values(file, file.relative_to(path).as_posix()) for file in files}
-    known = dict.fromkeys(value.question for found in values.values() for value in found)
+    opened = {file: _opened(file, path) for file in files}
+    known = dict.fromkeys(value.question for each in opened.values() for value in each.values)
     question = choose_question(request.question, known, path.name)
     rows = []
-    for file, found in values.items():
-        name = file.relative_to(path).as_posix()
-        chosen = [value for value in found if value.question == question]
-        _check_parts(chosen, name)
-        rows.append((file.parent.name, file.stem, frozenset(v.text for v in chosen), name))
-    why = "INCEpTION writes a file without annotations for a document that was opened, done or not."
-    return settle(Found.of_rows(path.name, rows), request, why=why)
+    for file, each in opened.items():
+        chosen = [value for value in each.values if value.question == question]
+        _check_parts(chosen, each.name)
+        rows.append((file.parent.name, file.stem, frozenset(v.text for v in chosen), each.name))
+    return settle(Found.of_rows(path.name, rows), request, why=_WHY)
 
 
 def read_spans(path: Path, request: Request) -> Spans:
-    """Return the spans of one feature in files of XMI, whose offsets count UTF-16 units."""
-    spans, found = Spans(utf16=True), []
+    """Return the spans of one feature, whose offsets count UTF-16 units."""
+    spans, opened = Spans(utf16=True), {}
     for file in _files(path):
-        name = file.relative_to(path).as_posix()
-        with readable(Source(file)):
-            content, suffix = _content(file, name)
-        if suffix != ".xmi":
-            raise FileError(f"{name} lacks the text of the document; export UIMA CAS XMI.")
-        root, document = parse_xml(BytesIO(content), name), file.parent.name
-        sofa = root.find(f"{_UIMA}cas.ecore}}Sofa")
-        text = "" if sofa is None else sofa.get("sofaString", "")
-        spans.add_done(document, file.stem, name, text)
-        tokens = (each for each in root if each.tag.endswith("}Token") and "begin" in each.attrib)
-        spans.tokens[document] = [(int(t.attrib["begin"]), int(t.attrib["end"])) for t in tokens]
-        found += [(name, document, file.stem, one) for one in _of_xmi(root, name, has_names=True)]
-    found = [each for each in found if isinstance(each[-1].place, tuple)]
+        each = opened[file] = _opened(file, path, has_names=True)
+        spans.add_done(file.parent.name, file.stem, each.name, each.text)
+        spans.tokens[file.parent.name] = each.tokens
+    found = [
+        (file, each.name, value)
+        for file, each in opened.items()
+        for value in each.values
+        if value.place is not None
+    ]
     layers = [value.question for *_, value in found]
     layer = choose_question(request.question, layers, path.name, name="spans")
-    for name, document, rater, value in found:
-        if value.question == layer and isinstance(value.place, tuple):
-            start, end = map(int, value.place)
-            spans.add(document, rater, (start, end, value.text), f"{name}, offset {start:,}")
-    why = "INCEpTION writes a file without annotations for a document that was opened, done or not."
-    return settle_spans(spans, request, path.name, why)
+    for file, name, (question, label, place, where) in found:
+        if question == layer and place is not None:
+            own = (*place, label, f"{name}, {where}")
+            spans.rows.append(Span(file.parent.name, file.stem, *own))
+    return settle_spans(spans, request, path.name, _WHY)
+
+
+_WHY = "INCEpTION writes a file without annotations for a document that was opened, done or not."
 
 
 def _files(path: Path) -> list[Path]:
@@ -136,14 +142,18 @@ def _check_parts(values: Sequence[_Value], name: str) -> None:
         )
 
 
-def _values(file: Path, name: str) -> list[_Value]:
-    """Return the values in a file, which may lie in a zip archive with its type system."""
+def _opened(file: Path, root: Path, *, has_names: bool = False) -> _Document:
+    """Return the content of a file, which may lie in a zip archive with its type system.
+
+    `has_names` adds the layer of named entities of XMI.
+    """
+    name = file.relative_to(root).as_posix()
     with readable(Source(file)):
         content, suffix = _content(file, name)
     if suffix == ".xmi":
-        return list(_of_xmi(parse_xml(BytesIO(content), name), name))
+        return _of_xmi(parse_xml(BytesIO(content), name), name, has_names=has_names)
     try:
-        return list(_of_tsv(content.decode("utf-8-sig"), name))
+        return _of_tsv(content.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         raise FileError(f"{name} is not UTF-8, as WebAnno TSV always is: {error}.") from error
 
@@ -165,10 +175,28 @@ def _content(file: Path, name: str) -> tuple[bytes, str]:
 # ---- XMI ----------------------------------------------------------------------------------------
 
 
-def _of_xmi(root: ET.Element, name: str, *, has_names: bool = False) -> Iterator[_Value]:
-    """Yield the values of annotations of the document, and of spans in layers of the project.
+def _of_xmi(root: ET.Element, name: str, *, has_names: bool) -> _Document:
+    """Return the annotations of the document, and of spans in layers of the project.
 
     `has_names` adds the layer of named entities, which every project has.
+    """
+    sofa = root.find(f"{_UIMA}cas.ecore}}Sofa")
+    text = "" if sofa is None else sofa.get("sofaString", "")
+    found = (each for each in root if each.tag.endswith("}Token") and "begin" in each.attrib)
+    tokens = [_ends(each.attrib["begin"], each.attrib["end"], name) for each in found]
+    return _Document(name, [*_xmi_values(root, name, has_names=has_names)], text, tokens)
+
+
+def _ends(begin: str, end: str, where: str) -> tuple[int, int]:
+    """Return offsets that must be whole numbers."""
+    try:
+        return int(begin), int(end)
+    except ValueError:
+        raise FileError(f"{where}: {begin!r} and {end!r} are no offsets.") from None
+
+
+def _xmi_values(root: ET.Element, name: str, *, has_names: bool) -> Iterator[_Value]:
+    """Yield the values of annotations.
 
     A list of values stands inside its annotation, or elsewhere under a number that may be the text
     of another feature, too.
@@ -186,7 +214,8 @@ def _of_xmi(root: ET.Element, name: str, *, has_names: bool = False) -> Iterator
         if is_span and not (is_named or each.tag.startswith(_CUSTOM)):  # tokens and the like
             continue
         layer = each.tag.rpartition("}")[2]
-        place = (each.get("begin"), each.get("end")) if is_span else None
+        place = _ends(each.get("begin", ""), each.get("end", ""), name) if is_span else None
+        where = "" if place is None else f"offset {place[0]:,}"
         given = [(key, text) for key, text in each.items() if key[0] != "{" and key not in _PLACE]
         for key, text in given:
             if text in arrays and named.setdefault(text, f"{layer}.{key}") != f"{layer}.{key}":
@@ -197,21 +226,27 @@ def _of_xmi(root: ET.Element, name: str, *, has_names: bool = False) -> Iterator
                 )
         given = [(key, one) for key, text in given for one in arrays.get(text, [text])]
         given += [(inside.tag, inside.text or "") for inside in each]
-        yield from (_Value(f"{layer}.{key}", text, place) for key, text in given if text.strip())
+        values = ((f"{layer}.{key}", text) for key, text in given if text.strip())
+        yield from (_Value(*one, place, where) for one in values)
 
 
 # ---- WebAnno TSV --------------------------------------------------------------------------------
 
 
-def _of_tsv(text: str, name: str) -> Iterator[_Value]:
-    """Yield the values of spans; one that goes over several tokens has a number."""
+def _of_tsv(text: str, name: str) -> _Document:
+    """Return the values of spans; one that goes over several tokens has a number.
+
+    The text is put together from the tokens, with spaces between them, in UTF-16 units, which
+    offsets count.
+    """
     lines = text.split("\n")
     if not lines[0].startswith(_HEAD):
         raise FileError(f"{name}, line 1: no {_HEAD!r}; only version 3 of WebAnno TSV is read.")
     columns: list[str] = []
-    spans: dict[tuple[str, str], tuple[str, list[str]]] = {}
+    spans: dict[tuple[str, str], tuple[str, str, list[tuple[int, int]]]] = {}
+    whole, tokens = bytearray(), []
     for number, line in enumerate(lines, start=1):
-        line = line.removesuffix("\r")
+        line, where = line.removesuffix("\r"), f"line {number:,}"
         if line.startswith("#T_SP="):
             layer, *features = line.removeprefix("#T_SP=").split("|")
             columns += [f"{layer.rpartition('.')[2]}.{feature}" for feature in features or [""]]
@@ -220,14 +255,29 @@ def _of_tsv(text: str, name: str) -> Iterator[_Value]:
         token, *cells = line.split("\t")
         if len(cells) < 2 + len(columns):
             raise FileError(
-                f"{name}, line {number:,} has {len(cells) + 1} cells; {3 + len(columns)} are due."
+                f"{name}, {where} has {len(cells) + 1} cells; {3 + len(columns)} are due."
             )
+        begin, _, end = cells[0].partition("-")
+        place = _ends(begin, end, f"{name}, {where}")
+        if "." not in token:  # else a part of a token
+            tokens.append(place)
+            start, size = 2 * place[0], 2 * (place[1] - place[0])
+            own = _ESCAPED.sub(_sign, cells[1]).encode("utf-16-le", "surrogatepass")
+            whole += b" \0" * (place[0] - len(whole) // 2)
+            whole[start:] = own.ljust(size)[:size]
         for question, cell in zip(columns, cells[2:], strict=False):
-            for place, (value, key) in enumerate(_cell_values(cell)):
-                own = key or f"{token} {place}"
-                spans.setdefault((question, own), (value, []))[1].append(token)
-    for (question, _), (value, tokens) in spans.items():
-        yield _Value(question, value, tuple(tokens))
+            for k, (value, key) in enumerate(_cell_values(cell)):
+                one = (question, key or f"{token} {k}")
+                spans.setdefault(one, (value, where, []))[2].append(place)
+    values = [
+        _Value(question, value, (min(ends)[0], max(end for _, end in ends)), where)
+        for (question, _), (value, where, ends) in spans.items()
+    ]
+    return _Document(name, values, whole.decode("utf-16-le", "replace"), tokens)
+
+
+def _sign(escaped: re.Match[str]) -> str:
+    return _SIGNS.get(escaped[1], escaped[1])
 
 
 def _cell_values(cell: str) -> Iterator[tuple[str, str | None]]:
@@ -235,4 +285,4 @@ def _cell_values(cell: str) -> Iterator[tuple[str, str | None]]:
     for part in _PART.findall(cell):
         if (match := _VALUE.fullmatch(part)) is None or match[1] in {"_", "*", ""}:
             continue
-        yield _ESCAPED.sub(lambda sign: _SIGNS.get(sign[1], sign[1]), match[1]), match[2]
+        yield _ESCAPED.sub(_sign, match[1]), match[2]

@@ -17,7 +17,7 @@ from setagree.exports.gathering import Predicted, check_useless, choose_question
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
 from setagree.exports.unclear import settle, settle_spans
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label, LabelSet
 
 _NOT_QUESTIONS = {
@@ -157,7 +157,8 @@ def read_spans(path: Path, request: Request) -> Spans:
         quote = None if value.get("text") is None else value.at("text").text()
         quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
         for label in value.at("labels").items():
-            spans.add(document, rater, (start, end, str(label.label())), result.place, quote)
+            own = (start, end, str(label.label()), result.place, quote)
+            spans.rows.append(Span(document, rater, *own))
     return settle_spans(spans, request, shown(path))
 
 

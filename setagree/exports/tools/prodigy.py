@@ -14,7 +14,7 @@ from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import blank_answer, check_useless
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.unclear import settle_spans
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label
 
 
@@ -44,7 +44,8 @@ def read_spans(path: Path, request: Request) -> Spans:
         given = line.get("spans")
         for one in [] if given is None else given.items():
             start, end = (one.at(key).number() for key in ("start", "end"))
-            spans.add(document, rater, (start, end, str(one.at("label").label())), one.place)
+            label = str(one.at("label").label())
+            spans.rows.append(Span(document, rater, start, end, label, one.place))
     return settle_spans(spans, request, shown(path))
 
 

@@ -14,12 +14,12 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, option
+from setagree.errors import DataError, FileError
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import shown
 from setagree.exports.unclear import Found, settle, settle_spans
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans, as_spans
 from setagree.wording.label_sets import LabelSet
 
 PROJECT = "project.qde"
@@ -38,7 +38,7 @@ def read(path: Path, request: Request) -> Answers:
     if not given:
         raise DataError(
             f"{shown(path)} has no codes of whole documents, and {passages:,} of passages; read "
-            f"these with {option('spans', value=True)}."
+            f"these with {as_spans()}."
         )
     units, raters = (list(names) for names in zip(*given, strict=True))
     labels: list[LabelSet | None] = [frozenset(codes) for codes in given.values()]
@@ -55,11 +55,10 @@ def read_spans(path: Path, request: Request) -> Spans:
         if selection is not None:
             start, end = (int(selection.get(name, -1)) for name in _ENDS)
             place = f"document {source!r}, {start} to {end}"
-            if (source, rater) not in spans.done:
-                spans.add_done(source, rater, place)
-            spans.add(source, rater, (start, end, code), place)
-    spans.texts.update(_texts(path, {*spans.documents}))
-    return settle_spans(spans, request, shown(path))
+            spans.done.setdefault((source, rater), place)
+            spans.rows.append(Span(source, rater, start, end, code, place))
+    spans.texts.update(_texts(path, {source for source, _ in spans.done}))
+    return settle_spans(spans, request, shown(path), is_listed=False)
 
 
 def _texts(path: Path, documents: set[Any]) -> Iterator[tuple[str, str]]:

@@ -64,7 +64,7 @@ def _n_spans(f: Findings) -> Codes:
 def _length(f: Findings) -> str:
     """Return the length of all documents with what it counts."""
     size, reading, sampling = _documents(f)[2].sum(), f.study.reading, f.study.sampling
-    noun = "in all" if sampling is None else f"of {sampling.size}"
+    noun = "in all" if sampling is None or not sampling.size else f"in {sampling.size}"
     if reading is not None and reading.tokens is not None:
         noun = "words" if reading.tokens == "words" else "tokens"
     elif "text" in f.study.units_frame:
@@ -189,8 +189,9 @@ def _passages(f: Findings) -> Iterator[Passage]:
         if not held.max() > 0 or len(used) >= _MOST_PASSAGES:
             return
         used.add(d := int(held.argmax()))
-        about = f": {share(part)} of the disagreement, {share(held[d] / q.sum())} of that in "
-        title = (Name.of(label), about, Name.of(names[d]), ".")
+        about = f": {share(part)} of the disagreement. The document with most of that"
+        most = f"{about} ({share(held[d] / q.sum())}) is "
+        title = (Name.of(label), most, Name.of(names[d]), ".")
         yield _quoted(f, d, int(np.where(document == d, q, -1).argmax()), title, colours)
 
 
