@@ -386,15 +386,15 @@ def _length(spans: Spans, document: Hashable) -> float:
     """Return the length of a document: that of its text, if that is known."""
     if isinstance(text := spans.texts.get(document), str):
         return len(text)
-    length: Any = spans.lengths.get(document) if text is None else text
-    is_length = isinstance(length, int | float | np.number) and text is None
-    if not is_length or not 0 <= float(length) < np.inf:
+    length = spans.lengths.get(document) if text is None else text
+    size = float(pd.to_numeric(pd.Index([length]), errors="coerce")[0])
+    if text is not None or not 0 <= size < np.inf:
         raise DataError(
             f"document {shorten(document)} has no text and no length"
             f"{'' if length is None else f', but {shorten(length)}'}; give its "
             f"length=. The last end of a span does not tell it."
         )
-    return float(length)
+    return size
 
 
 def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> None:

@@ -347,6 +347,8 @@ def test_a_table_needs_lengths(tmp_path):
         sa.read(frame, spans=True)
     study = sa.read(frame.assign(length=30), spans=True)
     assert study.units_frame["length"].sum() == 60
+    frame.assign(length=30).to_csv(tmp_path / "lengths.csv", index=False)
+    assert sa.read(tmp_path / "lengths.csv", spans=True).units_frame["length"].sum() == 60
 
 
 def test_functions_refuse_data_that_are_read_as_spans(tmp_path):
