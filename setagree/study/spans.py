@@ -387,7 +387,7 @@ def _length(spans: Spans, document: Hashable) -> float:
     if isinstance(text := spans.texts.get(document), str):
         return len(text)
     length = spans.lengths.get(document) if text is None else text
-    size = float(pd.to_numeric(pd.Index([length]), errors="coerce")[0])
+    size = float(pd.to_numeric(as_objects([length]), errors="coerce")[0])
     if text is not None or not 0 <= size < np.inf:
         raise DataError(
             f"document {shorten(document)} has no text and no length"
