@@ -581,7 +581,8 @@ def group_tests(
     tested = [g for g, group in enumerate(groups) if _is_testable(group)]
     if absent := [name for g, name in enumerate(names) if g not in tested]:
         few = "rarer answers" if sample is None else "degrees of freedom"
-        out["no_test"] = f"left out, undefined or with too few {few}: {listing(absent)}"
+        why = f"undefined, without spread or with too few {few}"
+        out["no_test"] = f"left out ({why}): {listing(absent)}"
     if len(tested) < 2:
         few = "fewer than two groups can be tested"
         return out | {"no_test": f"{few} ({out['no_test']})" if absent else few}

@@ -177,7 +177,7 @@ def independent_difference(one: Agreement, two: Agreement) -> Difference:
 def _own_ends(one: Agreement) -> Callable[[float], tuple[float, float]]:
     """Return the ends of a coefficient's interval at the level 1 - 2 sf(z), as a function of z."""
     basis, a, se, df = one.inference, one.estimate, one.standard_error, one.degrees_of_freedom
-    if one.interval_reason is not None:
+    if math.isnan(one.interval()[0]):
         return lambda _: (math.nan, math.nan)
     if basis.method == "score" and basis.score is not None:
         return basis.score.at

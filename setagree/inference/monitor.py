@@ -17,7 +17,15 @@ from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.score_interval import z_of_level
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SetagreeWarning,
+    counted,
+    option,
+    python_or_command,
+    warn,
+)
 from setagree.inference.comparison import independent_difference
 from setagree.inference.panel_members import check_least, check_threshold, plain_units
 from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
@@ -172,8 +180,9 @@ class Monitor(Result):
 
     @property
     def verdict(self) -> str:
-        """Sentences with the decision and its basis, and on a last batch far below the others."""
-        return " ".join(filter(None, [self._decision_sentence, self._last_sentence]))
+        """Sentences with the decision and its basis, and on what later batches say against it."""
+        sentences = [self._decision_sentence, self._later_sentence, self._last_sentence]
+        return " ".join(filter(None, sentences))
 
     @property
     def _decision_sentence(self) -> str:
@@ -199,6 +208,19 @@ class Monitor(Result):
         if self.planned and not to_come:
             next_ = " It was the last look that was planned, so that the question stays open."
         return f"Go on: {seen}, which holds {goal}.{next_}"
+
+    @property
+    def _later_sentence(self) -> str:
+        """Warning if the last look does not confirm the decision of an earlier one, or ""."""
+        if self.stopped is None or self.frame["verdict"].iloc[-1] == self.decision:
+            return ""
+        row = self.frame.iloc[-1]
+        tests = python_or_command("over_time", "'setagree diagnose --time'")
+        return (
+            f"The last look does not confirm it: after {counted(int(row['n_units']), 'unit')} the "
+            f"interval is {number(row['low'])} to {number(row['high'])}. {tests} tests whether the "
+            "batches differ."
+        )
 
     @property
     def _last_sentence(self) -> str:
@@ -271,9 +293,10 @@ def monitor(
 
     Alpha at a stopping time is biased, because one stops when it happens to be high or low: report
     the sequence. All batches are assumed to be of one population. Each batch therefore has its own
-    alpha next to that of all units so far, and a sentence says if the last batch is far below the
-    earlier ones: if the 99% interval of the difference (see `compare` for independent studies) is
-    below 0. `over_time` tests differences between all batches.
+    alpha next to that of all units so far. One sentence says if the last look does not confirm an
+    earlier decision, another if the last batch is far below the earlier ones, that is, if the 99%
+    interval of the difference (see `compare` for independent studies) is below 0. `over_time`
+    tests differences between all batches.
 
     Parameters
     ----------

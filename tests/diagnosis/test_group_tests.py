@@ -61,7 +61,7 @@ def test_groups_with_few_rarer_answers_are_left_out():
     study, group = joined(*studies)
     frame = sa.by_group(study, group, distance="nominal", rng=1).set_index("group")
     assert frame.loc["s1", ["difference", *P[:2]]].isna().all()
-    said = "left out, undefined or with too few rarer answers: 's1'"
+    said = "left out (undefined, without spread or with too few rarer answers): 's1'"
     assert set(frame["no_test"]) == {said}
     three = [studies[k] for k in (0, 2, 3)]
     scores = [sa.krippendorff_alpha(one, distance="nominal").inference.score for one in three]

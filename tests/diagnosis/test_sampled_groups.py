@@ -203,7 +203,7 @@ def test_a_group_without_spread():
     assert frame.loc["x", "standard_error"] == 0
     tests = ["difference", "difference_standard_error", "difference_p_value"]
     assert frame[[*tests, "homogeneity_p_value"]].isna().all(axis=None)
-    absent = "left out, undefined or with too few degrees of freedom: 'x'"
+    absent = "left out (undefined, without spread or with too few degrees of freedom): 'x'"
     assert set(frame["no_test"]) == {f"fewer than two groups can be tested ({absent})"}
 
 

@@ -269,13 +269,16 @@ class TestIndependentStudies:
         assert found.reasons[0].startswith("Too few rarer answers for an interval or a p-value")
 
     def test_all_units_disagree_alike(self):
-        found = sa.compare(
-            sa.krippendorff_alpha(words("ab ba " * 6)),
-            sa.krippendorff_alpha(annotations(T1)),
-            design="independent",
-        )
-        assert np.isnan(found.p_value)
-        assert found.reasons == ("All units disagree alike",)
+        """Such a study has an interval, and so the difference has one (STATISTICS 10.2)."""
+        one = sa.krippendorff_alpha(words("ab ba " * 6))
+        two = sa.krippendorff_alpha(annotations(T1))
+        found = sa.compare(one, two, design="independent")
+        (l1, u1), (l2, u2) = one.interval(), two.interval()
+        d = one.estimate - two.estimate
+        low = d - np.hypot(one.estimate - l1, u2 - two.estimate)
+        high = d + np.hypot(u1 - one.estimate, two.estimate - l2)
+        assert found.interval() == pytest.approx((low, high), abs=1e-12)
+        assert found.p_value < 0.05
 
     def test_clusters_and_strata_have_their_own_ends(self):
         studies = [sa.simulate(60, 3, rng=seed) for seed in (1, 2)]

@@ -134,6 +134,17 @@ def test_a_last_batch_far_below_the_others(skill, is_far):
     assert found.decision == "good enough"
 
 
+def test_a_last_batch_in_which_all_units_disagree_alike():
+    good = ["aa", "aa", "aa", "bb", "bb", "bb", "cc", "cc", "cc", "dd"] * 6
+    words = good + ["ab", "bc", "cd", "da", "ac", "bd"] * 5
+    study = sa.Annotations.from_wide(pd.DataFrame([list(w) for w in words], columns=["x", "y"]))
+    found = sa.monitor(study, weekly(study, 30), threshold=0.6)
+    assert found.frame["batch_estimate"].iloc[-1] < -0.3
+    assert found.last_difference[2] < -1
+    assert "The last look does not confirm it: after 90 units" in found.verdict
+    assert "The last batch (2) is far below the earlier ones" in found.verdict
+
+
 def test_a_planned_look_to_come_is_named():
     study = sa.simulate(240, 3, skill=0.9, rng=1)
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
