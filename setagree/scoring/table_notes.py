@@ -9,6 +9,7 @@ import numpy as np
 
 from setagree.coefficients.chance import Codes, Floats, dot
 from setagree.coefficients.chance_models import GwetUrn, Uniform
+from setagree.coefficients.estimated import estimated, patterns_of_units
 from setagree.distances import Distance
 from setagree.errors import (
     AdaptiveRatingsWarning,
@@ -40,6 +41,12 @@ of 30 to 500 clusters of sizes 1, 1/2, 1/3, ... covered the true value in 91% of
 _FEW_DISAGREE = 20
 """Units that disagree below which the t interval of strata and populations is rough: alpha of 0.9
 in 30 to 100 units was covered in 88% to 93% of simulated studies; from 20 on in at least 93%."""
+
+_LARGE_STRATUM = 1 / 20
+"""Share of the weight from which a sampled stratum without disagreement, which adds no variance,
+makes an interval rough. With two strata, one with 56% to 96% of the weight, 10 to 150 units and 2%
+to 10% of disagreement, intervals without either remark covered the true value in 95% of simulated
+studies, those with one in 77%."""
 
 _FAR_SHARE, _FAR_UNITS = 1 / 3, 20
 """Share of the disagreement of one unit, and number of units that disagree, for a warning."""
@@ -138,15 +145,44 @@ def rough_reasons(row: Agreement) -> list[str]:
     if few := _cluster_reason(row):
         reasons.append(f"The interval and p are rough: {few}")
     if method == "t" and row.inference.no_score_reason is not None:
-        n = int(_disagreements(row)[1].sum())
-        if n < _FEW_DISAGREE:
-            reasons.append(
-                f"The interval and p are rough: they are those of t, and {counted(n, 'unit')} "
-                f"{'disagrees' if n == 1 else 'disagree'}, fewer than {_FEW_DISAGREE}"
-            )
+        reasons += filter(None, [_few_disagree_reason(row)])
     if _is_squared(row.case.distance) and (reason := _squared_reason(row)):
         reasons.append(reason)
     return reasons
+
+
+def _few_disagree_reason(row: Agreement) -> str | None:
+    """Return the reason for a rough t interval because too few units disagree, or None.
+
+    A unit that disagrees adds about c² to the variance, c = w sqrt(1 - f), with its weight w and
+    the share f of its stratum that was drawn. The units count as (sum c)² / sum c² with equal c.
+    """
+    q, m, _ = _disagreements(row)
+    n, sample, apart = int(m.sum()), row.case.sample, m > 0
+    which, n_equal = f"{counted(n, 'unit')} {'disagrees' if n == 1 else 'disagree'}", float(n)
+    if row.case.is_weighted and sample is not None:  # then q is that of units
+        c = np.where(row.tally.pairable[patterns_of_units(row.tally)], row.case.pairable_weights, 0)
+        if not sample.is_clustered:
+            strata = np.zeros(len(q), dtype=np.intp) if sample.groups is None else sample.groups
+            f = np.minimum(estimated(row.parts).n_drawn / sample.sizes, 1)
+            share = np.bincount(strata, c) / c.sum()
+            silent = np.where((f < 1) & (np.bincount(strata, apart) == 0), share, 0.0)
+            if n and (largest := float(silent.max())) >= _LARGE_STRATUM:
+                return (
+                    "The interval and p are rough: no disagreement was seen in stratum "
+                    f"{shorten(sample.names[silent.argmax()])}, which has {100 * largest:.0f}% of "
+                    "the weight"
+                )
+            c = c * np.sqrt(1 - f)[strata]
+        n_equal = c[apart].sum() ** 2 / dot(c[apart], c[apart]) if c[apart].any() else 0.0
+        if n >= _FEW_DISAGREE:
+            which = f"the {n} units that disagree count as {n_equal:.1f} units of equal weight"
+    if round(n_equal, 1) >= _FEW_DISAGREE:
+        return None
+    return (
+        "The interval and p are rough: they are those of t, and "
+        f"{which}, fewer than {_FEW_DISAGREE}"
+    )
 
 
 def _is_squared(distance: Distance | None) -> bool:

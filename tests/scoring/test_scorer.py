@@ -255,6 +255,27 @@ class TestRoughIntervals:
         assert "rough" not in str(sa.agreement(study))
 
     @pytest.mark.parametrize(
+        ("n_apart", "size", "reason"),
+        [
+            (0, 40, "no disagreement was seen in stratum 's1', which has 96% of the weight"),
+            (1, 40, "the 29 units that disagree count as 1.0 units of equal weight, fewer than 20"),
+            # c² is 50² (1 - 1/50) in s1 and 10² (1 - 1/10) in s2: 364.6² / (2 · 2450 + 28 · 90)
+            (2, 400, "the 30 units that disagree count as 17.9 units of equal weight"),
+            (20, 40, None),
+        ],
+    )
+    def test_strata_with_population_sizes(self, n_apart, size, reason):
+        """Units that disagree count where they add variance: not in a stratum that is known."""
+        first = [("a", "b")] * n_apart + [("a", "a"), ("b", "b")] * 10
+        pairs = first[:20] + [("a", "b")] * 28 + [("a", "a")] * 12
+        study = sa.Annotations.from_wide(pd.DataFrame(pairs, columns=["ann", "bob"]))
+        strata = {unit: "s1" if k < 20 else "s2" for k, unit in enumerate(study.units)}
+        drawn = study.sampled(strata=strata, population_size={"s1": 1000, "s2": size})
+        alpha = sa.krippendorff_alpha(drawn)
+        assert "rough" not in str(alpha) if reason is None else reason in alpha.remark
+        assert sa.benchmark(alpha).remark == sa.at_least(alpha, 0.999).remark == alpha.remark
+
+    @pytest.mark.parametrize(
         ("last", "reason"),
         [
             (1, None),
