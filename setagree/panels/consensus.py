@@ -598,12 +598,13 @@ def consensus(
     ``"dawid_skene"``: the EM algorithm, per label (scalars: for all values at once), which
     estimates how often each rater misses a label and wrongly gives it. The error rates of a rater
     are shrunk to those of all raters together, by eight answers per true class, so that raters may
-    have few units. Assumes that raters err independently of each other, with constant rates over
-    units. Confidence: the probability of the answer, with labels assumed independent; use
-    `adjudicate_below` to flag units below, for example, 0.95. In simulated studies 97 to 99% of the
-    answers above it were right, unless raters were poor; a warning is given if that is likely. The
-    cost is at most labels x ratings x iterations; units without a label cost as much as one unit
-    per panel of raters.
+    have few units. A label (scalars: a value) that no two raters of a unit agreed on is excluded in
+    units where nobody gave it. Assumes that raters err independently of each other, with constant
+    rates over units. Confidence: the probability of the answer, with labels assumed independent;
+    use `adjudicate_below` to flag units below, for example, 0.95. In simulated studies 97 to 99% of
+    the answers above it were right, unless raters were poor; a warning is given if that is likely.
+    The cost is at most labels x ratings x iterations; units without a label cost as much as one
+    unit per panel of raters.
 
     ``"unanimous"``: the answer that all raters gave, or none.
 

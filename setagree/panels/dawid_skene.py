@@ -78,6 +78,10 @@ def dawid_skene(
         \pi_{kjl} &= (c_{kjl} + m \bar\pi_{jl}) / (\textstyle\sum_l c_{kjl} + m), \quad m = 8 \\
         T_{ij} &\propto p_j \textstyle\prod_k \prod_l \pi_{kjl}^{n_{kil}}
 
+    If no row of a question has class j twice, T_ij = 0 in rows without j: answers that never agree
+    on a class do not identify its error rates. The estimates would become equal to those of another
+    class, and both classes equally probable in all units without j.
+
     Parameters
     ----------
     counts : sparse array
@@ -106,6 +110,9 @@ def dawid_skene(
     Q, n_cells = len(n_units), counts.shape[1]
     # T_ij = sum_k n_kij / sum_k sum_l n_kil (3.1); the axis of j is the first.
     T = np.stack([counts @ (np.arange(n_cells) % J == j).astype(float) for j in range(J)])
+    # T_ij = 0 if n_ij = 0 and no n_hj > 1, where n_ij = sum_k n_kij
+    lone = np.stack([np.bincount(questions, n_j > 1, Q) == 0 for n_j in T])
+    never = (T == 0) & lone[:, questions]
     T /= T.sum(axis=0)
     posterior, rates = np.empty_like(T), np.empty((J, Q, n_cells // Q // J, J))
     rows, converged, left = np.arange(n_rows), np.zeros(Q, dtype=bool), np.ones(Q, dtype=bool)
@@ -124,6 +131,7 @@ def dawid_skene(
         # T_ij is in proportion to p_j prod_k prod_l pi_kjl ** n_kil
         log_pi, log_p = np.log(pi), np.log(p)
         logs = np.stack([counts @ log_pi[j].ravel() + log_p[j][questions] for j in range(J)])
+        logs[never] = -np.inf
         odds = np.exp(logs - logs.max(axis=0))
         before, T = T, odds / odds.sum(axis=0)
         moved = np.zeros(Q)
@@ -139,7 +147,7 @@ def dawid_skene(
         if not live.any():
             break
         if live.sum() <= _STILL_GOING * len(live):
-            counts, T, rows = counts[live], T[:, live], rows[live]
+            counts, T, never, rows = counts[live], T[:, live], never[:, live], rows[live]
             questions, times = questions[live], times[live]
     return Fit(posterior.T, rates.reshape(J, -1, J).swapaxes(0, 1), converged)
 

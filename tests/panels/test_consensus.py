@@ -206,6 +206,31 @@ class TestDawidSkene:
         said = [f"the confidence{text} may be too high" in str(one.message) for one in caught]
         assert said == [True] * (of is not None)
 
+    @pytest.mark.parametrize("kind", ["labels", "category"])
+    @pytest.mark.parametrize("n_strays", range(6))
+    def test_stray_answers_leave_other_units_certain(self, kind, n_strays):
+        """Raters of 60 units agree on a or b, except for single answers z; a z has no majority."""
+        rows = [["ab"[i % 2]] * 3 for i in range(60)]
+        for i in range(n_strays):
+            rows[7 * i][i % 3] = "z"
+        expected = [row[1] if row[0] == "z" else row[0] for row in rows]
+        unanimous = np.array(["z" not in row for row in rows])
+        if kind == "labels":
+            rows, expected = text(" / ".join(map(" ".join, rows))), [*map(frozenset, expected)]
+        found = consensus(annotations(rows), method="dawid_skene")
+        assert found.answers.tolist() == expected
+        assert found.confidence[unanimous].min() > 0.99
+
+    @pytest.mark.parametrize("most", [1, 2])
+    def test_a_class_without_agreement(self, most):
+        """Its probability is 0 where nobody gave it, unless two answers of a unit agree on it."""
+        given = np.array([[0, 0, 0]] * 20 + [[1, 0, 0], [0, 1, 0]] + [[1, 1, 0]] * (most - 1))
+        units, raters = np.divmod(np.arange(given.size), 3)
+        counts = answer_counts(units, raters, given.ravel(), (len(given), 3, 2))
+        p = dawid_skene(counts, 2).posterior[:, 1]
+        assert np.all((p[:20] == 0) == (most == 1))
+        assert np.all(p[20:] > 0)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("cells", [dawid_skene_module._CELL_BLOCK_SIZE, 1])
     @settings(max_examples=4, deadline=None)
