@@ -367,7 +367,7 @@ BUDGET = {
     "panels": 5_200,
     "plots": 2_700,
     "reporting": 4_800,
-    "scoring": 2_800,
+    "scoring": 2_850,
     "study": 9_350,
     "wording": 1_500,
 }

@@ -21,7 +21,13 @@ from setagree.errors import counted
 from setagree.inference.comparison import holm
 from setagree.large.opening import Data
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
-from setagree.scoring.intervals import FEWEST_RARER, rarity_reason
+from setagree.scoring.intervals import (
+    ALIKE,
+    FEWEST_RARER,
+    NEGLIGIBLE,
+    rarity_reason,
+    same_value_reason,
+)
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, reason_of
 from setagree.scoring.table_notes import rough_t_remarks, warn_clusters
@@ -106,9 +112,11 @@ def columns_of(
     half = stdtrit(np.maximum(found.counted - 1, 1), (1 + level) / 2) * error
     reason = np.array([*map(reason_of, found.undefined, n_raters)], dtype=object)
     alike = np.flatnonzero(found.standard_error == 0)
-    reason[alike] = "All units disagree alike"
+    # Units with a mean disagreement of d_max all have that one; others may differ.
+    reason[alike] = np.where(found.observed[alike] < 1 - ROUNDING, same_value_reason(), ALIKE)
     for k in alike[found.observed[alike] <= ROUNDING]:
-        reason[k] = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
+        seen = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
+        reason[k] = NEGLIGIBLE if found.observed[k] > 0 else seen
     ends = found.estimate - half, np.minimum(found.estimate + half, 1.0)
     is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(found.estimate)
     for k in np.flatnonzero(is_rare):

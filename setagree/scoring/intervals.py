@@ -32,6 +32,9 @@ FEWEST_RARER = 4
 From that weight on, the score interval of alpha covered the true value in 94% to 100% of the
 studies of eight simulated worlds; below it, in 84% of those of the worst one."""
 
+ALIKE = "All units disagree alike"
+NEGLIGIBLE = f"The observed disagreement is at most {ROUNDING:g} of the largest distance"
+
 _SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
 """Chance models for which simulations confirmed the coverage of the score interval."""
 
@@ -44,6 +47,11 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
 
     half = float(stdtrit(df, (1 + level) / 2)) * error
     return estimate - half, min(1.0, estimate + half)
+
+
+def same_value_reason(what: str = "units") -> str:
+    """Return the reason for a standard error of 0 of units that do not disagree alike."""
+    return f"All {what} have the same linearised value, which leaves a standard error of 0"
 
 
 def rarer_answers(n: float) -> str:
@@ -182,12 +190,22 @@ class CoefficientInterval:
             return "Only one unit has two ratings"
         if np.isnan(error):
             return f"{self.name} has no standard error here"
-        if self._is_full:
+        x = self.case.mean_disagreement[self.case.tally.pairable]
+        if not x.any():
             n, clusters = self.case.tally.n_pairable_units, self.spread.clusters
             if self.case.is_sized and clusters is not None:
                 return f"No disagreement was seen in {counted(clusters.n, 'document')}"
             return f"No disagreement was seen in {counted(n, 'unit')}"
-        return "All units disagree alike"
+        if x.max() - x.min() <= ROUNDING * x.max():
+            return ALIKE
+        if self._is_full:
+            return NEGLIGIBLE
+        sample, what = self.case.sample, "units"
+        if sample is not None and sample.is_clustered:
+            what = "clusters" if sample.cluster_strata is None else "clusters of a stratum"
+        elif sample is not None and sample.groups is not None:
+            what = "units of a stratum that was sampled"
+        return same_value_reason(what)
 
     @property
     def reason(self) -> str | None:

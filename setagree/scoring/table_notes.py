@@ -48,8 +48,9 @@ makes an interval rough. With two strata, one with 56% to 96% of the weight, 10 
 to 10% of disagreement, intervals without either remark covered the true value in 95% of simulated
 studies, those with one in 77%."""
 
-_FAR_SHARE, _FAR_UNITS = 1 / 3, 20
-"""Share of the disagreement of one unit, and number of units that disagree, for a warning."""
+_FAR_SHARE, _FAR_EXPECTED, _FAR_UNITS = 1 / 3, 1 / 2, 20
+"""Shares of the observed and of the expected disagreement of one unit, and number of units that
+disagree, for a warning."""
 
 
 _RARE, _RARE_RATINGS = 8, 5
@@ -364,27 +365,50 @@ def _disagreements(row: Agreement) -> tuple[Floats, Floats, Codes | None]:
 
 
 def warn_far_answers(rows: Sequence[Agreement]) -> None:
-    """Warn if one unit has a third of the disagreement, under distances without a bound.
+    """Warn if one unit has much of the disagreement, under distances without a bound.
 
-    With such long tails t covered the true value in 62% to 82% of simulated studies. If few
-    units disagree, one may well have a third by chance.
+    That is a third of the observed disagreement, or half of that expected by chance. With a third,
+    t covered the true value in 62% to 82% of simulated studies. If few units disagree, one may well
+    have so much by chance.
     """
     for row in rows:
         q, m, of_unit = _disagreements(row)
         n, most = int(m.sum()), int(q.argmax()) if q.size else 0
-        part = float(q[most]) / dot(q, m) if n >= _FAR_UNITS else 0.0
-        if part <= _FAR_SHARE:
+        if n < _FAR_UNITS:
             continue
+        share, of_what = float(q[most]) / dot(q, m), "disagreement"
+        if share <= _FAR_SHARE:
+            (most, share), of_unit = _largest_expected(row), row.tally.unit_patterns
+            of_what = "disagreement expected by chance"
+            if share <= _FAR_EXPECTED:
+                continue
         which = ""
         if row.tally.units is not None and of_unit is not None:
             which = f" ({shorten(row.tally.units[of_unit == most][0])})"
         warn(
-            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * part:.0f}% of "
-            "the disagreement. No interval is known to keep its level there; look at the answers "
+            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * share:.0f}% of "
+            f"the {of_what}. No interval is known to keep its level there; look at the answers "
             "to this unit.",
             FarAnswersWarning,
         )
         return
+
+
+def _largest_expected(row: Agreement) -> tuple[int, float]:
+    """Return the pattern of the unit with most of the expected disagreement, and its share.
+
+    The share is 1 - De without the unit / De for one urn n of all answers, of which c are the
+    unit's: the form n' D n becomes n' D n - 2 c' D n + c' D c.
+    """
+    tally, n = row.tally, row.case.pairable_totals
+    D_n = row.weights.distance_dot(n)
+    cross = np.bincount(tally.rows, tally.counts * D_n[tally.indices], tally.n_patterns)
+    form, left = dot(n, D_n), n.sum() - tally.pattern_ratings
+    if not form > 0 or row.case.is_weighted:  # then units of one pattern differ
+        return 0, 0.0
+    rest = (form - 2 * cross + row.case.disagreement) / form * (n.sum() / np.maximum(left, 1)) ** 2
+    rest = np.where(tally.pairable, rest, 1.0)
+    return int(rest.argmin()), 1 - float(rest.min())
 
 
 def _name(row: Agreement) -> str:

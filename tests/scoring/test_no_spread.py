@@ -13,7 +13,7 @@ from cli_support import invoke
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, FarAnswersWarning
 from setagree.reporting.findings import gather, main_findings
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.wording.sentences import plain
@@ -92,6 +92,29 @@ class TestAgreement:
         )
         one = sa.percent_agreement(numbers, distance="interval")
         assert one.standard_error_reason == "All units disagree alike"
+
+    def test_units_that_differ(self):
+        """Ten aa and ten ba: Conger's kappa is 0 with the same linearised value of every unit."""
+        one = sa.conger_kappa(study(" / ".join(["a a", "b a"] * 10)))
+        assert one.standard_error_reason.startswith("All units have the same linearised value")
+        pairs = study(" / ".join(["a a"] * 20 + ["a b", "b b"] * 5))
+        strata = {unit: "full" if k < 20 else "rest" for k, unit in enumerate(pairs.units)}
+        drawn = pairs.sampled(strata=strata, population_size={"full": 100, "rest": 10})
+        assert sa.percent_agreement(drawn).standard_error_reason == (
+            "All units of a stratum that was sampled have the same linearised value, which leaves "
+            "a standard error of 0"
+        )
+
+    def test_a_disagreement_that_rounds_to_0(self):
+        """39 units disagree by 1; three answers of 1e7 make the expected disagreement."""
+        rows = [(rater, unit, float(unit + rater)) for unit in range(39) for rater in range(3)]
+        rows += [(rater, 39, 1e7) for rater in range(3)]
+        numbers = sa.Annotations.from_triples(rows, kind="number")
+        with pytest.warns(FarAnswersWarning, match="100% of the disagreement expected by chance"):
+            one = sa.krippendorff_alpha(numbers, distance="interval")
+        assert one.standard_error_reason == (
+            "The observed disagreement is at most 1e-12 of the largest distance"
+        )
 
     def test_where_there_is_an_interval(self):
         assert sa.krippendorff_alpha(study(f"{MIXED} / {MIXED}")).interval_reason is None

@@ -76,7 +76,7 @@ class TestInterval:
         result = made(0.5, [0.5, 0.5, 0.5])
         assert result.standard_error == 0
         assert all(map(math.isnan, result.interval(method="t")))
-        assert result.standard_error_reason == "All units disagree alike"
+        assert result.standard_error_reason.startswith("All units have the same linearised value")
 
 
 class TestPValue:
@@ -162,8 +162,9 @@ class TestAgreement:
 
     def test_repr_is_one_line(self):
         result = made(0.5, [0.5, 0.5])
-        assert (
-            repr(result) == "<some_kappa [masi]: 0.5000 (se 0), 10 units. All units disagree alike>"
+        assert repr(result) == (
+            "<some_kappa [masi]: 0.5000 (se 0), 10 units. All units have the same linearised "
+            "value, which leaves a standard error of 0>"
         )
         assert repr(made(0.5, [])) == "<some_kappa [masi]: 0.5000, 10 units>"
         assert repr(made(-1e-17, [])) == "<some_kappa [masi]: 0.0000, 10 units>"
