@@ -223,17 +223,7 @@ _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 _TAKES_SIZES = {
     *("agreement", "at_least", "benchmark", "bootstrap", "by_group", "by_label", "by_pair"),
     *("by_rater", "by_unit", "compare", "confusions", "exclude_raters", "forest", "jackknife"),
-    *(
-        "from_annotations",
-        "methods_text",
-        "permutation_test",
-        "plan",
-        "read",
-        "report",
-        "sampled",
-        "score",
-    ),
-    *("weights",),
+    *("methods_text", "permutation_test", "plan", "read", "report", "sampled", "score", "weights"),
 }
 """Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
 
@@ -242,7 +232,10 @@ _NO_SIZES = {
     "crowdtruth": "its quality scores take units for independent tasks",
     "monitor": "units are drawn one by one there, and pieces of one document are not",
     "next_ratings": "raters answer whole documents, not pieces of them",
-    "tally": "a tally has no documents, which are the independent evidence",
+    **dict.fromkeys(
+        ("from_annotations", "tally"),
+        "a tally has no documents, which are the independent evidence",
+    ),
 }
 """Reasons why other functions refuse such units."""
 

@@ -87,7 +87,7 @@ def uncertainty(agreement: Agreement, level: float) -> Row:
 def unit_sums(whole: Agreement, part: Annotations | None = None) -> UnitSums:
     """Return the sums of a study, or of a part of it, with one row of the tally for each unit."""
     study = whole.study if part is None else part
-    tally = (whole.tally if part is None else Tally.from_annotations(part)).unit_rows()
+    tally = (whole.tally if part is None else Tally.of(part)).unit_rows()
     if whole.definition.model.needs_raters and study is not None:
         codes = study.unit_codes, study.rater_codes, study.value_codes
         tally = replace(tally, given=Given.of_answers(study.raters, *codes))

@@ -372,7 +372,7 @@ def _all_units(
 
 def _expected_gains(study: Annotations, n_units: int) -> tuple[Floats, Ints, Floats]:
     """Return the expected gain of each unit, its m, and the sum over labels of w / (r + 1)."""
-    tally = Tally.from_annotations(study)
+    tally = Tally.of(study)
     sets = labels_of_values(tally.values, tally.kind)
     votes = label_counts(tally, sets).tocoo()
     r = tally.pattern_ratings.astype(np.int64)

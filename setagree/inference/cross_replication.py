@@ -103,7 +103,7 @@ class Joint:
         """
         K = study.n_values
         codes = study.value_codes + K * in_y.astype(np.int32)
-        tally = Tally.from_annotations(replace(study, values=study.values * 2, value_codes=codes))
+        tally = Tally.of(replace(study, values=study.values * 2, value_codes=codes))
         second, values = tally.indices >= K, tally.indices % K
         x, y = (tally.counts * flags for flags in (~second, second))
         to_x, to_y = (sums_to_others(tally.rows, values, counts, weights) for counts in (x, y))

@@ -141,7 +141,7 @@ def reduce_part(part: pd.DataFrame, *, assume_unique: bool, keep_raters: bool = 
     used, codes = np.unique(part["code"].to_numpy(), return_inverse=True)
     names = as_objects(unit_names), as_objects(rater_names)
     study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
-    tally = anonymous(Tally.from_annotations(study, keep_raters=keep_raters))
+    tally = anonymous(Tally.of(study, keep_raters=keep_raters))
     # Where raters are kept repeats are seen anyway, and nothing can be computed with them.
     unique = assume_unique and (tally.given is None or not tally.given.has_repeats())
     repeats = Repeats(0, []) if unique else _find_repeats(study)

@@ -617,7 +617,7 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     say_guessed(how, found, say)
-    spans = spans_hint(frame) if is_pandas else ""
+    spans = spans_hint(frame) if is_pandas and len(frame.columns) > 3 else ""
     try:
         study = Annotations.from_reading(frame, found)
     except RepeatsError as error:

@@ -446,5 +446,5 @@ def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
     if reading.condition is not None:
         frame = kept_rows(frame, reading.condition)
     study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))
-    tally = anonymous(Tally.from_annotations(study, keep_raters=plan.keep_raters))
+    tally = anonymous(Tally.of(study, keep_raters=plan.keep_raters))
     return replace(tally, n_missing=study.n_missing)

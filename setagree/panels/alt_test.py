@@ -401,7 +401,7 @@ class Contest:
         rows = people[study.rater_codes] & (n_humans >= min_humans)[study.unit_codes]
         self.alpha = float("nan")
         if rows.any():
-            case = Case(Tally.from_annotations(study.take(rows)), weights)
+            case = Case(Tally.of(study.take(rows)), weights)
             self.alpha = estimate(case, Urn("ratings")).estimate
         order = np.lexsort((study.rater_codes, study.unit_codes, ~rows))[: rows.sum()]
         self.units, self.humans, self.values = (

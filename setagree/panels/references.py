@@ -389,7 +389,7 @@ def _by_unit(
     part = study.take(rows)
     credit = compared.weights.at(answers[study.unit_codes[rows]], part.value_codes)
     score = np.bincount(part.unit_codes, credit) / np.bincount(part.unit_codes)
-    tally = Tally.from_annotations(part)
+    tally = Tally.of(part)
     assert tally.unit_patterns is not None  # noqa: S101 - its units are known
     most = best.credit(tally)
     rest = np.flatnonzero(np.isinf(most) | (not best.beat_others))

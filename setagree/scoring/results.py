@@ -569,7 +569,7 @@ class AgreementTable(ResultRows[Agreement]):
 def part_case(whole: Agreement, part: Annotations) -> Case:
     """Return a part of a study with the weights of the whole; see `score_part`."""
     drawn = units_drawn(whole.parts)
-    return Case(Tally.from_annotations(part), whole.weights, whole.case.distance, part, drawn)
+    return Case(Tally.of(part), whole.weights, whole.case.distance, part, drawn)
 
 
 def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:

@@ -88,7 +88,7 @@ class Scorer:
         if not isinstance(study, Annotations | Tally):
             study = open_study(study, plan=Plan(keep_raters=keep_raters))
         self.annotations = study if isinstance(study, Annotations) else None
-        self.tally = Tally.from_annotations(study) if isinstance(study, Annotations) else study
+        self.tally = Tally.of(study) if isinstance(study, Annotations) else study
         # A case keeps a reference to its distance, so that the id is not reused.
         self._cases: dict[tuple[int, bool], Case] = {}
         self._builders: dict[bool, WeightBuilder] = {}

@@ -31,6 +31,7 @@ from setagree.study.identifiers import Keys, value_numbers
 from setagree.study.labels import Case
 from setagree.study.layouts import read_counts
 from setagree.study.reading import AnswerKind
+from setagree.study.sampling import warn_ignored
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
 
@@ -134,6 +135,12 @@ class Tally(ReadOnlyArrays):
             raise DataError(
                 f"Expected annotations, got {a_type(study)}; a tally is made from them."
             )
+        warn_ignored(study.sampling, "Tally.from_annotations")
+        return cls.of(study, keep_raters=keep_raters)
+
+    @classmethod
+    def of(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
+        """Return the tally of coded annotations, without their design: sizes, weights, clusters."""
         few = study.n_ratings < _LOOPED_RATINGS and not keep_raters
         indptr, indices, counts, times, patterns = (_few_patterns if few else _counted)(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes

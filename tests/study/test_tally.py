@@ -95,6 +95,18 @@ class TestFromAnnotations:
         x[order] = [3, 6, 30]
         assert made.pattern_means(x).tolist() == [4, 30, 18]
 
+    def test_weights_are_not_dropped_silently(self):
+        study = annotations(text("a a b / b a a / b b b"))
+        weighted = study.sampled(sampling_weight=dict(zip(study.units, (1, 2, 3), strict=True)))
+        said = "Tally.from_annotations treats the units as drawn one by one, all alike: sampling_"
+        with pytest.warns(sa.SetagreeWarning, match=said):
+            Tally.from_annotations(weighted)
+        sized = study.sampled(
+            cluster=dict.fromkeys(study.units, "d"), size=dict.fromkeys(study.units, 2)
+        )
+        with pytest.raises(OptionError, match="a tally has no documents"):
+            Tally.from_annotations(sized)
+
 
 class TestFromCounts:
     def test_equals_the_annotations(self):
