@@ -57,8 +57,10 @@ from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_dat
 from setagree.limits import LONG_WORK, TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
+from setagree.scoring.table_notes import rarity_sentences
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits
+from setagree.wording.result_base import bracketed
 from setagree.wording.tables import Column
 
 Over: TypeAlias = Literal["units", "raters", "both"]
@@ -116,6 +118,12 @@ class Bootstrap(Resampled):
             return self.agreement.reason or "Fewer than two resamples are defined"
         alike = self.agreement.standard_error == 0
         return self.agreement.standard_error_reason if alike else "All resamples came out alike"
+
+    @property
+    def remark(self) -> str | None:
+        """Sentence on an interval that rests on too rare answers, or None."""
+        has_interval = self.standard_error > 0
+        return " ".join(rarity_sentences([self.agreement] * has_interval)) or None
 
     @property
     def default_method(self) -> IntervalMethod:
@@ -186,17 +194,19 @@ class Bootstrap(Resampled):
         about = f"{self.default_method} interval. About {self._raters}."
         n = counted(len(self.distribution), "resample")
         why = [f"{self.interval_reason}."] if self.standard_error == 0 else []
-        return [*why, f"se and interval: {n} of the {self.drawn}, {about}"]
+        basis = f"se and interval: {n} of the {self.drawn}, {about}"
+        return [*why, basis, self.remark or ""]
 
     def __repr__(self) -> str:
         low, high = self.interval()
         alike = self.standard_error == 0
         ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self._raters}"
-        why = f". {self.interval_reason}" if alike else ""
-        return (
-            f"<Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
+        note = self.interval_reason if alike else self.remark
+        return bracketed(
+            f"Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
             f"{self.drawn}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
-            f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined{why}>"
+            f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined",
+            note,
         )
 
     @property

@@ -130,7 +130,7 @@ def test_a_standard_error_of_0(scale):
     alike = sa.krippendorff_alpha(annotations(text("a b / b a") * 4))
     result = sa.benchmark(alike, scale=scale)
     assert result.verdict == "none: All units disagree alike"
-    assert "Verdict: none: All units disagree alike." in flat(result)
+    assert "No verdict. All units disagree alike." in flat(result)
     assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
     agreed = sa.krippendorff_alpha(annotations(text("a a / b b")))
     assert sa.benchmark(agreed, scale=scale).verdict == "none: No disagreement was seen in 2 units"
@@ -219,7 +219,7 @@ class TestNoVerdict:
         found = sa.benchmark(mv)
         assert np.isfinite(mv.estimate)
         assert found.verdict == "none: mv_alpha has no standard error here"
-        assert "Verdict: none: mv_alpha has no standard error here." in flat(found)
+        assert "No verdict. mv_alpha has no standard error here." in flat(found)
 
     def test_undefined(self):
         """What is nan stays undefined."""
@@ -280,3 +280,22 @@ def test_rough_bounds_are_called_rough():
     for result in (sa.at_least(alpha, 0.1), sa.benchmark(alpha)):
         assert "The interval and p are rough: there are 6 clusters" in flat(result)
     assert "rough" not in flat(sa.at_least(study, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("a a / b b / c c / d d", "no disagreement was seen in 20 units"),
+        ("a b / b a", "all units disagree alike"),
+        ("a a / b a", "all units have the same linearised value"),
+    ],
+)
+def test_a_standard_error_of_0_gives_no_verdict(rows, reason):
+    """Benchmark, `at_least` and the headline have one rule, although there is a score interval."""
+    pairs = " / ".join([rows] * (20 // len(rows.split(" / "))))
+    kappa = sa.conger_kappa(annotations(text(pairs)))
+    test = sa.at_least(kappa, 0.6)
+    assert np.isfinite([*kappa.interval(), test.low]).all()
+    assert test.verdict.startswith(f"No verdict: {reason}")
+    assert not test.passes
+    assert sa.benchmark(kappa).verdict.lower().startswith(f"none: {reason}")

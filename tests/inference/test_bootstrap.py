@@ -260,6 +260,18 @@ class TestIntervals:
         assert "(se 0.0000), " in repr(result)
         assert repr(result).endswith(" undefined. No disagreement was seen in 6 units>")
 
+    def test_rare_answers_are_remarked(self):
+        """All answers except a weigh as much as 12 (1 - 18 / 24) = 3 units."""
+        rows = text(" / ".join(["a a"] * 8 + ["a b", "b a"] + ["b b"] * 2))
+        result = sa.bootstrap(score(rows, "krippendorff_alpha"), n_resamples=99, rng=1)
+        said = "The interval is rough: all answers except the commonest weigh as much as 3.0 units"
+        assert result.remark.startswith(said)
+        assert said in repr(result)
+        assert said in " ".join(str(result).split())
+        often = text(" / ".join(["a a", "b b", "a b", "b a"] * 10))
+        fine = sa.bootstrap(score(often, "krippendorff_alpha"), n_resamples=99, rng=1)
+        assert fine.remark is None
+
     def test_resamples_that_are_all_alike(self):
         result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units")
         assert np.isnan(result.interval(method="percentile")).all()
@@ -309,7 +321,8 @@ class TestIntervals:
 
 def made_of(values, *, estimate, over="units"):
     """Return a bootstrap with these numbers."""
-    about = {"coefficient": "x", "distance": "d", "study": None}
+    about = {"coefficient": "x", "distance": "d", "study": None, "reason": None}
+    about["inference"] = SimpleNamespace(n_rarer=20.0)
     agreement = SimpleNamespace(estimate=estimate, tally=SimpleNamespace(given=None), **about)
     return Bootstrap(agreement, np.asarray(values, dtype=float), over)
 
@@ -392,11 +405,12 @@ class TestTables:
     def test_as_text(self):
         """Printed, it is a table that shows the numbers: a line for each row below its name."""
         result = sa.bootstrap(self.table(), n_resamples=20, rng=4)
-        table, note = str(result).split("\n\n")
+        table, note, rough = str(result).split("\n\n")
         names, *lines = table.splitlines()
         assert len(lines) == 6
         assert {"estimate", "se", "interval", "undefined"} <= set(names.split())
         assert "resamples of the units, BCa interval. About these raters." in note
+        assert rough.startswith("The interval is rough")
         assert f"{result.rows[0].agreement.estimate:.4f}" in lines[0]
 
     def test_rows_of_several_studies_are_refused(self):
