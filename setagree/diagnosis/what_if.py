@@ -214,7 +214,10 @@ def _row(
     is_rare = min(one.inference.n_rarer for one in (changed, whole)) < FEWEST_RARER
     numbers = gap.value, gap.standard_error, np.nan if is_rare else gap.p_value
     row = _columns(changed, action, target, numbers, level)
-    return row | {"reason": row["reason"] or (whole.interval_reason if is_rare else None)}
+    of_difference = (
+        f"No p-value of the difference, because of the unchanged study. {whole.interval_reason}"
+    )
+    return row | {"reason": row["reason"] or (of_difference if is_rare else None)}
 
 
 def _columns(

@@ -610,7 +610,7 @@ def compare(
     names = [pair for family in families for pair in itertools.combinations(_names(family), 2)]
     pairs = [pair for family in families for pair in itertools.combinations(family, 2)]
     differences, reasons, remarks = [], [], []
-    for one, two in pairs:
+    for pair_names, (one, two) in zip(names, pairs, strict=True):
         if method == "bootstrap":
             found = _bootstrapped(one, two, n_resamples, seed, is_paired=is_paired)
         elif is_paired:
@@ -623,11 +623,15 @@ def compare(
         if rare and method == "linearised" and is_paired:
             found = Difference(found.value, math.nan)
         differences.append(found)
-        whys = [
-            x.interval_reason or (None if found.ends else x.standard_error_reason)
-            for x in (one, two)
-        ]
-        reason = "; ".join(dict.fromkeys(filter(None, whys)))
+        whys = {
+            name: why
+            for name, x in zip(pair_names, (one, two), strict=True)
+            if (why := x.interval_reason or (None if found.ends else x.standard_error_reason))
+        }
+        # A reason of one of the two has its name.
+        named = (f"{why} ({name})" for name, why in whys.items())
+        is_shared = len(whys) == 2 and len({*whys.values()}) == 1
+        reason = "; ".join({*whys.values()} if is_shared else named)
         reason = reason or "The difference shows no spread to judge it by"
         reasons.append(reason if np.isnan(found.p_value) else None)
         rough = dict.fromkeys(itertools.chain(rough_reasons(one), rough_reasons(two)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from setagree.errors import (
     OptionError,
     SetagreeError,
     UndefinedAgreementWarning,
+    a_type,
     option,
 )
 from setagree.inference.benchmark import benchmark
@@ -107,6 +108,7 @@ def gather(
     model = model or None
     check_level(level)
     check_resamples(wanted.n_resamples)
+    _check_groups(wanted.groups)
     seed = secrets.randbits(32) if wanted.rng is None else wanted.rng
     as_generator(seed)  # raises before any work unless it is a seed
     named = models.named_models(everyone, model)
@@ -137,6 +139,16 @@ def gather(
 def _topics(f: Findings) -> tuple[Topic, ...]:
     """Return the topics of a study."""
     return SPAN_TOPICS if f.main.case.is_sized else TOPICS
+
+
+def _check_groups(groups: Any) -> None:
+    """Raise OptionError if the values of a mapping are collections instead of groups."""
+    values = groups.values() if isinstance(groups, Mapping) else ()
+    if (wrong := next((x for x in values if not isinstance(x, Hashable)), None)) is not None:
+        raise OptionError(
+            f"groups= must map each unit to its group, not to {a_type(wrong)}; "
+            "pass one such mapping."
+        )
 
 
 def _compute(f: Findings) -> None:

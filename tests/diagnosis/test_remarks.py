@@ -1,6 +1,7 @@
 """Every output says that an interval is rough, or why there is none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import setagree as sa
@@ -93,3 +94,12 @@ def test_many_pairs_are_scored_together():
     remarks = pairs.loc[pairs["low"].notna(), "remark"]
     assert remarks.str.startswith("The interval is rough: all answers except").all()
     assert len(remarks)
+
+
+def test_a_missing_p_value_of_a_difference_is_explained():
+    """In 28 units of three raters eight b weigh 8 / 3 units; without the first rater 8 / 2."""
+    study = sa.Annotations.from_wide(pd.DataFrame([list("aab")] * 8 + [list("aaa")] * 20))
+    row = sa.what_if(study).query("target == '0'").iloc[0]
+    assert np.isfinite(row["low"])
+    assert np.isnan(row["p_value"])
+    assert row["reason"].startswith("No p-value of the difference, because of the unchanged study.")

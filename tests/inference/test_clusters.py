@@ -81,14 +81,16 @@ class TestStandardError:
         assert row.degrees_of_freedom == pytest.approx(df, rel=1e-10)
 
     def test_one_cluster(self, study):
-        with pytest.warns(FewClustersWarning, match="there is 1 cluster"):
+        with pytest.warns(
+            FewClustersWarning, match="are missing, because all units are in one cluster"
+        ):
             alpha = sa.krippendorff_alpha(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert np.isnan([*alpha.interval(), *alpha.interval(method="score")]).all()
         assert alpha.interval_reason == "all units are in one cluster (cluster 'd')"
         with pytest.warns(FewClustersWarning):
             table = sa.agreement(study.sampled(cluster=dict.fromkeys(study.units, "d")))
         assert "No interval: all units are in one cluster (cluster 'd')." in str(table)
-        with pytest.warns(FewClustersWarning, match="of the group True are rough"):
+        with pytest.warns(FewClustersWarning, match="of the group True are missing"):
             groups = sa.by_group(study, {u: k < 2 for k, u in enumerate(study.units)})
         assert "all units are in one cluster" in groups["reason"][0]
 

@@ -182,11 +182,17 @@ class TestSameUnits:
             result = sa.compare(*pair, design=design, method=method, n_resamples=50, rng=1)
             assert result.difference == pair[0].estimate - pair[1].estimate
             assert np.isnan([*result.interval(), result.p_value, result.standard_error]).all()
-            assert result.reasons == (why,)
+            named = [
+                f"{why} ({name})"
+                for x, name in zip(pair, result.names[0], strict=True)
+                if x is sure
+            ]
+            assert result.reasons == (named[0] if len(named) == 1 else why,)
             assert why in repr(result)
         several = sa.compare(sure, other, other)
-        assert several.reasons == (why, why, None)
-        assert f"\n\n{why}.\n\n" in str(several)
+        named = f"{why} ({several.names[0][0]})"
+        assert several.reasons == (named, named, None)
+        assert f"\n\n{named}.\n\n" in str(several)
 
     @pytest.mark.parametrize(
         ("one", "two"),

@@ -11,7 +11,7 @@ import pytest
 from small_studies import annotations, numbers, text
 
 import setagree as sa
-from setagree.errors import UndefinedAgreementWarning
+from setagree.errors import OptionError, UndefinedAgreementWarning
 from setagree.reporting.findings import (
     TOPICS,
     claims_note,
@@ -46,6 +46,24 @@ def finding_of(topic, found):
 
 
 class TestSentences:
+    def test_agreement_below_chance_has_the_lower_tail(self):
+        found = gather(annotations(text(" / ".join(["a b", "b a"] * 10))), n_resamples=199, rng=1)
+        (said,) = [
+            plain(x.sentence) for x in main_findings(found) if "below chance" in plain(x.sentence)
+        ]
+        test = found.results["chance"]
+        lowest = float(said.split("have at least ")[1].split(" (")[0].replace("\u2212", "-"))
+        assert (
+            (test.defined >= lowest - 5e-4).mean() >= 0.95 > (test.defined > lowest + 5e-4).mean()
+        )
+
+    def test_groups_of_groups_are_refused(self):
+        study = annotations(text("a b / b a"))
+        with pytest.raises(
+            OptionError, match="groups= must map each unit to its group, not to a d"
+        ):
+            gather(study, groups={"g": dict.fromkeys(study.units, "x")})
+
     def test_the_culprits_are_named(self):
         """One label that one rater alone gives at random is the costly label and rater.
 

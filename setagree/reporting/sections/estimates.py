@@ -172,10 +172,12 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
     often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.options.n_resamples:
         often += f" (not {f.options.n_resamples:,}, because the study is large)"
-    most = number(test.quantile(0.95))
-    side = "above" if f.main.estimate > test.defined.mean() else "below"
+    side, limit = "above", f"at most {number(test.quantile(0.95))}"
+    if f.main.estimate < test.defined.mean() and holds(p):
+        least = -np.quantile(-test.defined, 0.95, method="inverted_cdf")
+        side, limit = "below", f"at least {number(float(least))}"
     said = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
-    return (f"{said}: 95% of {often} have at most {most} ({p_phrase(p)}).",)
+    return (f"{said}: 95% of {often} have {limit} ({p_phrase(p)}).",)
 
 
 def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
