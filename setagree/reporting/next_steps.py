@@ -21,15 +21,17 @@ def next_steps(f: Findings) -> list[Sentence]:
 
 
 def _steps(f: Findings) -> Iterator[Sentence]:
-    if f.main.reason is None and f.verdict.verdict == "reliable":
+    are_pieces = f.main.case.is_sized  # of documents, which have no consensus
+    if f.main.reason is None and f.verdict.verdict == "reliable" and not are_pieces:
         yield ("Use the agreed answer of each unit: setagree consensus, or sa.consensus.",)
     if is_unclear(f):
-        yield ("Rate more units: setagree plan, or sa.plan, gives the number that is needed.",)
+        more = "documents" if are_pieces else "units"
+        yield (f"Rate more {more}: setagree plan, or sa.plan, gives the number that is needed.",)
     yield from _confusion(f)
     yield from _rater(f)
     yield from _units(f)
     lone = f.main.n_units - f.main.n_pairable_units
-    if lone:
+    if lone and not are_pieces:
         has = "has" if lone == 1 else "have"
         yield (f"Have a second rater rate the {counted(lone, 'unit')} that {has} a single rating.",)
 
