@@ -174,7 +174,7 @@ class TestSayingSo:
 
     def test_a_tally(self, study):
         """A tally does not tell its units apart."""
-        tally = sa.Tally.from_annotations(study)
+        tally = sa.Tally.from_annotations(plain(study))
         for ask in (
             lambda: sa.agreement(tally, cluster="doc"),
             lambda: sa.bootstrap(sa.krippendorff_alpha(tally), cluster="doc"),
