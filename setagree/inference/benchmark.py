@@ -198,7 +198,7 @@ def benchmark(
         return Benchmark(found, name, levels, _reached(levels))
 
     def judged(row: Agreement) -> Benchmark:
-        reason = no_verdict_reason(row)
+        reason = row.standard_error_reason or row.interval_reason
         rare = row.interval_method is None and row.inference.n_rarer < FEWEST_RARER
         levels = _memberships(row.estimate, np.nan if rare else row.standard_error, lows)
         if np.isnan(row.estimate):
@@ -212,14 +212,6 @@ def benchmark(
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
-
-
-def no_verdict_reason(row: Agreement) -> str | None:
-    """Return the reason that a coefficient has no verdict, or None.
-
-    A standard error of 0 or NaN, or too rare answers. A score interval may be shown nevertheless.
-    """
-    return row.standard_error_reason or row.interval_reason
 
 
 def _published(estimate: float, standard_error: float) -> Published:
@@ -313,15 +305,15 @@ class AtLeast(Result):
 
     @property
     def passes(self) -> bool:
-        """Whether there is a verdict and the lower bound is at least the threshold."""
-        return self.reason is None and self.low >= self.threshold
+        """Whether the lower bound is at least the threshold."""
+        return self.low >= self.threshold
 
     @property
     def reason(self) -> str | None:
-        """Reason for a missing verdict (missing bounds, or a standard error of 0), or None."""
-        if (reason := no_verdict_reason(self.agreement)) is None and np.isnan(self.low):
-            return "one unit shows no spread"
-        return reason
+        """Reason for missing bounds, or None."""
+        if not np.isnan(self.low):
+            return None
+        return self.agreement.interval_reason or "one unit shows no spread"
 
     @property
     def verdict(self) -> str:
@@ -376,8 +368,8 @@ def at_least(
 
     The lower bound is that of the two-sided interval with level 2 `level` - 1: 0.90 for 0.95. The
     interval is the score interval if it keeps its coverage for the coefficient, else t (see
-    `Agreement.interval_method`). If all answers except the commonest weigh less than four units, or
-    if the standard error is 0, as in full agreement, there is no verdict; `reason` states this.
+    `Agreement.interval_method`), also if no disagreement was observed. If all answers except the
+    commonest weigh less than four units, there is no verdict; `reason` states this.
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is

@@ -90,7 +90,8 @@ def _verdict(f: Findings, *, brief: bool) -> str:
     if f.main.coefficient == "percent_agreement":
         return "No verdict: the usual limits are for agreement beyond chance."
     if not _is_judged(f):
-        return f"No verdict: {f.verdict.reason}."
+        reason = str(f.verdict.reason)
+        return f"No verdict by the usual limits: {reason[0].lower()}{reason[1:]}."
     said = f"{_judged(f)}."
     if brief or f.main.distance == "nominal":
         return said
