@@ -377,11 +377,11 @@ def _few_patterns(study: Annotations) -> _Rows:
     group = [patterns.setdefault(tuple(sorted(given)), len(patterns)) for given in answers]
     counts = [Counter(pattern) for pattern in patterns]
     return (
-        np.array([0, *accumulate(map(len, counts))]),
-        np.array([value for each in counts for value in each], dtype=np.int64),
+        np.array([0, *accumulate(map(len, counts))], dtype=np.intp),
+        np.array([value for each in counts for value in each], dtype=np.intp),
         np.array([n for each in counts for n in each.values()], dtype=np.float64),
         np.bincount(group).astype(np.float64),
-        np.array(group),
+        np.array(group, dtype=np.intp),
     )
 
 

@@ -373,7 +373,7 @@ def command(columns, folder, role, options):
                 with open(f"{folder}/labels.txt", "w", encoding="utf-8", newline="") as file:
                     file.write(text)
                 text = f"{folder}/labels.txt"
-            words += [f"--{name}", text]
+            words += [f"--{name.replace('_', '-')}", text]
     done = CliRunner().invoke(cli.app, words)
     if done.exit_code == 2 and "Error: " in done.stderr:
         raise sa.SetagreeError(done.stderr)
