@@ -95,7 +95,7 @@ def test_rounds_that_share_clusters(study):
 def test_few_clusters_are_doubted():
     result = invoke("score", "study.csv", "--cluster", "half")
     assert result.exit_code == 0
-    assert "Warning: intervals and p-values clustered by half are rough" in result.stderr
+    assert "Warning: intervals and p-values clustered by half are missing" in result.stderr
 
 
 def test_bootstrap():

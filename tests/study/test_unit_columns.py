@@ -91,7 +91,7 @@ def test_every_road(engine, tmp_path):
         TABLE.to_csv(data, index=False)
     study = sa.read(data, unit="sentence", rater="who", cluster="document")
     assert study.units_frame["document"].tolist() == expected["document"].tolist()
-    with pytest.warns(sa.SetagreeWarning, match="there are 2 clusters"):
+    with pytest.warns(sa.SetagreeWarning, match="are missing, because 2 clusters"):
         table = sa.agreement(data, unit="sentence", rater="who", cluster="document")
     assert table[0].drawn == "2 clusters"
 
