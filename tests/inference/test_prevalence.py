@@ -99,7 +99,9 @@ def test_it_is_prediction_powered_inference(seed):
 
 @pytest.mark.slow
 def test_it_is_what_ppi_py_gives():
-    ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed: its package `tests` would hide ours")
+    ppi = pytest.importorskip(
+        "ppi_py", reason="ppi-python, whose package tests hides ours, is not installed"
+    )
     for seed in range(20):
         h, m = drawn(seed)
         n, lam = len(h), ppi_lambda(h, m)
