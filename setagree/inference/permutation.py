@@ -116,9 +116,9 @@ class PermutationTest(Resampled):
 
     @property
     def over(self) -> str:
-        """Clause on the reshuffled clusters, such as ", over 12 clusters", or empty."""
+        """Clause on the reshuffled clusters, such as ", across 12 clusters", or empty."""
         inside = self.scheme in {"within_cluster", "rotation"} or not is_clustered(self.agreement)
-        return "" if inside else f", over {self.agreement.drawn}"
+        return "" if inside else f", across {self.agreement.drawn}"
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:
