@@ -212,3 +212,27 @@ def test_many_pairs():
     assert same_unit[["low", "high", "interval_method"]].isna().all()
     # The two give one of 40 units another answer: 40 (1 - 78 / 80) units.
     assert "as much as 1.0 unit, fewer than 4" in same_unit["reason"]
+
+
+NUMBERS = sa.Annotations.from_triples(
+    [(r, u, float((u + (r == "z") * (u % 3)) % 7)) for u in range(40) for r in "wxyz"], kind="value"
+)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: sa.at_least(NUMBERS, 0.5).agreement.distance,
+        lambda: sa.permutation_test(NUMBERS, n_resamples=9, rng=1).agreement.distance,
+        lambda: sa.bootstrap(NUMBERS, n_resamples=9, rng=1).agreement.distance,
+        lambda: sa.by_pair(NUMBERS)["distance"].iloc[0],
+        lambda: sa.alt_test(NUMBERS, model="x", min_units=5).rows[0].distance,
+        lambda: sa.panel_scorer(NUMBERS).distance.name,
+        lambda: sa.variance_components(NUMBERS).distance,
+        lambda: sa.ks_statistic(NUMBERS, n_resamples=9, rng=1).distance,
+    ],
+)
+def test_one_estimate_of_numbers_has_the_interval_distance(made):
+    assert made() == "interval"
+    # A coefficient that is called by itself is nominal, as in scikit-learn.
+    assert sa.fleiss_kappa(NUMBERS).distance == "nominal"

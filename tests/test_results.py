@@ -95,11 +95,17 @@ def test_every_result_is_here():
         sa.by_group(STUDY, HALVES, n_resamples=19, rng=1),
         sa.by_presence(STUDY),
         sa.what_if(STUDY),
+        sa.by_pair(STUDY),
+        sa.by_unit(STUDY),
+        sa.confusions(STUDY, n_resamples=19, rng=1),
     ],
 )
-def test_latex_of_frames_fits_a_page(frame):
+def test_latex_and_markdown_of_frames_fit_a_page(frame):
     first, _, head, *_ = frame.to_latex().splitlines()
     assert len(re.split(r"(?<!\\)&", head)) == len(first) - len("\\begin{tabular}{}") <= 8
+    lines = frame.to_markdown().splitlines()
+    assert len(lines) == 2 + len(frame)
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[0].count("|")}
 
 
 @pytest.mark.parametrize("result", MADE.values(), ids=MADE)
@@ -341,6 +347,9 @@ def test_functions_are_found():
         lambda: sa.by_rater(STUDY),
         lambda: sa.by_group(STUDY, HALVES),
         lambda: sa.what_if(STUDY, exclude_raters=["r1"]),
+        lambda: sa.by_pair(STUDY),
+        lambda: sa.by_unit(STUDY),
+        lambda: sa.confusions(STUDY),
     ],
 )
 def test_frames_show_their_main_columns(made):

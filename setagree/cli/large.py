@@ -12,6 +12,7 @@ from setagree.cli.reading import Note, Rows, read_or_reduce
 from setagree.cli.show import say
 from setagree.errors import OptionError
 from setagree.scoring.coefficients import get_coefficient
+from setagree.scoring.scorer import main_distance
 from setagree.study.reading import Plan
 
 
@@ -27,7 +28,8 @@ def scored(
 ) -> sa.AgreementTable:
     """Return the results of a file, which is reduced in DuckDB if asked for or very large.
 
-    If some of its rows have been read, they are scored in its place.
+    If some of its rows have been read, they are scored in its place. A command with a default
+    coefficient is about one estimate, with its main distance.
     """
     wanted = default | wished(asked, reading)
     in_memory = reading.exclude_raters is not None
@@ -43,7 +45,10 @@ def scored(
     plan = Plan(
         **vars(large), keep_raters=keep_raters, in_memory=in_memory or reading.duplicates != "error"
     )
-    return sa.agreement(read_or_reduce(files, reading, plan, note=note, rows=rows), **wanted)
+    study = read_or_reduce(files, reading, plan, note=note, rows=rows)
+    if default.get("coefficient") and study.kind == "number":
+        wanted = {"distance": main_distance(study)} | wanted
+    return sa.agreement(study, **wanted)
 
 
 def check_where_large(large: Large, given: Mapping[str, bool]) -> None:

@@ -21,6 +21,7 @@ from setagree.coefficients.shuffler import arrangements
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
+    REASONS,
     SCORE_STEPS,
     SURE,
     Row,
@@ -55,8 +56,21 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Given, Tally
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
 
 Positions: TypeAlias = npt.NDArray[np.int64]
+
+COLUMNS = (
+    Column("rater_a", "name", "rater"),
+    Column("rater_b", "name", "and rater"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+    Column("n_shared_units", "count", "shared units"),
+    Column("mean_distance"),
+    *REASONS,
+)
+"""The main columns, which notebooks and the report show."""
 
 _STEPS_PER_PAIR = 40
 """Elementary steps of a pair of ratings of one unit."""
@@ -128,7 +142,8 @@ def by_pair(
     frame = _pairs_of(study, ratings, whole, level).assign(
         coefficient=asked.name, distance=whole.distance
     )
-    return frame.sort_values("estimate", kind="stable").reset_index(drop=True)
+    frame = frame.sort_values("estimate", kind="stable").reset_index(drop=True)
+    return ResultFrame.of(frame, COLUMNS)
 
 
 @public

@@ -24,6 +24,18 @@ from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.sampling import warn_ignored
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
+
+COLUMNS = (
+    Column("unit", "name"),
+    Column("answers", "name"),
+    Column("share_of_disagreement", "share", "share of all", is_part=True),
+    Column("disagreement"),
+    Column("n_ratings", "count", "ratings"),
+    Column("difference", "signed", "change without"),
+)
+"""The main columns, which notebooks show, and the report but for the last."""
 
 
 @takes_data
@@ -105,7 +117,8 @@ def by_unit(
     # Object dtype, because a string backend may reject some text.
     answers = _answers(study, patterns_of_units(tally), worst)
     frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
-    return frame.assign(coefficient=whole.coefficient, distance=whole.distance)
+    frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
+    return ResultFrame.of(frame, COLUMNS)
 
 
 def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:

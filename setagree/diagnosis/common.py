@@ -15,7 +15,7 @@ from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
-from setagree.distances import Distance, get_distance
+from setagree.distances import Distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
 from setagree.inference.comparison import holm
@@ -29,7 +29,7 @@ from setagree.scoring.intervals import (
     same_value_reason,
 )
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Scorer, reason_of
+from setagree.scoring.scorer import Scorer, main_distance, reason_of
 from setagree.scoring.table_notes import rough_t_remarks, warn_clusters
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Given, Tally
@@ -62,8 +62,7 @@ def score_whole(
     """Return the coefficient of the whole study, which the diagnosis takes apart."""
     check_level(level)
     scorer, found = Scorer(study), get_coefficient(coefficient)
-    one = scorer.main_distance(found) if distance is None else get_distance(distance)
-    whole = scorer.score(found, one)
+    whole = scorer.score(found, main_distance(scorer.tally, distance, found))
     warn_clusters([whole])
     return whole
 

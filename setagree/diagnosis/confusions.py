@@ -29,6 +29,8 @@ from setagree.study.degrees import warn_degrees
 from setagree.study.identifiers import value_numbers
 from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
+from setagree.wording.result_base import ResultFrame
+from setagree.wording.tables import Column
 
 ENOUGH_PAIRS = 5
 """Pairs that a confusion needs, observed and expected: below, their ratio is mostly noise."""
@@ -57,6 +59,25 @@ _MAX_LOOKUPS = 50_000_000
 """Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
 
 _INSTEAD = "Merge labels, or look at a part of the units."
+
+COLUMNS = (
+    Column("label", "name"),
+    Column("other", "name"),
+    Column("kind", "text"),
+    Column(
+        *("n_pairs", "count", "pairs"),
+        "pairs of ratings of one unit; one can count in several rows",
+    ),
+    Column("share", "share", "share of differing pairs", is_part=True),
+    Column(
+        *("expected_pairs", "count", "expected"),
+        "the number if the pairs that differ were pairs of answers drawn at random",
+    ),
+    Column("lift", "number", "ratio to expected"),
+    Column("p_value", "p", "p"),
+    Column("relation", "name"),
+)
+"""The main columns, which notebooks show, and the report with a sentence for the first three."""
 
 _COLUMNS = (
     *("label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"),
@@ -188,7 +209,7 @@ def confusions(
         frame["no_test"] = _objects(tested, None, _TOO_FEW_PAIRS)
     frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("n_pairs", ascending=False, kind="stable")
-    return frame[list(_COLUMNS)].reset_index(drop=True)
+    return ResultFrame.of(frame[list(_COLUMNS)].reset_index(drop=True), COLUMNS)
 
 
 def _by_size(study: Annotations | Tally, n_resamples: int | None) -> Tally | None:

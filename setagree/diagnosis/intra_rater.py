@@ -141,7 +141,7 @@ def intra_rater_agreement(
     study : Annotations, or a table or path as `agreement` takes it
         Read with ``duplicates="repeats"``, as a table or a path is here.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     level : float
         The level of the intervals: score intervals, if these are known to keep their coverage.
 

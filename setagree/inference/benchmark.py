@@ -379,7 +379,8 @@ def at_least(
     Parameters
     ----------
     agreement : Agreement, AgreementTable, or a study
-        For a study, a table or a path, Krippendorff's alpha with its default distance.
+        For a study, a table or a path, Krippendorff's alpha with its default distance:
+        MASI for label sets, interval for numbers, nominal for categories.
     threshold : float
         The required value, such as 0.667 or 0.8; below 1.
     level : float

@@ -115,7 +115,8 @@ def completion_bounds(
         Ratings with a column of statuses: ``sa.read(table, status="status")``. Without statuses
         there is nothing to complete.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars. Computed from the observed answers.
+        Default: MASI for label sets, interval for numbers, else nominal.
+        Computed from the observed answers.
     statuses : sequence of str
         Statuses to complete, of "abstained", "not applicable", "failed to parse" and "refused".
 

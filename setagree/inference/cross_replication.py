@@ -333,7 +333,7 @@ def cross_replication(
         ``{"experts": ["ann", "bob"], "crowd": [...]}``. If there is one panel, all other raters are
         the second one.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     n_resamples : int
         Number of resamples of units for the interval.
     rng : int or numpy Generator, optional

@@ -12,7 +12,6 @@ from setagree.checks import Rng, as_generator, check_cost
 from setagree.coefficients.chance import ROUNDING, Codes, Floats, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.credit.base import Weights
-from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, warn
 from setagree.inference.panel_members import check_least, plain_units
@@ -26,7 +25,7 @@ from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_stud
 from setagree.limits import TIE
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Scorer, default_distances
+from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, p_phrase, share
@@ -201,7 +200,7 @@ def ks_statistic(
     study : Annotations, Tally, or a table or path as `agreement` takes it
         Ratings, or the number of raters per unit and answer.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     n_resamples : int
         Number of times that all answers of pairable units are reshuffled over their cells, for the
         p-value; all arrangements instead if there are no more of them; 0 for no p-value. The
@@ -242,8 +241,7 @@ def ks_statistic(
     if isinstance(opened, Annotations):
         opened = plain_units(opened, "ks_statistic")
     scorer = Scorer(opened)
-    named = default_distances(scorer.tally)[0] if distance is None else distance
-    agreement = scorer.score(krippendorff_alpha, get_distance(named))
+    agreement = scorer.score(krippendorff_alpha, main_distance(scorer.tally, distance))
     tally, weights = agreement.tally, agreement.weights
     if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
         raise DataError("pairs of ratings are counted; counts that are fractions have none.")

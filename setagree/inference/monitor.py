@@ -32,7 +32,7 @@ from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.limits import MAX_LOOKS
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
-from setagree.scoring.scorer import score_part
+from setagree.scoring.scorer import main_distance, score_part
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits, read_column
 from setagree.study.codes import as_objects
@@ -318,7 +318,7 @@ def monitor(
     level : float
         The probability that all intervals cover the true value.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
 
     Returns
     -------
@@ -369,7 +369,7 @@ def monitor(
         )
     cells = read_column(known, batch, "batch")
     known = plain_units(known, "monitor")
-    whole = krippendorff_alpha(known, distance=distance)
+    whole = krippendorff_alpha(known, distance=main_distance(known, distance))
     if planned and planned[-1] < (n := whole.n_pairable_units):
         warn(
             f"{option('looks')} ends at {counted(planned[-1], 'unit')}, and there are {n:,} with "

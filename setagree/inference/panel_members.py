@@ -12,7 +12,6 @@ import numpy.typing as npt
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Case, Floats
 from setagree.credit import Weights
-from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -28,7 +27,7 @@ from setagree.errors import (
 from setagree.inference.resampling import Resampled
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
-from setagree.scoring.scorer import Scorer, default_distances
+from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import likely_models, marked_models
 from setagree.study.identifiers import tidied
@@ -52,7 +51,7 @@ class Compared:
 
 def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
     """Return the study under one distance; default: the default distance of its answers."""
-    found = get_distance(default_distances(study)[0] if distance is None else distance)
+    found = main_distance(study, distance)
     case = Scorer(study).case(found)
     return Compared(found.name, found.bounded, found.is_squared, case.weights, case)
 

@@ -360,7 +360,7 @@ def variance_components(
     study : Annotations, or a table or path as `agreement` takes it
         Ratings by at least two raters of at least two units, one of them with two ratings.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     level : float
         The level of the intervals.
 

@@ -506,7 +506,7 @@ def alt_test(
     humans : sequence of raters, optional
         Default: all raters who are not models.
     distance : name, callable, Distance or labelled matrix, optional
-        Similarity is 1 - d. Default: MASI for label sets, nominal for scalars.
+        Similarity is 1 - d. Default: MASI for label sets, interval for numbers, else nominal.
     epsilon : float
         The advantage that justifies the cost of a human. The authors advise 0.2 for experts, 0.15
         for skilled annotators, 0.1 for a crowd, and less if the humans agree little.

@@ -49,6 +49,7 @@ from setagree.panels.dawid_skene import (
     set_codes,
 )
 from setagree.progress import track
+from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
 from setagree.wording.label_sets import Degrees, LabelSet, display_labels, format_labels
@@ -546,13 +547,18 @@ class Rule:
             )
         return cls(method, 0.5 if threshold is None else threshold, ties, distance)
 
+    def _weights(self, study: Annotations) -> Weights:
+        # The coarsest default distance: the medoid of numbers is then the most frequent one.
+        coarsest = default_distances(study)[0]
+        return case_of(study, coarsest if self.distance is None else self.distance).weights
+
     def decide(self, study: Annotations) -> Decision:
         """Return one answer per unit of a study."""
         ballot = Ballot(study)
         if self.method == "label_majority":
             decision = label_majority(ballot, self.threshold, self.ties)
         elif self.method == "medoid":
-            decision = medoid(ballot, case_of(study, self.distance).weights, self.ties)
+            decision = medoid(ballot, self._weights(study), self.ties)
         elif self.method == "unanimous":
             decision = unanimous(ballot)
         elif study.kind == "labels":
@@ -629,7 +635,7 @@ def consensus(
         the smallest and ``"plurality"`` the largest: by number of labels, by size for numbers, else
         in reading order. ``"unanimous"`` has no ties.
     distance : name, callable, Distance or labelled matrix, optional
-        For the medoid. Default: MASI for label sets, nominal for scalars.
+        For the medoid. Default: MASI for label sets, else nominal: the most frequent value.
     raters : sequence of raters, optional
         Raters whose answers count; units rated only by others have no answer. Default: all raters.
     adjudicate_below : float

@@ -450,7 +450,7 @@ def facet_agreement(
         Default: all raters without facets. If `model` is given and all raters have facets, all
         raters who are not models.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     level : float
         The level of the intervals.
 

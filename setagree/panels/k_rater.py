@@ -13,7 +13,7 @@ from setagree.checks import LOOPED, Rng, as_generator, check_drawing
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.chance_models import one_minus, quadratic
 from setagree.credit.build import WeightBuilder
-from setagree.distances import Distance, get_distance
+from setagree.distances import Distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -38,7 +38,7 @@ from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Rule, Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.scorer import Scorer, default_distances
+from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
 from setagree.wording.tables import Column
 
@@ -268,8 +268,8 @@ def k_rater_reliability(
     method : {"label_majority", "medoid"}, optional
         Method of the consensus. Default: the majority of each label; for scalars the medoid.
     distance : name, callable, Distance or labelled matrix, optional
-        Distance of aggregated answers (and of the medoid). Default: MASI for label sets, nominal
-        for scalars, interval for means.
+        Distance of aggregated answers (and of the medoid). Default: MASI for label sets, interval
+        for numbers, else nominal.
     ties : {"empty", "plurality", "missing"}
         As in `consensus`, but by default all units are compared. With ``"missing"`` a split leaves
         out the units without an aggregated answer. On these the raters disagree, so that alpha of
@@ -325,8 +325,7 @@ def k_rater_reliability(
         raise DataError("aggregate='mean' takes numbers; these values are not.")
     if means and method is not None:
         raise OptionError(f"{option('method')} is for a consensus; omit it for means.")
-    default = "interval" if means else default_distances(study)[0]
-    found = get_distance(default if distance is None else distance)
+    found = main_distance(study, distance)
     rule = Rule.of(study, method, None, ties, None)
     if rule.method == "medoid":
         rule = replace(rule, distance=found)

@@ -459,7 +459,7 @@ def noninferiority_test(
         lies within the margins (Schuirmann 1987). A model that is better than the humans by the
         margin fails.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
 
     Returns
     -------

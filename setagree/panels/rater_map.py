@@ -505,7 +505,7 @@ def rater_map(
     study : Annotations, or a table or path as `agreement` takes it
         Who gave what.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     n_clusters : int, optional
         Default: 2 to 8, by the mean silhouette; one cluster for fewer than four raters.
     min_shared : int

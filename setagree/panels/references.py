@@ -18,7 +18,7 @@ from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import zeroed
-from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
+from setagree.distances import Distance, NominalDistance, OverlapDistance
 from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance
 from setagree.distances.registry import DistanceLike
@@ -39,7 +39,7 @@ from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
 from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
 from setagree.scoring.intervals import t_interval
-from setagree.scoring.scorer import default_distances
+from setagree.scoring.scorer import main_distance
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes, entries_of, have_degrees
 from setagree.study.degrees import warn_degrees
@@ -334,7 +334,7 @@ def score_against_panel(
     panel : sequence of raters, optional
         Raters whose answers count. Default: all raters; if models are among them, pass the humans.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, nominal for scalars.
+        Default: MASI for label sets, interval for numbers, else nominal.
     level : float
         The level of the intervals.
 
@@ -658,7 +658,7 @@ def panel_scorer(
     study : Annotations, or a table or path as `agreement` takes it
         The answers of the panel. Units that are not in a fold are left out.
     distance : name, callable, Distance or labelled matrix, optional
-        Distance of two answers. Default: ``"masi"`` for label sets, ``"nominal"`` for scalars.
+        Distance of two answers. Default: MASI for label sets, interval for numbers, else nominal.
     units : callable, optional
         Function from the `X` of a fold to the unit of each row. Default: the index of `X`.
     labels : sequence, optional
@@ -696,7 +696,7 @@ def panel_scorer(
     0.7143
     """
     study = unweighted_units(study, "panel_scorer")
-    found = get_distance(default_distances(study)[0] if distance is None else distance)
+    found = main_distance(study, distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
     return PanelScorer(study, found, units, names)

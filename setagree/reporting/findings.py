@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import as_generator, check_level, check_resamples
-from setagree.distances import get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DegreesWarning,
@@ -44,7 +43,7 @@ from setagree.reporting.sections import (
 )
 from setagree.reporting.sections.base import SURE, Findings, Method, Options, Section, Topic
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
-from setagree.scoring.scorer import Scorer
+from setagree.scoring.scorer import main_distance
 from setagree.scoring.table import agreement
 from setagree.study.attributes import marked_models
 from setagree.wording.number_format import rough
@@ -113,8 +112,7 @@ def gather(
     as_generator(seed)  # raises before any work unless it is a seed
     named = models.named_models(everyone, model)
     humans = everyone.exclude_raters(named) if named else everyone
-    one = get_distance(distance) if distance is not None else None
-    one = one or Scorer(humans).main_distance(get_coefficient(coefficient))
+    one = main_distance(humans, distance, get_coefficient(coefficient))
     main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
     others = {"model": named or None, "panels": wanted.panels, "facets": wanted.facets}
     if main.case.is_sized and (given := [x for x, one in others.items() if one is not None]):

@@ -24,7 +24,7 @@ from setagree.scoring.coefficients import (
 )
 from setagree.scoring.references import cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
-from setagree.scoring.scorer import default_distances
+from setagree.scoring.scorer import main_distance
 from setagree.scoring.table_notes import drawn_of
 from setagree.study.codes import have_degrees
 from setagree.study.sampling import OF_SIZES
@@ -289,7 +289,7 @@ def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], f
         rows = (result,)
     else:
         study = open_study(result)
-        rows = (krippendorff_alpha(study, distance=default_distances(study)[0]),)
+        rows = (krippendorff_alpha(study, distance=main_distance(study)),)
     level = 0.95 if level is None else level
     check_level(level)
     return rows, level

@@ -49,7 +49,8 @@ def krippendorff_alpha(
         The answers of further raters, and options of `Reading`; see `agreement`.
     distance : name, callable, Distance or labelled matrix, optional
         Default: ``"masi"`` for label sets, ``"ruzicka"`` if they have degrees, ``"ordinal"`` for
-        ordered categories, ``"nominal"`` for other scalars.
+        ordered categories, ``"nominal"`` for other scalars; numbers that are measured, not codes,
+        need ``"interval"``.
 
     Returns
     -------

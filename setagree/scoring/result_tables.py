@@ -12,7 +12,7 @@ from setagree.errors import DataError, NoTableError, a_type, counted, option
 from setagree.large.opening import Data, open_sampled, with_reading
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
-from setagree.scoring.scorer import score_part
+from setagree.scoring.scorer import main_distance, score_part
 from setagree.scoring.table_notes import warn_clusters
 from setagree.study.attributes import OfUnits
 from setagree.wording.result_base import Result, ResultRows, paragraphs
@@ -141,7 +141,7 @@ def for_each_row(
 def as_agreement(
     data: Agreement | AgreementTable | Data, cluster: OfUnits | None = None
 ) -> Agreement | AgreementTable:
-    """Return agreements unchanged, and Krippendorff's alpha of other data.
+    """Return agreements unchanged, and Krippendorff's alpha of other data (`main_distance`).
 
     `cluster` gives the cluster of each unit of either; see `Annotations.sampled`.
 
@@ -168,7 +168,7 @@ def as_agreement(
             "krippendorff_alpha, ... returned, or what they take: a study, a table or the path of "
             "one."
         ) from error
-    return krippendorff_alpha(study)
+    return krippendorff_alpha(study, distance=main_distance(study))
 
 
 def _clustered(rows: Sequence[Agreement], cluster: OfUnits) -> tuple[Agreement, ...]:

@@ -63,10 +63,24 @@ _REASONS: dict[Undefined, str] = {
 
 
 def default_distances(study: Annotations | Tally) -> tuple[str, ...]:
-    """Return the names of the default distances of a study, the main one first."""
+    """Return the names of the default distances of a table of a study, the coarsest first."""
     if have_degrees(study.values):
         return ("ruzicka",)
     return ("ordinal",) if study.order else DEFAULT_DISTANCES[study.kind]
+
+
+def main_distance(
+    study: Annotations | Tally,
+    distance: DistanceLike | None = None,
+    coefficient: Coefficient[...] | None = None,
+) -> Distance:
+    """Return a distance, by default that of every output with one estimate: interval for numbers.
+
+    Only a coefficient that is called by itself differs; see `score`.
+    """
+    its_own = None if coefficient is None else coefficient.default_distance
+    default = its_own or default_distances(study)[-1]
+    return get_distance(default if distance is None else distance)
 
 
 class Scorer:
@@ -134,14 +148,6 @@ class Scorer:
         names = default_distances(self.tally) if default is None else (default,)
         return [get_distance(name) for name in names]
 
-    def main_distance(self, coefficient: Coefficient[...]) -> Distance:
-        """Return the distance of a report on one estimate: interval for numbers, else the default.
-
-        Tables of numbers have several default distances, the coarsest first.
-        """
-        names = [distance.name for distance in self.distances(coefficient, None)]
-        return get_distance("interval" if "interval" in names else names[0])
-
     def _check(self, coefficient: Coefficient[...], distance: Distance) -> None:
         """Raise an error if the coefficient is not defined for the study and the distance."""
         name, other, tally = coefficient.name, coefficient.for_more, self.tally
@@ -199,7 +205,9 @@ def score(
 ) -> Agreement:
     """Return one coefficient of a study, with a warning if it is undefined.
 
-    A coefficient of your own returns this; see `coefficient`.
+    A coefficient of your own returns this; see `coefficient`. The default distance for numbers is
+    nominal, as in the functions of scikit-learn, statsmodels and irrCAC, because the numbers in two
+    sequences of answers are often codes of classes; other functions use `main_distance`.
 
     Examples
     --------

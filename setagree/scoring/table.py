@@ -17,7 +17,7 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
-from setagree.scoring.scorer import Scorer, default_distances, warn_undefined
+from setagree.scoring.scorer import Scorer, main_distance, warn_undefined
 from setagree.study.attributes import OfUnits
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.reading import AnswerKind, Duplicates, Plan, Predictions, Reading
@@ -213,7 +213,8 @@ def weights(
     study : Annotations, Tally, or a table or path as `agreement` takes it
         The study whose distinct values are compared.
     distance : name, callable, Distance or labelled matrix, optional
-        The distance d in w = 1 - d / d_max. Default: MASI for label sets, nominal for scalars.
+        The distance d in w = 1 - d / d_max. Default: MASI for label sets, interval for numbers,
+        else nominal.
 
     Returns
     -------
@@ -239,8 +240,7 @@ def weights(
     scorer = Scorer(study)
     if scorer.annotations is not None and (drawn := scorer.annotations.sampling) is not None:
         warn_ignored(None if drawn.is_weighted or drawn.size else drawn, "weights")
-    default = default_distances(scorer.tally)[0]
-    return scorer.case(get_distance(default if distance is None else distance)).weights
+    return scorer.case(main_distance(scorer.tally, distance)).weights
 
 
 def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:

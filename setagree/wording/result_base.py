@@ -184,7 +184,7 @@ def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
 
 
 class ResultFrame(pd.DataFrame):
-    """Frame with declared main columns, which a notebook and LaTeX show rounded.
+    """Frame with declared main columns, which a notebook, LaTeX and Markdown show rounded.
 
     What pandas computes from it is a plain frame.
 
@@ -226,6 +226,12 @@ class ResultFrame(pd.DataFrame):
             return pd.DataFrame(self).to_latex(*args, **options)
         columns = [column for column in self.main_columns if column.is_in(self)]
         return latex_table(self, columns, 0.95)
+
+    def to_markdown(self, *args: Any, **options: Any) -> Any:
+        """Return the main columns as a Markdown table; with arguments, as pandas does."""
+        if args or options:
+            return pd.DataFrame(self).to_markdown(*args, **options)
+        return self._main_table()[0].to_markdown()
 
 
 class ResultRows(Result, Generic[R]):

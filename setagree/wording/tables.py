@@ -237,6 +237,16 @@ class TextTable:
         """Return the table of a notebook."""
         return html_table(pd.DataFrame(self.cells, dtype=object), left=self.left)
 
+    def to_markdown(self) -> str:
+        """Return the table in Markdown."""
+        left = [head in self.left for head in self.cells]
+        columns = [
+            map(as_markdown, cells) if is_text else cells
+            for is_text, cells in zip(left, self.cells.values(), strict=True)
+        ]
+        lines = markdown_table(self.cells, zip(*columns, strict=True), left=left)
+        return "".join(f"{line}\n" for line in lines)
+
     def to_latex(self) -> str:
         """Return the table in LaTeX, with the rules of the package booktabs."""
         sides = "".join("l" if head in self.left else "r" for head in self.cells)

@@ -237,12 +237,11 @@ class TestScorer:
         expected = np.mean(
             [(v - m) ** 2 for pair in scores.values() for v in pair for m in said.values()]
         )
-        scorer = sa.panel_scorer(study, distance="interval")
+        scorer = sa.panel_scorer(study)
         assert scorer.score(list(said), np.array(list(said.values()))) == pytest.approx(
             1 - observed / expected
         )
-        nominal = sa.panel_scorer(study)
-        assert nominal.distance.name == "nominal"
+        nominal = sa.panel_scorer(study, distance="nominal")
         assert -1 < nominal.score(list(said), list(said.values())) < 1
 
     def test_one_value(self):

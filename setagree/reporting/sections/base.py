@@ -98,6 +98,12 @@ def unsized(f: Findings, columns: Iterable[Column]) -> list[Column]:
     return [one for one in columns if one.first not in gone]
 
 
+def titled(f: Findings, columns: Iterable[Column]) -> list[Column]:
+    """Return columns in which the heading of the estimate is the name of the coefficient."""
+    head = coefficient_name(f.main.definition, [f.main.distance])
+    return [replace(one, head=head) if one.source == "estimate" else one for one in columns]
+
+
 def _heading(head: str) -> str:
     """Return a heading with a capital letter, unless its first letter is a symbol such as p."""
     return head[:1].upper() + head[1:] if head[1:2].isalpha() else head

@@ -13,6 +13,7 @@ import pandas as pd
 from setagree.diagnosis.by_label import COLUMNS, by_depth, by_label, by_presence
 from setagree.diagnosis.by_label import PRESENCE_COLUMNS as PARTS
 from setagree.diagnosis.common import REASONS, score_whole
+from setagree.diagnosis.confusions import COLUMNS as CONFUSED
 from setagree.diagnosis.confusions import ENOUGH_PAIRS, confusions
 from setagree.errors import counted
 from setagree.plots import diagnosis
@@ -278,25 +279,8 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     cells = zip(top["kind"], top["label"], top["other"], strict=True)
     sentences = [_confused(*cell) for cell in cells]
     frame = with_sentences(frame, sentences)
-    columns = [
-        Column("sentence", "text", "Confusion"),
-        Column(
-            "n_pairs",
-            "count",
-            "Pairs",
-            "pairs of ratings of one unit; one can count in several rows",
-        ),
-        Column("share", "share", "Share of differing pairs", is_part=True),
-        Column(
-            "expected_pairs",
-            "count",
-            "Expected",
-            "the number if the pairs that differ were pairs of answers drawn at random",
-        ),
-        Column("lift", "number", "Ratio to expected"),
-        Column("p_value", "p", "p, Holm"),
-        Column("relation", "name", "Relation"),
-    ]
+    numbers = [replace(x, head="p, Holm") if x.kind == "p" else x for x in CONFUSED[3:]]
+    columns = [Column("sentence", "text", "Confusion"), *numbers]
     note = (
         "↔: one rater has only the first label, the other only the second. Left out: one has the "
         "label, the other has nothing that the first lacks. "

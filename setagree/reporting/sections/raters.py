@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.diagnosis.by_pair import COLUMNS as OF_PAIRS
 from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import COLUMNS, by_rater
-from setagree.diagnosis.common import REASONS
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
@@ -24,17 +24,16 @@ from setagree.reporting.sections.base import (
     Picture,
     Section,
     Topic,
-    estimate_column,
     holds,
     list_picture,
     resampled,
     table_of,
+    titled,
     unsized,
 )
 from setagree.reporting.sections.patterns import are_copies_few, has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.sentences import Name, Sentence
-from setagree.wording.tables import Column
 
 _OFTEN = 0.05
 """By how much more or less often than the others a rater gives a label that the table names."""
@@ -235,16 +234,9 @@ def pairs_sections(f: Findings, pairs: pd.DataFrame) -> list[Section]:
     if 0 < len(enough) < len(frame):
         note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer are not informative."
         frame = enough
-    columns = [
-        Column("rater_a", "name", "Rater"),
-        Column("rater_b", "name", "and rater"),
-        estimate_column(f),
-        Column("n_shared_units", "count", "Shared units"),
-        Column("mean_distance", "number", "Mean distance"),
-        *REASONS,
-    ]
+    columns = unsized(f, titled(f, OF_PAIRS))
     caption = "Pairs of raters, the lowest agreement first"
-    table = table_of(frame, unsized(f, columns), caption, limit=15, function="by_pair")
+    table = table_of(frame, columns, caption, limit=15, function="by_pair")
     return [Section(table, picture, note, _pairs_lead(frame, len(pairs)))]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.diagnosis.by_unit import by_unit
+from setagree.diagnosis.by_unit import COLUMNS, by_unit
 from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
@@ -77,13 +77,8 @@ def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
     if f.main.reason is None:
         picture = Picture(partial(diagnosis.units, units, limit=MOST_DRAWN), 3.0)
     frame = with_sentences(frame, answers(f.study, list(frame["unit"].iloc[:MOST_ROWS])))
-    columns = [
-        Column("unit", "name", "Unit"),
-        Column("sentence", "text", "Answers"),
-        Column("share_of_disagreement", "share", "Share of all", is_part=True),
-        Column("disagreement", "number", "Disagreement"),
-        Column("n_ratings", "count", "Ratings"),
-    ]
+    unit, _, *numbers, _ = COLUMNS
+    columns = [unit, Column("sentence", "text", "answers"), *numbers]
     note = (
         "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
         "account for more of the disagreement."
