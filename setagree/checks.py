@@ -32,23 +32,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rng: TypeAlias = int | np.random.Generator | None
 
 MOST_BYTES = 2_000_000_000
-"""Memory that one step may ask for."""
+"""Largest memory of one step, in bytes."""
 
 MOST_STEPS = 10_000_000_000
-"""Elementary steps (additions, comparisons) that one call may take; some minutes."""
+"""Largest number of elementary steps (additions, comparisons) of one call; some minutes."""
 
 
 def check_cost(what: str, *, n_bytes: float = 0, n_steps: float = 0, instead: str) -> None:
-    """Raise `CostError` where the reckoned memory or the reckoned steps exceed the limits.
+    """Raise `CostError` if the estimated memory or number of steps exceeds its limit.
 
     Parameters
     ----------
     what : str
-        What would be computed, as the subject of a sentence.
+        The computation, as the subject of a sentence.
     n_bytes, n_steps : float
-        What it would cost.
+        Estimated cost.
     instead : str
-        A sentence with the smaller request that passes.
+        Sentence that names a smaller request within the limits.
 
     Examples
     --------
@@ -70,27 +70,27 @@ is 2.0 GB. Leave out rare values.
 
 
 def check_resamples(n_resamples: int) -> None:
-    """Raise `OptionError` unless the number of resamples is a whole number of 1 or more."""
-    whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
-    if not whole or n_resamples < 1:
+    """Raise `OptionError` unless the number of resamples is a positive whole number."""
+    is_whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
+    if not is_whole or n_resamples < 1:
         raise OptionError(
             f"{option('n_resamples', n_resamples)} must be a whole number of 1 or more."
         )
 
 
 def check_level(level: object) -> None:
-    """Raise `OptionError` unless the level is a number that lies strictly between 0 and 1."""
+    """Raise `OptionError` unless the level is a float strictly between 0 and 1."""
     if not isinstance(level, float | np.floating) or not 0 < level < 1:
         raise OptionError(f"{option('level', level)} must lie between 0 and 1, such as 0.95.")
 
 
 def as_generator(rng: Rng) -> np.random.Generator:
-    """Return the Generator of a seed, and a Generator as it is.
+    """Return a new Generator for a seed; return a Generator unchanged.
 
     Raises
     ------
     OptionError
-        It is neither.
+        `rng` is neither.
     """
     try:
         return np.random.default_rng(rng)
@@ -101,48 +101,54 @@ def as_generator(rng: Rng) -> np.random.Generator:
 
 
 def check_drawing(n_resamples: int, n_entries: int, *, name: str = "n_resamples") -> None:
-    """Raise `CostError` where so many resamples of so many entries exceed the limits.
+    """Raise `CostError` if `n_resamples` resamples of `n_entries` entries exceed the limits.
 
     Examples
     --------
     >>> check_drawing(999_999_999_999, 60)
     Traceback (most recent call last):
     setagree.errors.CostError: 999,999,999,999 resamples would take about 32,000.0 GB of memory; \
-the limit is 2.0 GB. Ask for n_resamples=62500000 or fewer.
+the limit is 2.0 GB. Use at most n_resamples=62500000.
     """
-    n, each = min(int(n_resamples), 10**18), max(n_entries, 1)
-    most = min(MOST_BYTES // _KEPT, MOST_STEPS // each)
-    instead = f"Ask for {option(name, most)} or fewer." if most else "Keep a part of the units."
+    n, n_entries = min(int(n_resamples), 10**18), max(n_entries, 1)
+    limit = min(MOST_BYTES // _BYTES_PER_ESTIMATE, MOST_STEPS // n_entries)
+    instead = f"Use at most {option(name, limit)}." if limit else "Use fewer units."
     what = counted(n, name.removeprefix("n_").removesuffix("s"))
-    check_cost(what, n_bytes=_KEPT * n, n_steps=n * each, instead=instead)
+    check_cost(what, n_bytes=_BYTES_PER_ESTIMATE * n, n_steps=n * n_entries, instead=instead)
 
 
-_KEPT = 32
-"""Bytes that an estimate takes while the distribution is put together and read off."""
+_BYTES_PER_ESTIMATE = 32
+"""Memory per estimate while a distribution is collected and summarised."""
 
 LOOPED = 3_000
-"""Entries that a resample is worth at least where each is a round of its own; 0.1 ms."""
+"""Least cost, in entries, of a resample that is computed in a Python loop (0.1 ms)."""
 
 
-# Path makes one slash of two; a drive of Windows has one letter.
+# Path merges two slashes into one. A Windows drive has one letter, so a scheme has at least two.
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:
-    """Return a path in which ~ stands for the home of the user; refuse an address of the web."""
+    """Return a path with ~ replaced by the user's home folder. A web address is an error."""
     check_path(path)
     return Path(on_this_computer(path))
 
 
 def on_this_computer(path: str | os.PathLike[str]) -> str:
-    """Return the name of a file, with the home of the user for ~."""
+    """Return the name of a file, with ~ replaced by the user's home folder.
+
+    Raises
+    ------
+    FileError
+        The name is a web address.
+    """
     name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
     address = _ADDRESS.match(name)
     if address is None or os.path.lexists(name):
         return name
     raise FileError(
-        f"'{address[1]}://{address[2]}' is an address, and only files on this computer are read; "
-        "download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
+        f"'{address[1]}://{address[2]}' is an address, and only files on this computer are read. "
+        "Download it first, or in Python pass a DataFrame (pandas with fsspec reads https://, "
         "s3:// and gs://, datasets reads hf://, gspread reads Google Sheets)."
     )
 
@@ -202,30 +208,30 @@ _ALSO = {
     "labels": "label label_col labels_col answer answers annotation annotations tags categories",
     "value": "values score scores rating ratings value_col",
 }
-"""What an option is called elsewhere, by what it is called here."""
+"""Names of an option in other packages and in earlier versions, by its name here."""
 
 _NOTES = {
     ("alpha", "level"): " (level=0.95 is alpha=0.05)",
     ("sep", "label_sep"): " (between labels; delimiter separates columns)",
 }
-"""What an answer to a wrong name adds, by that name and the right one."""
+"""Notes that a message adds for a pair of a wrong and a right name."""
 
 _OF_READ = (
     "unit rater labels value wide where filename_column sheet header_row sql tool question blank "
     "roster label_sep case codebook empty na_values duplicates order_by encoding status degree "
     "model raters_in_rows unit_columns rater_columns predictions delimiter"
 )
-"""Options that say how a table is read. Whoever takes a study takes what `sa.read` returns."""
+"""Options of `sa.read`, which `sa.Reading` holds for every function that takes a study."""
 
 _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
-"""Options that say how units were drawn, which a study remembers."""
+"""Options of `Annotations.sampled`: the study stores how its units were sampled."""
 
 _TAKES_SIZES = {
     *("agreement", "at_least", "benchmark", "bootstrap", "by_group", "by_label", "by_pair"),
     *("by_rater", "by_unit", "compare", "confusions", "exclude_raters", "forest", "jackknife"),
     *("methods_text", "permutation_test", "plan", "read", "report", "sampled", "score", "weights"),
 }
-"""Functions that count units with sizes, such as labelled pieces of text, by their sizes."""
+"""Functions that weight units with sizes, such as labelled pieces of text, by their sizes."""
 
 _NO_SIZES = {
     "consensus": "its votes and Dawid and Skene's model take units for independent tasks",
@@ -237,13 +243,13 @@ _NO_SIZES = {
         "a tally has no documents, which are the independent evidence",
     ),
 }
-"""Reasons why other functions refuse such units."""
+"""Reasons for which other functions do not accept such units."""
 
 _OF_VALUES = {
     "goals": ("PlanGoals", "half_width n_units power at_least assurance level"),
     "costs": ("PlanCosts", "per_rating per_unit budget"),
 }
-"""Options that belong to the value of another option, with its class."""
+"""Options that are attributes of another option's value, with the class of that value."""
 
 
 @contextmanager
@@ -259,10 +265,10 @@ def no_collection() -> Iterator[None]:
 
 
 def public(function: F, *, takes_sizes: bool = False) -> F:
-    """Return a public function that answers the wrong name of an option with the right one.
+    """Wrap a public function so that the error for an unknown option names the right one.
 
-    It keeps its signature, for people and for tools. It raises an error for units with sizes unless
-    `takes_sizes` or its name is among those that count them.
+    The signature is unchanged. The function raises an error for units with sizes, unless
+    `takes_sizes` is true or its name is in `_TAKES_SIZES`.
 
     Examples
     --------
@@ -276,32 +282,32 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
     Traceback (most recent call last):
     setagree.errors.UnknownOptionError: draw() has no n_resample=. Did you mean n_resamples=?
     """
-    known = inspect.signature(function).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+    options = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in options.values()):
         return function
-    called = function.__name__
-    if called == "__init__":
-        called = function.__qualname__.split(".")[-2]
-    takes_sizes = takes_sizes or called in _TAKES_SIZES
-    needed = {
+    function_name = function.__name__
+    if function_name == "__init__":
+        function_name = function.__qualname__.split(".")[-2]
+    takes_sizes = takes_sizes or function_name in _TAKES_SIZES
+    required = {
         name
-        for name, one in known.items()
-        if name in _NEEDED and one.default is one.empty and one.kind is one.KEYWORD_ONLY
+        for name, p in options.items()
+        if name in _REQUIRED and p.default is p.empty and p.kind is p.KEYWORD_ONLY
     }
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not known.keys() >= kwargs.keys():
-            raise _unknown_option(called, kwargs, known)
+        if not options.keys() >= kwargs.keys():
+            raise _unknown_option(function_name, kwargs, options)
         if not takes_sizes and any(map(_is_sized, (*args, *kwargs.values()))):
-            why = _NO_SIZES.get(called, "it counts every unit once")
+            reason = _NO_SIZES.get(function_name, "it counts every unit once")
             raise OptionError(
-                f"{called} is not defined for units with sizes, such as pieces of text: {why}. "
-                f"These functions take them: {', '.join(_FOR_SIZES)}."
+                f"{function_name} is not defined for units with sizes, such as pieces of text: "
+                f"{reason}. These functions take them: {', '.join(_FOR_SIZES)}."
             )
-        if needed and (missing := needed - kwargs.keys()):
-            said = " and ".join(f"{name}=, {_NEEDED[name]}" for name in sorted(missing))
-            raise MissingOptionError(f"{called}() needs {said}.")
+        if required and (missing := required - kwargs.keys()):
+            listed = " and ".join(f"{name}=, {_REQUIRED[name]}" for name in sorted(missing))
+            raise MissingOptionError(f"{function_name}() needs {listed}.")
         return function(*args, **kwargs)
 
     return cast("F", checked)
@@ -330,71 +336,74 @@ _FOR_SIZES = (
     *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_unit", "by_group"),
     *("confusions", "compare", "at_least", "bootstrap", "permutation_test", "plan", "report"),
 )
-"""What a person calls of those that take sizes, in order."""
+"""Functions of `_TAKES_SIZES` that a message lists, in order."""
 
-_NEEDED = {
+_REQUIRED = {
     "k": "the number of raters behind each agreed answer, as in k=3",
     "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
-    "parents": "which label stands above which, as a dict, a table or the path of a table; or '/' "
-    "where labels are paths such as 'emotion/joy'",
+    "parents": "the parent of each label, as a dict, a table or the path of a table; or '/' "
+    "if labels are paths such as 'emotion/joy'",
     "per_rating": "the cost of a rating, such as 2",
     "panels": "a name for each panel and its raters, as in panels={'experts': ['ann', 'bob'], "
     "'crowd': ['w1', 'w2']}",
-    "threshold": "how high alpha has to be, such as 0.667",
-    "window": "the time that a window spans, as in window='7D'",
+    "threshold": "the alpha to reach, such as 0.667",
+    "window": "the length of a time window, as in window='7D'",
 }
-"""What an option without a default is, with an example."""
+"""Meaning of the options without a default, with an example, for messages."""
 
 
-def called_elsewhere(wrong: str, known: Collection[str]) -> tuple[str, str] | None:
-    """Return the known option that has another name elsewhere, and a note on the difference.
+def called_elsewhere(wrong: str, options: Collection[str]) -> tuple[str, str] | None:
+    """Return the option that `wrong` names in other packages, and a note on the difference.
+
+    Return None if there is no such option.
 
     Examples
     --------
     >>> called_elsewhere("confidence", ["level", "rng"])
     ('level', '')
     """
-    found = [n for n, others in _ALSO.items() if n in known and wrong.lower() in others.split()]
-    return (found[0], _NOTES.get((wrong, found[0]), "")) if found else None
+    names = (n for n, others in _ALSO.items() if n in options and wrong.lower() in others.split())
+    name = next(names, None)
+    return None if name is None else (name, _NOTES.get((wrong, name), ""))
 
 
 def _unknown_option(
-    function: str, given: Iterable[str], known: Collection[str]
+    function: str, names: Iterable[str], options: Collection[str]
 ) -> UnknownOptionError:
-    """Return the error that answers the first of the options that are not known."""
-    wrong = next(name for name in given if name not in known)
-    said = f"{function}() has no {wrong}="
-    if called := called_elsewhere(wrong, known):
-        name, note = called
+    """Return the error for the first of the names that is not an option."""
+    wrong = next(name for name in names if name not in options)
+    start = f"{function}() has no {wrong}="
+    if match := called_elsewhere(wrong, options):
+        name, note = match
         return UnknownOptionError(f"{wrong}= is called {name}={note}.")
     if wrong in _OF_SAMPLED.split():
         table = f", or of the table: sa.read(table, {wrong}=...)"
         return UnknownOptionError(
-            f"{said}; say it of the study first: study.sampled({wrong}=...)"
+            f"{start}; set it on the study first: study.sampled({wrong}=...)"
             f"{table if wrong in {'cluster', 'sampling_weight', 'strata'} else ''}."
         )
     if wrong in ("exclude_raters", "without", "drop_raters"):
         return UnknownOptionError(
-            f"{said}; leave the raters out of the study first: study.exclude_raters([...])."
+            f"{start}; exclude the raters first: study.exclude_raters([...])."
         )
     for value, (kind, names) in _OF_VALUES.items():
-        if value in known and wrong in names.split():
-            return UnknownOptionError(f"{said}; use {value}=sa.{kind}({wrong}=...).")
+        if value in options and wrong in names.split():
+            return UnknownOptionError(f"{start}; use {value}=sa.{kind}({wrong}=...).")
     if wrong in _OF_READ.split():
-        if "reading" in known:
-            return UnknownOptionError(f"{said}; say reading=sa.Reading({wrong}=...).")
-        if "agreements" in known:
-            return UnknownOptionError(f"{said}; read the data first: sa.read(data, {wrong}=...).")
-    if near := near_names(wrong, known):
-        return UnknownOptionError(f"{said}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
-    options = ", ".join(f"{name}=" for name in known)
-    return UnknownOptionError(f"{said}; its options are {options}." if known else f"{said}.")
+        if "reading" in options:
+            return UnknownOptionError(f"{start}; use reading=sa.Reading({wrong}=...).")
+        if "agreements" in options:
+            return UnknownOptionError(f"{start}; read the data first: sa.read(data, {wrong}=...).")
+    if near := near_names(wrong, options):
+        return UnknownOptionError(f"{start}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
+    listed = ", ".join(f"{name}=" for name in options)
+    return UnknownOptionError(f"{start}; its options are {listed}." if options else f"{start}.")
 
 
 def constructor(kind: type, name: str) -> str | None:
-    """Return what a constructor of a class is called here, by what it is called elsewhere."""
-    called = (ours for ours, others in _CONSTRUCTORS.items() if name in others.split())
-    return next((ours for ours in called if ours in dir(kind)), None)
+    """Return the constructor of a class that has another name in other packages, or None."""
+    names = (ours for ours, others in _CONSTRUCTORS.items() if name in others.split())
+    return next((ours for ours in names if ours in dir(kind)), None)
 
 
 _CONSTRUCTORS = {
@@ -404,7 +413,7 @@ _CONSTRUCTORS = {
     "from_triples": "from_tuples from_nltk from_list from_annotation_task",
     "from_contingency": "from_confusion from_confusion_matrix from_crosstab from_matrix",
 }
-"""What a constructor is called elsewhere, by what it is called here."""
+"""Names of a constructor in other packages, by its name here."""
 
 
 def check_target(target: Path) -> None:
@@ -416,7 +425,7 @@ def check_target(target: Path) -> None:
 
 
 def replace_file(target: Path, content: str | bytes) -> None:
-    """Write a file and replace the old one, if there is one; a link to it stays a link.
+    """Write a file and replace the old one, if any. A link to the file stays a link.
 
     Raises
     ------
@@ -434,18 +443,18 @@ def replace_file(target: Path, content: str | bytes) -> None:
 
 
 def replace_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files under temporary names, then rename each; a link is replaced, not followed."""
+    """Write all files under temporary names, then rename each. Links are replaced."""
     with ExitStack() as stack:
         temporary: list[tuple[Path, Path]] = []
         for path, content in contents.items():
-            beside = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
-            with beside.open("xb") as file:
-                stack.callback(beside.unlink, missing_ok=True)
+            temporary_path = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
+            with temporary_path.open("xb") as file:
+                stack.callback(temporary_path.unlink, missing_ok=True)
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             if path.exists():
-                shutil.copymode(path, beside)
-            temporary.append((beside, path))
-        for beside, path in temporary:
-            beside.replace(path)
+                shutil.copymode(path, temporary_path)
+            temporary.append((temporary_path, path))
+        for temporary_path, path in temporary:
+            temporary_path.replace(path)

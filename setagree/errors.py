@@ -1,4 +1,4 @@
-"""Exceptions and warnings, and the helpers that word them."""
+"""Exceptions, warnings, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import numpy as np
 _LONGEST_ITEM = 200
 
 _CALLED: ContextVar[Mapping[str, str]] = ContextVar("_CALLED", default=MappingProxyType({}))
-"""What each option is called on the command line; empty for calls from Python."""
+"""Spelling of each option on the command line; empty for calls from Python."""
 
 
 class SetagreeError(ValueError):
@@ -108,23 +108,23 @@ class SimilarLabelsWarning(SetagreeWarning):
 
 
 class MissingMarkerWarning(SetagreeWarning):
-    """Cells that often mean "missing" were taken as labels."""
+    """Cells that often mean "missing" were read as labels."""
 
 
 class SeparatorWarning(SetagreeWarning):
-    """The labels look as if another separator had been used."""
+    """Labels appear to be separated by another separator."""
 
 
 class DegreesWarning(SetagreeWarning):
-    """Degrees do not count in a result, or look as if raters had given them on several scales."""
+    """A result ignores degrees, or raters appear to have used several scales for them."""
 
 
 class MixedScaleWarning(SetagreeWarning):
-    """Most answers are numbers and some are not; all were taken as categories."""
+    """Most answers are numbers and some are not; all were read as categories."""
 
 
 class ResamplingWarning(SetagreeWarning):
-    """A resampling method is known to give too narrow intervals."""
+    """The intervals of a resampling method are too narrow."""
 
 
 class SparseRatersWarning(SetagreeWarning):
@@ -140,23 +140,23 @@ class AdaptiveRatingsWarning(SetagreeWarning):
 
 
 class FarAnswersWarning(SetagreeWarning):
-    """One unit holds so much of the disagreement that no interval is known to hold its level."""
+    """One unit has so much of the disagreement that no available interval keeps its level."""
 
 
 class ConvergenceWarning(SetagreeWarning):
-    """An iteration was stopped before its numbers stood still."""
+    """An iteration stopped before it converged."""
 
 
 class SwappedColumnsWarning(SetagreeWarning):
-    """Units and raters look as if they had been exchanged."""
+    """Units and raters appear to be exchanged."""
 
 
 class DroppedRowsWarning(SetagreeWarning):
-    """Rows were dropped, as a condition asked; the warning counts them."""
+    """A condition dropped rows; the warning counts them."""
 
 
 def warn(message: str, category: type[SetagreeWarning]) -> None:
-    """Give a warning that points at the line which called into setagree."""
+    """Issue a warning that points at the line that called setagree."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "setagree":
         level, frame = level + 1, frame.f_back
@@ -164,9 +164,9 @@ def warn(message: str, category: type[SetagreeWarning]) -> None:
 
 
 def missing_package(what: str, package: str, extra: str) -> MissingDependencyError:
-    """Return the error that says what needs a package, and how it is installed.
+    """Return the error for a missing package, with the install command.
 
-    A package that is there and does not load, as where memory runs out, says why.
+    If the package is installed and does not load, the error gives the reason instead.
     """
     error = sys.exception()
     if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
@@ -178,7 +178,7 @@ def missing_package(what: str, package: str, extra: str) -> MissingDependencyErr
 
 @contextmanager
 def spelling(called: Mapping[str, str]) -> Iterator[None]:
-    """Let sentences call options what they are called on the command line.
+    """Spell options in messages as on the command line.
 
     Examples
     --------
@@ -194,9 +194,9 @@ def spelling(called: Mapping[str, str]) -> Iterator[None]:
 
 
 def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
-    """Return an option as the caller spells it, with a value unless none is given.
+    """Return an option as the caller spells it, with its value if one is passed.
 
-    An option that the command line does not have is spelled as in Python.
+    An option that the command line lacks is spelled as in Python.
 
     Examples
     --------
@@ -215,45 +215,45 @@ def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text as a shell takes it, with signs that are not printed spelled out."""
+    """Return text quoted for a shell, with unprintable characters escaped."""
     printed = text if text.isprintable() else repr(text)[1:-1]
     return shlex.quote(printed) if "'" in printed else f"'{printed}'"
 
 
 def python_or_command(python: str, command: str) -> str:
-    """Return what to write in Python, or on the command line if that is where the call is from."""
+    """Return `command` for a call from the command line, otherwise `python`."""
     return command if _CALLED.get() else python
 
 
 def near_names(name: object, options: Iterable[object], *, limit: int = 3) -> list[object]:
     """Return the options whose spelling is nearest to ``name``, best first."""
-    by_folded = {str(one).casefold(): one for one in options}
-    asked = str(name).casefold()
-    # "alpha" is nearer to krippendorff_alpha than its length says.
-    parts = [folded for folded in by_folded if asked in re.split(r"[^a-z0-9]+", folded)]
-    close = difflib.get_close_matches(asked, list(by_folded), n=limit, cutoff=0.6)
+    by_folded = {str(x).casefold(): x for x in options}
+    target = str(name).casefold()
+    # difflib ranks krippendorff_alpha far from "alpha", because their lengths differ.
+    parts = [folded for folded in by_folded if target in re.split(r"[^a-z0-9]+", folded)]
+    close = difflib.get_close_matches(target, list(by_folded), n=limit, cutoff=0.6)
     nearest = dict.fromkeys([*parts, *close])
     return [by_folded[folded] for folded in nearest][:limit]
 
 
 def did_you_mean(name: object, options: Iterable[object]) -> str:
-    """Return `` Did you mean 'x'?``, or an empty string where nothing is near."""
+    """Return `` Did you mean 'x'?``, or an empty string if no option is near."""
     close = near_names(name, options)
     return f" Did you mean {' or '.join(shorten(c) for c in close)}?" if close else ""
 
 
 def listing(items: Sequence[object], *, limit: int = 5) -> str:
-    """Return the first ``limit`` items as text and how many more there are."""
+    """Return the first ``limit`` items as text, and the number of further items."""
     shown = ", ".join(shorten(item, limit=_LONGEST_ITEM) for item in items[:limit])
     rest = len(items) - limit
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
 def shorten(value: object, *, limit: int = 80) -> str:
-    """Return ``repr(value)`` cut to a length that fits in a sentence."""
+    """Return ``repr(value)``, cut to `limit` characters."""
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
+    except ValueError:  # Python does not convert integers of more than 4,300 digits to text
         text = f"{a_type(value)} of thousands of digits"
     return _cut(text, limit)
 
@@ -268,7 +268,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def a_type(value: object) -> str:
-    """Return ``a DataFrame`` or ``an Annotations``: what a value is, with the article it takes."""
+    """Return the type of a value with its article, such as ``a DataFrame``."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
@@ -276,15 +276,15 @@ def a_type(value: object) -> str:
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise `OptionError` unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
-        known = ", ".join(map(repr, options))
+        listed = ", ".join(map(repr, options))
         raise OptionError(
-            f"{option(name, value, limit=80)} is unknown; use {known}."
+            f"{option(name, value, limit=80)} is unknown; use {listed}."
             f"{did_you_mean(value, options)}"
         )
 
 
 def check_type(name: str, value: object, wanted: Any, what: str) -> None:
-    """Raise `OptionError` unless the value is of a type, or one of several (``str | None``)."""
+    """Raise `OptionError` unless the value is an instance of a type or union of types."""
     if not isinstance(value, wanted):
         raise OptionError(f"{option(name, value, limit=80)} must be {what}.")
 
@@ -295,31 +295,31 @@ def check_flag(name: str, value: object) -> None:
 
 
 def check_list(name: str, value: object, items: str) -> None:
-    """Raise `OptionError` unless the value is a list of something, or what goes for one."""
+    """Raise `OptionError` unless the value is an iterable other than text."""
     if isinstance(value, str):
         end = ", not one text."
     else:
         end = "."
-        with suppress(TypeError):  # an array without dimensions has the method, and cannot
+        with suppress(TypeError):  # a zero-dimensional array has __iter__, which raises
             iter(value)  # type: ignore[call-overload]
             return
     raise OptionError(f"{option(name, value, limit=80)} must be a list of {items}{end}")
 
 
 def check_mapping(name: str, value: object, what: str) -> None:
-    """Raise `OptionError` unless the value is a dict, or what goes for one."""
+    """Raise `OptionError` unless the value is a mapping."""
     if not isinstance(value, Mapping):
         raise OptionError(f"{option(name, value, limit=80)} must be a dict: {what}.")
 
 
 def check_path(path: object) -> None:
-    """Raise `OptionError` unless the value is the path of a file."""
+    """Raise `OptionError` unless the value is a path that the file system can encode."""
     if not isinstance(path, str | PathLike):
         raise OptionError(f"path={shorten(path)} is {a_type(path)}; name a file by its path.")
     try:
         fsencode(path)
     except UnicodeEncodeError:
         raise OptionError(
-            f"path={shorten(path)} has half a character (a lone surrogate), which no name of a "
-            "file can hold."
+            f"path={shorten(path)} has half a character (a lone surrogate), which a file name "
+            "cannot contain."
         ) from None

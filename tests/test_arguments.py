@@ -85,7 +85,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.parse_labels("x", codebook=np.array("x")), "must be a list of labels"),
         (
             lambda: sa.Annotations.from_triples([], na_values=[np.zeros(2)]),
-            "it names answers, as text or numbers",
+            "it must list answers, as text or numbers",
         ),
         (lambda: sa.simulate(5, labels=iter("ab")), "must be a list of n_labels=5 names"),
         (lambda: sa.pair_matrix(sa.by_pair(STUDY), column=np.eye(2)), "no column of numbers"),

@@ -63,14 +63,14 @@ class TestNames:
             (
                 lambda: sa.Reading(without=["ann"]),
                 (
-                    "Reading() has no without=; leave the raters out of the study first: "
+                    "Reading() has no without=; exclude the raters first: "
                     "study.exclude_raters([...])."
                 ),
             ),
             (
                 lambda: sa.Reading(population_size=90),
                 (
-                    "Reading() has no population_size=; say it of the study first: "
+                    "Reading() has no population_size=; set it on the study first: "
                     "study.sampled(population_size=...)."
                 ),
             ),
@@ -130,15 +130,15 @@ class TestNames:
             ),
             (
                 lambda: sa.by_label(STUDY, empty=["none"]),
-                "by_label() has no empty=; say reading=sa.Reading(empty=...).",
+                "by_label() has no empty=; use reading=sa.Reading(empty=...).",
             ),
             (
                 lambda: sa.agreement("book.xlsx", sheet="one"),
-                "agreement() has no sheet=; say reading=sa.Reading(sheet=...).",
+                "agreement() has no sheet=; use reading=sa.Reading(sheet=...).",
             ),
             (
                 lambda: sa.by_group(STUDY, by="x", na_values="NA"),
-                "by_group() has no na_values=; say reading=sa.Reading(na_values=...).",
+                "by_group() has no na_values=; use reading=sa.Reading(na_values=...).",
             ),
             (
                 lambda: sa.k_rater_reliability(STUDY),
@@ -163,7 +163,7 @@ class TestNames:
             ),
             (
                 lambda: sa.over_time(STUDY, time="day"),
-                "over_time() needs window=, the time that a window spans, as in window='7D'.",
+                "over_time() needs window=, the length of a time window, as in window='7D'.",
             ),
         ],
     )

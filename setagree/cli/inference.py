@@ -39,7 +39,7 @@ from setagree.errors import (
 from setagree.scoring.results import ABOUT, raters_in_words
 from setagree.scoring.table_notes import rarity_sentences, sampling_sentence
 from setagree.study.assembly import code_ids, pick_column, warn_names
-from setagree.study.columns import say_guessed, with_missing_ids
+from setagree.study.columns import note_guessed, with_missing_ids
 from setagree.wording.result_base import described, paragraphs, wrapped
 from setagree.wording.sentences import visible
 from setagree.wording.tables import TERMINAL, Column, TextTable
@@ -331,7 +331,7 @@ def rounds(
             "with each. If these are times, add a column that names the round, or follow them with "
             f"setagree diagnose FILE --time {group!r}."
         )
-    say_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
+    note_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
     if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
     counted_from = f"Rows are counted within this group (--by {group!r})."

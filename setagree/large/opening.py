@@ -40,8 +40,8 @@ from setagree.study.columns import (
     guess_people,
     guess_wide_unit,
     nested_hint,
+    note_guessed,
     questions_hint,
-    say_guessed,
     with_columns,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
@@ -616,7 +616,7 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
         if hint := nested_hint(eager):
             raise DataError(f"{error}{hint}") from error
         raise
-    say_guessed(how, found, say)
+    note_guessed(how, found, say)
     spans = spans_hint(frame) if is_pandas and len(frame.columns) > 3 else ""
     try:
         study = Annotations.from_reading(frame, found)

@@ -38,7 +38,7 @@ from setagree.large.steps import find_raters
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import warn_exchanged
 from setagree.study.codes import as_objects
-from setagree.study.columns import say_guessed, with_columns
+from setagree.study.columns import note_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.preparation import has_unnamed_marks, warn_marks, warn_unread_marks
@@ -307,7 +307,7 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
         asked = reading
         ready, reading = _ready(found, asked, folder)
         if say is not None:
-            say_guessed(asked, reading, say)
+            note_guessed(asked, reading, say)
         columns = _roles(reading)
         order = found.order(columns["answer"])
 

@@ -32,16 +32,16 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
 _OFTEN_INSIDE = ("/", "+", "&", "#", " ")
 MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
-"""What people and programs write for no answer."""
+"""Usual spellings of a missing answer."""
 
 NO_LABEL = {
     *("none", "no label", "no labels", "none of the above", "none of these", "no category"),
     *("not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "(none)"),
 }
-"""What people write where no label applies, or where there is no answer."""
+"""Usual spellings of the empty set or of a missing answer."""
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-# Numbers as people write them, and programs do not: 1,5 and 1 500 and 50% and 4/5.
+# Numbers that Python does not parse: 1,5 and 1 500 and 50% and 4/5.
 _SPELLED = re.compile(
     r"[+\-\u2212~<>$\u20ac\u00a3]?\s*(\d+([,'\u2019\s]\d+)*([.,]\d+)?|\d{1,3}(\.\d{3})+,\d+)"
     r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
@@ -56,7 +56,7 @@ _AGREED = {
 }
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
-_MOST = 20
+_MAX_MARKERS = 20
 _SHOWN = 5
 
 
@@ -64,18 +64,17 @@ def warn_similar(what: str, names: Iterable[Any]) -> None:
     """Warn if names differ only in case, in type, or in characters that are hard to see."""
     if pairs := _alike(sorted_labels(names)):
         warn(
-            f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, say "
-            f"{option('case', 'lower')} where only the case differs, or else spell them in one "
-            "way.",
+            f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, use "
+            f"{option('case', 'lower')} if only the case differs, otherwise spell them in one way.",
             SimilarLabelsWarning,
         )
 
 
 def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Return the groups of names that look the same, each in the order that they come in."""
+    """Return the groups of names that look alike, each in the order of the names."""
     groups: dict[str, list[Any]] = {}
     for name in names:
-        groups.setdefault(_seen(str(name)), []).append(name)
+        groups.setdefault(_appearance(str(name)), []).append(name)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
@@ -86,8 +85,8 @@ def _groups(groups: Sequence[Sequence[object]]) -> str:
     return ", ".join([*shown, *more])
 
 
-def _seen(name: str) -> str:
-    """Return a name as people see it: no case, odd spaces, invisible signs; 01 and 1.0 are 1."""
+def _appearance(name: str) -> str:
+    """Return a name without case, odd spaces and invisible characters; 01 and 1.0 become 1."""
     if not name.isascii():
         plain = unicodedata.normalize("NFKC", name).replace(_EMOJI_STYLE, "")
         name = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
@@ -101,7 +100,7 @@ def warn_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> Non
     if merged:
         are = "are" if len(merged) > 1 else "is"
         warn(
-            f"{counted(len(merged), role)} {are} spelled in two ways and taken as one: "
+            f"{counted(len(merged), role)} {are} spelled in two ways and read as one: "
             f"{_groups(merged)}.",
             SimilarLabelsWarning,
         )
@@ -110,19 +109,19 @@ def warn_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> Non
 def warn_spellings(cells: Sequence[object], codes: Codes) -> None:
     """Warn if identifiers are spellings of one number, such as the codes 007 and 7.
 
-    1 and 1.0 are no two ways; `numbers.usual_spelling` says why. `codes` are those of the numbers.
+    Spellings with one `usual_spelling`, such as 1 and 1.0, do not count. `codes` are the codes of
+    the numbers.
     """
     times = np.bincount(codes[codes >= 0], minlength=1)
     spelled: dict[int, dict[str, object]] = {}
     for k in np.flatnonzero((codes >= 0) & (times[codes] > 1)).tolist():
-        ways = spelled.setdefault(int(codes[k]), {})
-        ways.setdefault(usual_spelling(cells[k]), cells[k])
-    several = [tuple(sorted(w.values(), key=repr)) for w in spelled.values() if len(w) > 1]
-    if several:
-        are = "are" if len(several) > 1 else "is"
+        spelled.setdefault(int(codes[k]), {}).setdefault(usual_spelling(cells[k]), cells[k])
+    groups = [tuple(sorted(w.values(), key=repr)) for w in spelled.values() if len(w) > 1]
+    if groups:
+        are = "are" if len(groups) > 1 else "is"
         warn(
-            f"{counted(len(several), 'number')} {are} spelled in several ways and taken as one: "
-            f"{_groups(sorted(several, key=repr))}. If these are codes and not numbers, read them "
+            f"{counted(len(groups), 'number')} {are} spelled in several ways and read as one: "
+            f"{_groups(sorted(groups, key=repr))}. If these are codes and not numbers, read them "
             f"as labels ({option('labels')} or {option('kind', 'labels')}), which keep their text.",
             SimilarLabelsWarning,
         )
@@ -134,26 +133,28 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
     used = any(label_sep in text for text in texts)
     together = "".join(texts)
     others = [other for other in _SEPARATORS if other != label_sep and other in together]
-    found = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
+    cells_with = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
     core = label_sep.strip()
     if core != label_sep and core in {";", "|"}:
         _warn_spaces(
             [text for text in texts if core in text.replace(label_sep, "")], label_sep, core
         )
     mixed = _between_labels(texts, label_sep)
-    found |= mixed
-    often = {o: x for o, x in found.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
+    cells_with |= mixed
+    often = {o: x for o, x in cells_with.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
     if used:
-        _warn_others(found, len(texts), label_sep, mixed)
+        _warn_others(cells_with, len(texts), label_sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
-        one = f"did you mean {option('label_sep', other)}?"
-        whole = (
-            f"{label_sep!r} is one separator; if each of its signs is one, {_replaced([*often])}."
-        )
+        remedy = f"did you mean {option('label_sep', other)}?"
+        if len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS}:
+            remedy = (
+                f"{label_sep!r} is one separator; if each of its characters is one, "
+                f"{_replacement([*often])}."
+            )
         warn(
-            f"No cell contains {label_sep!r}, but {_met(some, len(texts), [other])}; "
-            f"{whole if len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS} else one}",
+            f"No cell contains {label_sep!r}, but {_occurrence(some, len(texts), [other])}; "
+            f"{remedy}",
             SeparatorWarning,
         )
     else:
@@ -172,7 +173,7 @@ def _warn_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
 
 
 def _between_labels(texts: Sequence[str], label_sep: str) -> dict[str, list[str]]:
-    """Return the cells where another usual separator stands between labels of other cells."""
+    """Return the cells in which another usual separator joins labels of other cells."""
     labels = {part for text in texts for part in _stripped(text, label_sep)}
     mixed: dict[str, list[str]] = {}
     for other in (o for o in (";", "|") if o not in label_sep):
@@ -187,30 +188,30 @@ def _stripped(text: str, label_sep: str) -> list[str]:
 
 
 def _warn_others(
-    found: Mapping[str, list[str]], n_texts: int, label_sep: str, mixed: Collection[str]
+    cells_with: Mapping[str, list[str]], n_texts: int, label_sep: str, mixed: Collection[str]
 ) -> None:
-    # Commas may well be part of a label where something else separates labels.
+    # A comma may be part of a label if another character separates labels.
     odd = [
         o
-        for o, some in found.items()
+        for o, some in cells_with.items()
         if o in mixed
         or (o != "," and o not in label_sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
     ]
     if odd:
-        some = [*dict.fromkeys(text for o in odd for text in found[o])]
+        some = [*dict.fromkeys(text for o in odd for text in cells_with[o])]
         warn(
-            f"Besides {label_sep!r}, {_met(some, n_texts, odd)}; that is part of the labels now; "
-            f"if it separates labels too, {_replaced(odd, label_sep)}.",
+            f"In addition to {label_sep!r}, {_occurrence(some, n_texts, odd)}, read as part of the "
+            f"labels. If it separates labels too, {_replacement(odd, label_sep)}.",
             SeparatorWarning,
         )
 
 
-def _met(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str:
+def _occurrence(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str:
     cells = f"{counted(len(some), 'distinct cell')} of {n_texts:,}, such as {shorten(some[0])}"
     return f"there is {' or '.join(map(repr, others))} in {cells}"
 
 
-def _replaced(others: Sequence[str], label_sep: str = ",") -> str:
+def _replacement(others: Sequence[str], label_sep: str = ",") -> str:
     pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
     in_pandas = f"make them one with df[column].str.replace({pattern!r}, {label_sep!r}, regex=True)"
     return python_or_command(in_pandas, f"put {label_sep!r} between all labels in the file")
@@ -232,8 +233,8 @@ def _warn_order(texts: Sequence[str], label_sep: str) -> None:
                 return
 
 
-def how_many(rows: npt.NDArray[Any], times: Codes | None) -> int:
-    """Return how many cells the marked rows stand for: one each, or as many as `times` says."""
+def n_cells(rows: npt.NDArray[Any], times: Codes | None) -> int:
+    """Return the number of cells that the marked rows represent: one each, or `times`."""
     return int(np.count_nonzero(rows) if times is None else times[rows].sum())
 
 
@@ -245,41 +246,42 @@ def warn_markers(
     seen = {*map(str.strip, lines)}
     # None of these words has a line break inside.
     if what == "labels" and not NO_LABEL.isdisjoint(seen):
-        n, spelled = _said(NO_LABEL, codes, cells, times)
+        n, spelled = _count_words(NO_LABEL, codes, cells, times)
         if n:
             warn(
-                f"{counted(n, 'cell')} with {listing(spelled)} taken as a label like any other. If "
-                f"it means 'no label applies', say {option('empty', spelled)}; if it means 'no "
-                f"annotation', say {option('na_values', spelled)}.",
+                f"{counted(n, 'cell')} with {listing(spelled)} read as a label like any other. If "
+                f"it means 'no label applies', use {option('empty', spelled)}; if it means 'no "
+                f"annotation', use {option('na_values', spelled)}.",
                 MissingMarkerWarning,
             )
-    n, spelled = (0, []) if MARKERS.isdisjoint(seen) else _said(MARKERS, codes, cells, times)
+    if MARKERS.isdisjoint(seen):
+        return
+    n, spelled = _count_words(MARKERS, codes, cells, times)
     if n:
         warn(
-            f"{counted(n, 'cell')} that may mean 'missing' taken as {what}: "
-            f"{listing(spelled, limit=_MOST)}; if they do, say "
-            f"{option('na_values', spelled[:_MOST])}.",
+            f"{counted(n, 'cell')} that may mean 'missing' read as {what}: "
+            f"{listing(spelled, limit=_MAX_MARKERS)}; if they do, use "
+            f"{option('na_values', spelled[:_MAX_MARKERS])}.",
             MissingMarkerWarning,
         )
 
 
-def _said(
+def _count_words(
     words: set[str], codes: Codes, cells: Sequence[object], times: Codes | None
 ) -> tuple[int, list[str]]:
-    """Return how many cells say one of some words, and how these are spelled."""
+    """Return the number of cells that are one of the words, and their spellings."""
     odd = [k for k, c in enumerate(cells) if isinstance(c, str) and c.strip().lower() in words]
     spelled = list(dict.fromkeys(str(cells[k]).strip() for k in odd))
-    return how_many(np.isin(codes, odd), times), spelled
+    return n_cells(np.isin(codes, odd), times), spelled
 
 
 def warn_blanks_as_empty(n: int) -> None:
     """Warn if blanks were read as empty sets although other cells are ``[]``."""
     if n:
         warn(
-            f"{counted(n, 'blank cell')} taken as the empty set ({option('blank', 'empty')}), "
-            "although other cells say by themselves, such as [], that no label applies. If a blank "
-            "means here that there is no answer, drop these rows or say "
-            f"{option('blank', 'missing')}.",
+            f"{counted(n, 'blank cell')} read as the empty set ({option('blank', 'empty')}), "
+            "although other cells spell out the empty set, such as []. If a blank means that there "
+            f"is no answer, remove these rows or use {option('blank', 'missing')}.",
             BlankLabelsWarning,
         )
 
@@ -287,24 +289,24 @@ def warn_blanks_as_empty(n: int) -> None:
 def warn_absent(
     markers: Sequence[object], cells: Sequence[object], name: str = "na_values"
 ) -> None:
-    """Warn of markers that nobody gave, and of cells that have their parts; `name` lists them."""
+    """Warn of markers of option `name` that do not occur, and of cells that have their parts."""
     if not markers:
         return
-    said = f"No answer is {listing(markers)}, which {option(name)} names."
-    parts = {tuple(_WORDS.findall(one)): one for one in markers if isinstance(one, str)}
+    message = f"No answer is {listing(markers)}, which {option(name)} lists."
+    parts = {tuple(_WORDS.findall(x)): x for x in markers if isinstance(x, str)}
     for cell in cells:
         words = tuple(_WORDS.findall(cell) if isinstance(cell, str) else ())
         if len(words) > 1 and words in parts:
-            said += (
+            message += (
                 f" The cell {shorten(cell)} has the parts of {parts[words]!r}: if it means "
                 f"that, write {parts[words]!r} in it."
             )
             break
-    warn(said, MissingMarkerWarning)
+    warn(message, MissingMarkerWarning)
 
 
 def warn_alike(what: str, names: Sequence[object]) -> None:
-    """Warn if names of units or raters differ only in case, type (1 and "1") or look alike."""
+    """Warn if names of units or raters look alike or differ only in case or type (1 and "1")."""
     if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
         warn(
             f"{what} that look alike are kept apart: {_groups(alike)}. If they are one, spell them "
@@ -319,10 +321,10 @@ def warn_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str]) 
     if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
         return
     if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
-        way = f"; use {way} if they are numbers on a scale" if (way := scalars()) else ""
+        hint = f"; use {way} if they are numbers on a scale" if (way := scalars()) else ""
         warn(
-            f"every answer is one number, such as {listing(alone[:3])}, and is taken as a label"
-            f"{way}.",
+            f"every answer is one number, such as {listing(alone[:3])}, and is read as a label"
+            f"{hint}.",
             MixedScaleWarning,
         )
 
@@ -335,19 +337,19 @@ def warn_mixed_scale(
     *,
     times: Codes | None = None,
 ) -> None:
-    """Warn if answers may be meant as numbers: half of them are, or all are spelled like numbers.
+    """Warn if half of the answers are numbers, or if all look like numbers.
 
-    Where neither is so, say which may mean 'missing'.
+    Otherwise, warn of answers that may mean 'missing'.
     """
     numbers = np.array(is_number, dtype=bool)
     other = np.array([v is not None for v in cleaned], dtype=bool) & ~numbers
     odd = (codes >= 0) & other[codes]
-    n_odd = how_many(odd, times)
-    if how_many((codes >= 0) & numbers[codes], times) >= n_odd:
+    n_odd = n_cells(odd, times)
+    if n_cells((codes >= 0) & numbers[codes], times) >= n_odd:
         first = int(np.flatnonzero(odd)[0])
         warn(
             f"{counted(n_odd, 'answer')} among numbers cannot be read as one ({place(first)}: "
-            f"{shorten(cleaned[codes[first]])}), so that all answers are taken as categories; "
+            f"{shorten(cleaned[codes[first]])}), so that all answers are read as categories; "
             "make them numbers, or make them missing.",
             MixedScaleWarning,
         )
@@ -356,7 +358,7 @@ def warn_mixed_scale(
     if all(isinstance(text, str) and _SPELLED.fullmatch(text) for text in texts):
         warn(
             f"answers such as {listing(texts[:3])} are not numbers as they are spelled, so that "
-            "all answers are taken as categories; write 1.5, not 1,5, without units and thousands "
+            "all answers are read as categories; write 1.5, not 1,5, without units and thousands "
             "separators, if they are numbers.",
             MixedScaleWarning,
         )
@@ -364,16 +366,16 @@ def warn_mixed_scale(
 
 
 def warn_brackets(cells: Sequence[object], label_sep: str) -> None:
-    """Warn if labels contain the separator in brackets, where they are split."""
+    """Warn if cells are split at a separator in brackets."""
     within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(label_sep)}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
-    # Printed lists and sets, set(...) and frozenset(...) among them, are no labels with brackets.
+    # Printed lists and sets, such as set(...) and frozenset(...), are not labels with brackets.
     plain = [text for text in texts if '"' not in text and not _PRINTED.match(text.strip())]
-    found = [] if label_sep == "\n" else [text for text in plain if within.search(text)]
-    if found:
+    split = [] if label_sep == "\n" else [text for text in plain if within.search(text)]
+    if split:
         warn(
-            f"{counted(len(found), 'distinct cell')} with {label_sep!r} in brackets, such as "
-            f"{shorten(found[0])}, split there like everywhere; if it is part of a label, put the "
+            f"{counted(len(split), 'distinct cell')} with {label_sep!r} in brackets, such as "
+            f"{shorten(split[0])}, split there like everywhere; if it is part of a label, put the "
             "label in double quotes, or use another separator.",
             SeparatorWarning,
         )
@@ -384,8 +386,8 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
 
     `families` are names of columns; between families there is no common answer.
     """
-    several = [one for one in families if len(one) > 1]
-    alone = [one[0] for one in families if len(one) == 1]
+    several = [family for family in families if len(family) > 1]
+    alone = [family[0] for family in families if len(family) == 1]
     if len(several) > 1:
         first, second = several[:2]
         warn(
@@ -403,27 +405,27 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
 
 
 def is_agreed(rater: object) -> bool:
-    """Return whether a column is called like what is made of the answers of raters."""
+    """Return whether the name of a column suggests an aggregate of the raters' answers."""
     return "".join(filter(str.isalnum, str(rater).casefold())) in _AGREED
 
 
 def warn_agreed(raters: Sequence[object]) -> None:
     """Warn if a column of a rater has a name such as "consensus"."""
-    made = [rater for rater in raters if is_agreed(rater)]
-    if made and len(raters) - len(made) > 1:
-        rest = [rater for rater in raters if rater not in made]
+    agreed = [rater for rater in raters if is_agreed(rater)]
+    if agreed and len(raters) - len(agreed) > 1:
+        rest = [rater for rater in raters if rater not in agreed]
         warn(
-            f"column {shorten(made[0])} is read as a rater; if it was made of the others' answers, "
-            f"which raises the agreement, list the raters: {option('raters', rest)}.",
+            f"column {shorten(agreed[0])} is read as a rater; if it was derived from the others' "
+            f"answers, which raises the agreement, list the raters: {option('raters', rest)}.",
             SetagreeWarning,
         )
 
 
 def warn_totals(units: Sequence[object]) -> None:
-    """Warn if the last row seems to hold totals."""
+    """Warn if the last row seems to contain totals."""
     if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
         warn(
-            f"the last unit is called {shorten(units[-1])}; if it sums up the others, drop it.",
+            f"the last unit is called {shorten(units[-1])}; if it sums up the others, remove it.",
             SetagreeWarning,
         )
 
@@ -431,15 +433,15 @@ def warn_totals(units: Sequence[object]) -> None:
 _JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
 _WRITTEN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _ENOUGH_ANSWERS = 100
-"""Ratings from which numbers among words and misspellings are looked for."""
+"""Least number of ratings for warnings of numbers among words and of misspellings."""
 _RARE = 0.01
 """Share of the ratings below which a label may be a misspelling."""
 _TIMES = 10
-"""How much more frequent the label must be that a misspelling resembles."""
+"""Least ratio of the frequencies of a label and of its misspelling."""
 _LENGTHS = range(5, 81)
-"""Characters of labels that may be misspellings of one another; longer ones are sentences."""
+"""Lengths of labels that are compared for misspellings; longer ones are sentences."""
 _MAX_LABELS = 2_000
-"""Distinct labels up to which these are looked at: more are not a codebook."""
+"""Largest number of distinct labels that are checked; more are not a codebook."""
 
 
 def warn_of_odd_labels(
@@ -447,7 +449,7 @@ def warn_of_odd_labels(
 ) -> None:
     """Warn of joined labels, numbers among words and rare misspellings, with their counts.
 
-    Look at the distinct labels, and count ratings only if one of them is odd.
+    Ratings are counted only if a distinct label is odd.
     """
     texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MAX_LABELS:
@@ -461,21 +463,21 @@ def warn_of_odd_labels(
         return
 
     rows = codes >= 0
-    given = np.bincount(codes[rows], None if times is None else times[rows], len(values))
+    counts = np.bincount(codes[rows], None if times is None else times[rows], len(values))
     n_ratings = dict.fromkeys(texts, 0)
-    for value, n in zip(values, given.tolist(), strict=True):
+    for value, n in zip(values, counts.tolist(), strict=True):
         for label in value:
             n_ratings[str(label)] += round(n)
     is_used = max(map(len, values)) > 1
-    # Of labels that differ only in the order of their parts, the separator has been warned of.
+    # For labels that differ only in the order of their parts, warn_separator has warned.
     if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
         _warn_joined(joined, n_ratings, label_sep, signs, is_used=is_used)
-    is_large = (total := round(given.sum())) >= _ENOUGH_ANSWERS
+    is_large = (total := round(counts.sum())) >= _ENOUGH_ANSWERS
     if numbers and is_large:
         warn(
             f"{_counts(numbers, n_ratings)}: a number among words, read as a label. If it is a "
-            f"slip, correct these cells; {option('codebook')} with the permitted labels refuses it "
-            "and names its place.",
+            f"slip, correct these cells. With {option('codebook')}, labels that are not permitted "
+            "raise an error with their place.",
             MixedScaleWarning,
         )
     if alike and is_large:
@@ -491,9 +493,9 @@ def _warn_joined(
     is_used: bool,
 ) -> None:
     """Warn of labels whose parts are labels as well."""
-    found = signs.search(joined[0])
-    assert found is not None  # noqa: S101 - it is joined by one of these signs
-    sign, parts = found[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
+    match = signs.search(joined[0])
+    assert match is not None  # noqa: S101 - it is joined by one of these characters
+    sign, parts = match[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
     remedy = f"use {option('label_sep', sign)}"
     if is_used:
         replaced = f"df[column].str.replace({sign!r}, {label_sep!r}, regex=False)"
@@ -512,18 +514,19 @@ def _warn_misspelt(
     alike: Sequence[tuple[str, str]], n_ratings: Mapping[str, int], total: int
 ) -> None:
     """Warn of rare labels that are one slip from a frequent one, as `_slips` defines it."""
-    found = []
-    for one, other in alike:
-        (n, rare), (n_more, usual) = sorted([(n_ratings[one], one), (n_ratings[other], other)])
+    pairs = []
+    for pair in alike:
+        (n, rare), (n_more, usual) = sorted((n_ratings[label], label) for label in pair)
         if n < _RARE * total and n_more >= _TIMES * n:
-            found.append(f"{shorten(rare)} ({n:,} of {counted(total, 'rating')}) and "
+            pairs.append(f"{shorten(rare)} ({n:,} of {counted(total, 'rating')}) and "
                          f"{shorten(usual)} ({n_more:,})")  # fmt: skip
-    if found:
-        rest = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+    if pairs:
+        rest = f" and {len(pairs) - 5:,} more" if len(pairs) > 5 else ""
         warn(
             "labels that differ in one character, or in the order of two, are kept apart: "
-            f"{'; '.join(found[:5])}{rest}. If the rare one is a misspelling, correct these cells; "
-            f"{option('codebook')} with the permitted labels refuses it and names its place.",
+            f"{'; '.join(pairs[:5])}{rest}. If the rare one is a misspelling, correct these cells. "
+            f"With {option('codebook')}, labels that are not permitted raise an error with their "
+            "place.",
             SimilarLabelsWarning,
         )
 
@@ -535,13 +538,13 @@ def _parts(text: str, signs: re.Pattern[str]) -> set[str]:
 
 
 def _slips(words: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of words that differ in one letter more, in another one, or in two exchanged.
+    """Yield pairs of words that differ by one insertion, substitution or transposition.
 
-    Words without one of their letters are looked up, so that not all pairs are compared. Numbered
+    Words with one letter deleted are looked up, so that not all pairs are compared. Numbered
     labels, such as class1 and class2, are not misspellings of one another.
     """
     shorter: dict[tuple[int, str], str] = {}
-    whole, seen = {*words}, set()
+    distinct, seen = {*words}, set()
     for word in sorted(words):
         for k in range(len(word) if len(word) in _LENGTHS else 0):
             rest = word[:k] + word[k + 1 :]
@@ -549,13 +552,13 @@ def _slips(words: Collection[str]) -> Iterator[tuple[str, str]]:
             others = [shorter.setdefault((k, rest), word), rest, exchanged]
             for other in others:
                 pair = (min(word, other), max(word, other))
-                if other != word and other in whole and pair not in seen and _letters(*pair):
+                if other != word and other in distinct and pair not in seen and _letters(*pair):
                     seen.add(pair)
                     yield pair
 
 
 def _letters(one: str, other: str) -> bool:
-    """Return whether two words differ in a letter, not in case or in a digit, sign or space."""
+    """Return whether two words differ in a letter, apart from case, digits, signs and spaces."""
     plain = [re.sub(r"[\W\d_]", "", word).casefold() for word in (one, other)]
     return plain[0] != plain[1]
 

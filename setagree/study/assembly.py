@@ -25,7 +25,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.answer_warnings import how_many, warn_alike, warn_merged_names
+from setagree.study.answer_warnings import n_cells, warn_alike, warn_merged_names
 from setagree.study.codes import (
     MISSING,
     Answers,
@@ -63,7 +63,7 @@ _MANY_NAMES = 100_000
 
 
 class LongColumns(NamedTuple):
-    """One annotation per row; `if_swapped` says how to exchange raters and units of an object."""
+    """One annotation per row; `if_swapped` is a hint for objects with swapped raters and units."""
 
     unit: Column
     rater: Column
@@ -72,7 +72,7 @@ class LongColumns(NamedTuple):
 
 
 def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
-    """Pick the three columns of a table with one row per annotation."""
+    """Return the three columns of a table with one row per annotation."""
     frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
     if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
         _check_named(list(frame.columns), (unit, rater, answer))
@@ -80,21 +80,21 @@ def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongC
     return LongColumns(units, raters, answers)
 
 
-def _check_named(columns: list[Any], named: Sequence[object]) -> None:
-    """Raise an error for names of columns that are absent; say how to name those that are there."""
+def _check_named(columns: list[Any], names: Sequence[object]) -> None:
+    """Raise an error if named columns are absent, with the call for the columns of the table."""
     try:
-        check_columns(columns, named)
+        check_columns(columns, names)
     except DataError as error:
-        there = zip(("unit", "rater", "labels"), named, strict=True)
+        roles = zip(("unit", "rater", "labels"), names, strict=True)
         try:
-            found = guess_columns(
-                [str(name) for name in columns], **{k: str(x) for k, x in there if x in columns}
+            guess = guess_columns(
+                [str(name) for name in columns], **{k: str(x) for k, x in roles if x in columns}
             )
-            said = {role: shorten(name) for role, name in vars(found).items() if name is not None}
+            named = {role: shorten(name) for role, name in vars(guess).items() if name is not None}
         except DataError:
-            said = dict.fromkeys(("unit", "rater", "labels"), "...")
-        way = ", ".join(f"{role}={name}" for role, name in said.items())
-        raise DataError(f"{error} Say which is which: from_long(table, {way}).") from None
+            named = dict.fromkeys(("unit", "rater", "labels"), "...")
+        way = ", ".join(f"{role}={name}" for role, name in named.items())
+        raise DataError(f"{error} Name the columns: from_long(table, {way}).") from None
 
 
 def pick_column(data: pd.DataFrame, name: object) -> Column:
@@ -108,9 +108,9 @@ def pick_column(data: pd.DataFrame, name: object) -> Column:
 def assemble(
     record: type[Annotations], long: LongColumns, reading: Reading, *, is_long: bool = False
 ) -> Annotations:
-    """Code the columns, drop what is missing, settle repeats.
+    """Return a study of coded columns, without missing answers and repeats.
 
-    `is_long` says that the answers are one column of a long table, in which nulls may be blanks.
+    With `is_long`, the answers are one column of a long table, in which nulls may be blanks.
     """
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
@@ -133,7 +133,7 @@ def assemble(
     if kept.n_units < len(units):
         rated = np.bincount(unit_codes[answers.codes != MISSING], minlength=len(units)) > 0
         kept = replace(kept, unanswered=units[~rated])
-    # Every value stands for a cell; only dropped rows can leave one unused.
+    # Every value occurs in a cell, so only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
 
 
@@ -162,7 +162,7 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
 
 
 def warn_names(what: str, names: npt.NDArray[np.object_]) -> None:
-    """Warn of names that look alike, unless they are too many to be looked through."""
+    """Warn of names that look alike, unless there are more than `_MANY_NAMES`."""
     if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
         warn_alike(what, listed)
 
@@ -175,7 +175,7 @@ def code_answers(
     place: Callable[[int], str],
     times: Codes | None = None,
 ) -> Answers:
-    """Code a column of answers; `times` says how many rows each of its cells stands for."""
+    """Return a coded column of answers; `times` is the number of rows that each cell represents."""
     syntax = reading.syntax
     if reading.answers == "labels":
         way = partial(_way_to_scalars, reading, is_long=is_long)
@@ -186,8 +186,8 @@ def code_answers(
         coded = code_scalars(column, syntax.blank, **cells, place=place, times=times)
     if (coded.codes != MISSING).all():
         return coded
-    how = {"is_asked": reading.blank is not None, "is_long": is_long}
-    return read_nulls(coded, column, syntax.blank, **how, place=place, times=times)
+    flags = {"is_explicit": reading.blank is not None, "is_long": is_long}
+    return read_nulls(coded, column, syntax.blank, **flags, place=place, times=times)
 
 
 def _way_to_scalars(reading: Reading, *, is_long: bool) -> str:
@@ -232,7 +232,7 @@ def _settle_duplicates(coded: Annotations, policy: Duplicates, *, is_long: bool)
 
 
 def _kept_apart(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
-    """Return the answers to what was annotated again: a unit for each (unit, rater)."""
+    """Return a study of the repeated answers, with one unit per (unit, rater)."""
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
     pairs, unit_codes = np.unique(keys[rows], return_inverse=True)
     times = pd.Series(unit_codes).groupby(unit_codes).cumcount().to_numpy()
@@ -256,8 +256,8 @@ def _warn_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object
     warn(
         f"{option('duplicates', policy)}: {n_left_out:,} of "
         f"{counted(n_left_out + n_kept, 'rating')} {done}, as their rater had annotated the same "
-        f"unit, and only {n_kept:,} are left. Is the unit ({unit}) what was rated, and the rater "
-        f"({rater}) who rated it?",
+        f"unit, and only {n_kept:,} remain. Check that the unit ({unit}) identifies the rated "
+        f"items and the rater ({rater}) the raters.",
         SetagreeWarning,
     )
 
@@ -272,14 +272,13 @@ def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
 
 
 def row_a_label() -> str:
-    """Return the sentence about the other way to read repeats, for the error about them."""
+    """Return a sentence on repeats as labels of one set, for the error on repeats."""
     file = python_or_command(
         "setagree.read(file, tool='plain_row_per_label')", "--tool plain_row_per_label"
     )
     return (
-        f" If each row holds one label of a set, say {option('duplicates', 'union')}, or for a "
-        f"file {file}; if it has a degree of the label, too, name its column with "
-        f"{option('degree')}."
+        f" If each row has one label of a set, use {option('duplicates', 'union')}, or for a file "
+        f"{file}; if it has a degree of the label, too, name its column with {option('degree')}."
     )
 
 
@@ -294,18 +293,18 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
         f"unit {shorten(unit)}, rater {shorten(rater)}: {n} times"
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
-    doubled = " Every pair stands twice: was the file appended to itself?"
+    doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, keys) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"say {option('duplicates', 'first')}, 'last' or 'union'; 'repeats' shows how far raters "
+        f"use {option('duplicates', 'first')}, 'last' or 'union'; 'repeats' shows how far raters "
         f"agree with themselves.{also}{doubled if (times == 2).all() else ''}",
         pairs[0],
     )
 
 
 def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
-    """Return whether all repeats hold one label each, and no two of a pair the same."""
+    """Return whether every repeat has one label, and the repeats of a pair differ."""
     rows = keys.duplicated(keep=False).to_numpy()
     answers = pd.DataFrame({"pair": keys[rows], "value": coded.value_codes[rows]})
     if coded.kind != "labels" or answers.duplicated().any():
@@ -314,7 +313,7 @@ def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
 
 
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
-    """Give every repeat of a pair the union of its label sets."""
+    """Return the study with the union of the label sets of a pair in each of its rows."""
     if coded.kind != "labels":
         raise DataError(f"{option('duplicates', 'union')} needs label sets; scalars have no union.")
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
@@ -328,7 +327,7 @@ def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
 
 
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Return codes and distinct identifiers, in the order of their first row."""
+    """Return codes and distinct identifiers, in the order of first occurrence."""
     try:
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
@@ -348,7 +347,7 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
 def _tidy_names(
     codes: Codes, names: npt.NDArray[np.object_], role: str, column: Column
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Take the space around text names off and compose accents, as in labels."""
+    """Return codes and names with stripped spaces and composed accents, as in labels."""
     listed = names.tolist()
     if all(issubclass(kind, int) for kind in set(map(type, listed))):
         return codes, names
@@ -356,7 +355,7 @@ def _tidy_names(
         tidy = list(map(str.strip, listed))
         plain = "".join(tidy).isascii()
     except TypeError:  # not all are text
-        if odd := next((one for one in listed if isinstance(one, frozenset)), None):
+        if odd := next((name for name in listed if isinstance(name, frozenset)), None):
             raise DataError(
                 f"a {role} is named by text or a number, not by {shorten({*odd})}."
             ) from None
@@ -391,35 +390,40 @@ def read_nulls(
     column: Column,
     blank: Blank,
     *,
-    is_asked: bool,
+    is_explicit: bool,
     is_long: bool,
     place: Callable[[int], str],
     times: Codes | None = None,
 ) -> Answers:
-    """Return the answers with nulls as what they mean; say in one warning what that is.
+    """Return the answers with nulls read as missing or as the empty set, and warn about it.
 
-    Readers make nulls of blank cells. In the one column of label text that a long table has, a null
-    is therefore what a blank is, unless blank text stands beside it: then somebody told the two
-    apart. Everywhere else a null is no annotation.
+    Many readers convert blank cells to nulls. In the label column of a long table a null is
+    therefore read as a blank, unless the column also has blank text: then nulls are missing.
+    In other columns a null is always missing.
 
-    `is_asked` says whether somebody said what a blank is, or it is the default; `is_long` whether
-    the column is that of a long table. `place` and `times` are as in `code_label_sets`.
+    With `is_explicit`, `blank` was passed by the caller and is not the default. With `is_long`, the
+    column is that of a long table. `place` and `times` are as in `code_label_sets`.
     """
     is_null = (answers.codes == MISSING) & column.isna().to_numpy(dtype=bool)
-    n_null, asked = how_many(is_null, times), blank if is_asked else None
+    n_null, explicit = n_cells(is_null, times), blank if is_explicit else None
     if n_null and is_long and answers.is_text:
-        taken: Blank = "missing" if answers.n_blank else blank
-        if taken == "error":
-            raise _refused(place(int(np.flatnonzero(is_null)[0])), n_null)
-        if taken == "empty" or answers.values:  # else all is missing, which is refused
-            warn_nulls(n_null, answers, taken=taken, asked=asked)
-        if taken == "missing":
+        read_as: Blank = "missing" if answers.n_blank else blank
+        if read_as == "error":
+            raise LabelError(
+                f"{place(int(np.flatnonzero(is_null)[0]))}: the cell is null (None or NaN), and "
+                f"with {counted(n_null, 'null')} and no blank text in the column "
+                f"{option('blank', 'error')} applies to nulls; use {option('blank', 'missing')} "
+                "(no annotation) or 'empty' (no label applies)."
+            )
+        if read_as == "empty" or answers.values:  # a column without answers raises an error later
+            warn_nulls(n_null, answers, read_as=read_as, explicit=explicit)
+        if read_as == "missing":
             return answers
         values = tuple(dict.fromkeys([*answers.values, EMPTY]))
         codes = np.where(is_null, np.int32(values.index(EMPTY)), answers.codes)
         return replace(answers, codes=codes, values=values)
-    if asked is not None:
-        warn_nulls_left(n_null, asked, has_sets=answers.kind == "labels")
+    if explicit is not None:
+        warn_nulls_left(n_null, explicit, has_sets=answers.kind == "labels")
     elif answers.kind == "labels" and blank == "missing":  # of scalars, blanks can only be missing
         warn_blanks(answers.n_blank)
     return answers
@@ -429,7 +433,7 @@ def warn_blanks(n_blank: int) -> None:
     """Warn that blank cells were read as missing by default, with their number."""
     if n_blank:
         warn(
-            f"{counted(n_blank, 'blank cell')} taken as missing; say {option('blank', 'empty')} if "
+            f"{counted(n_blank, 'blank cell')} read as missing; use {option('blank', 'empty')} if "
             f"blank means 'no label applies', or {option('blank', 'missing')} to accept this.",
             BlankLabelsWarning,
         )
@@ -438,58 +442,48 @@ def warn_blanks(n_blank: int) -> None:
 _KEPT_AS_TEXT = "(pandas: keep_default_na=False; Polars: missing_utf8_is_empty_string=True)"
 
 
-def warn_nulls(n_null: int, answers: Answers, *, taken: Blank, asked: Blank | None) -> None:
-    """Warn how nulls in a long column of label text were read, with the number of blanks.
+def warn_nulls(n_null: int, answers: Answers, *, read_as: Blank, explicit: Blank | None) -> None:
+    """Warn how nulls and blank texts in a long column of label text were read, with their numbers.
 
-    `asked` is what blank= says, None by default.
+    `explicit` is the value of blank=, or None by default.
     """
-    beside = " Other cells say by themselves, such as [], that no label applies."
+    spelled = " Other cells spell out the empty set, such as []."
     warn(
         f"{counted(n_null, 'null')} (None or NaN) and {counted(answers.n_blank, 'blank text')} "
-        f"among the labels: {_taken(answers.n_blank, taken, asked)}."
-        f"{beside if taken == 'empty' and answers.spells_empty else ''} Many readers make nulls of "
-        "blank cells, and pandas also of texts such as NA or None: keep them as text "
-        f"{_KEPT_AS_TEXT}, or pass the path. If a null means no annotation, drop its row to "
+        f"among the labels: {_read_as(answers.n_blank, read_as, explicit)}."
+        f"{spelled if read_as == 'empty' and answers.spells_empty else ''} Many readers convert "
+        "blank cells to nulls, and pandas also texts such as NA or None: keep them as text "
+        f"{_KEPT_AS_TEXT}, or pass the path. If a null means no annotation, remove its row to "
         "silence this warning.",
         BlankLabelsWarning,
     )
 
 
-def _taken(n_blank: int, taken: Blank, asked: Blank | None) -> str:
-    """Word what nulls, and blank texts beside them, were taken as."""
-    says = "" if asked is None else f" ({option('blank', asked)})"
-    if not n_blank:
-        what = "the empty set" if taken == "empty" else "missing"
-        hint = "" if asked else f"; say {option('blank', 'empty')} if they mean 'no label applies'"
-        return f"the nulls are taken as {what}{says}{hint}"
-    if asked == "empty":
-        return f"the nulls are taken as missing, the blank texts as the empty set{says}"
-    hint = (
-        "" if asked else f"; say {option('blank', 'empty')} if blank text means 'no label applies'"
-    )
-    return f"both are taken as missing{says}{hint}"
+def _read_as(n_blank: int, read_as: Blank, explicit: Blank | None) -> str:
+    """Return how nulls and blank texts were read, in words."""
+    basis = "" if explicit is None else f" ({option('blank', explicit)})"
+    if explicit == "empty" and n_blank:
+        return f"the nulls are read as missing, the blank texts as the empty set{basis}"
+    subject = "blank text means" if n_blank else "they mean"
+    hint = "" if explicit else f"; use {option('blank', 'empty')} if {subject} 'no label applies'"
+    if n_blank:
+        return f"both are read as missing{basis}{hint}"
+    what = "the empty set" if read_as == "empty" else "missing"
+    return f"the nulls are read as {what}{basis}{hint}"
 
 
-def warn_nulls_left(n_null: int, asked: Blank, *, has_sets: bool) -> None:
+def warn_nulls_left(n_null: int, explicit: Blank, *, has_sets: bool) -> None:
     """Warn that nulls are missing although `blank`, which concerns blank text, is not "missing"."""
-    if asked == "missing" or not n_null:
+    if explicit == "missing" or not n_null:
         return
-    why = (
-        "outside a long column of label text a null means no annotation. If a reader made nulls "
-        f"of blank cells, keep these as text {_KEPT_AS_TEXT}"
+    reason = (
+        "outside a long column of label text a null means no annotation. If a reader converted "
+        f"blank cells to nulls, keep these as text {_KEPT_AS_TEXT}"
         if has_sets
         else "a single value has no empty answer"
     )
     warn(
-        f"{counted(n_null, 'null')} (None or NaN) stayed missing, as {option('blank', asked)} is "
-        f"about blank text: {why}.",
+        f"{counted(n_null, 'null')} (None or NaN) read as missing, because "
+        f"{option('blank', explicit)} applies to blank text: {reason}.",
         BlankLabelsWarning,
-    )
-
-
-def _refused(place: str, n_null: int) -> LabelError:
-    return LabelError(
-        f"{place}: the cell is null (None or NaN), and with {counted(n_null, 'null')} and no blank "
-        f"text in the column {option('blank', 'error')} is about the nulls; say "
-        f"{option('blank', 'missing')} (no annotation) or 'empty' (no label applies)."
     )

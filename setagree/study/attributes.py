@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 
 
 GROUPS = {"cluster": "Clusters", "strata": "Strata"}
-"""The roles that name groups of units, and these as sentences call them."""
+"""Roles of columns with groups of units, and the names of the groups in messages."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{9,}$")
-"""How a time begins: a date, or the seconds since 1970."""
+"""Beginning of a time: a date, or the seconds since 1970."""
 
 
 def attribute_values(
-    known: npt.NDArray[np.object_],
+    members: npt.NDArray[np.object_],
     data: Frame,
     by: str | None,
     names: Sequence[str],
@@ -65,59 +65,59 @@ def attribute_values(
     *,
     numbers: Collection[str | None] = (),
 ) -> dict[str, npt.NDArray[np.object_]]:
-    """Return what columns of a table say of each unit, or of each rater, or None for nothing.
+    """Return the values of columns for each unit or each rater, or None if there is no value.
 
     Parameters
     ----------
-    known : ndarray of object
+    members : ndarray of object
         The units, or the raters.
     data : DataFrame
         The table.
     by : str or None
-        The column that identifies them; None for the index.
+        The column that identifies them, or None for the index.
     names : list of str
         The columns.
     what : {"unit", "rater"}
-        Which they are.
+        Their role.
     numbers : collection of str
-        The columns whose cells are numbers, and no names of groups.
+        The columns whose cells are numbers, not names of groups.
 
     Raises
     ------
     DataError
-        A column is absent, or says several things of one of them.
+        A column is absent, or has several values for one unit or rater.
     """
     table = as_pandas(data, [*([] if by is None else [by]), *names])
     ids = as_objects(table.index) if by is None else as_objects(pick_column(table, by))
     codes, listed = pd.factorize(ids)
-    place = {name: k for k, name in enumerate(known.tolist())}
-    of_row = np.array([place.get(tidied(one), -1) for one in listed], dtype=np.int64)[codes]
+    place = {name: k for k, name in enumerate(members.tolist())}
+    of_row = np.array([place.get(tidied(name), -1) for name in listed], dtype=np.int64)[codes]
     kept = np.flatnonzero(of_row >= 0)
-    which, found = of_row[kept], {}
+    member_codes, values_by_column = of_row[kept], {}
     for name in names:
-        given = as_objects(pick_column(table, name).iloc[kept])
-        cells, things = _things(given, name, what, is_group=name not in numbers)
-        said, told = np.full(len(known), -1, dtype=np.int64), cells >= 0
-        said[which[told]] = cells[told]
-        other = told & (said[which] != cells)
-        if other.any():
-            one = which[np.flatnonzero(other)[0]]
-            several = [things[k] for k in np.unique(cells[told & (which == one)])]
-            timed = what == "unit" and all(_TIME.match(str(thing)) for thing in several)
+        cells = as_objects(pick_column(table, name).iloc[kept])
+        codes, values = _distinct_values(cells, name, what, is_group=name not in numbers)
+        value_codes, present = np.full(len(members), -1, dtype=np.int64), codes >= 0
+        value_codes[member_codes[present]] = codes[present]
+        conflicts = present & (value_codes[member_codes] != codes)
+        if conflicts.any():
+            member = member_codes[np.flatnonzero(conflicts)[0]]
+            several = [values[k] for k in np.unique(codes[present & (member_codes == member)])]
+            are_times = what == "unit" and all(_TIME.match(str(value)) for value in several)
             raise DataError(
-                f"column {name!r} says several things of {what} {shorten(known[one])}: "
-                f"{listing(several)}. A column of {what}s says one thing of each."
-                f"{_how_complete(name, by) if timed else ''}"
+                f"column {name!r} has several values for {what} {shorten(members[member])}: "
+                f"{listing(several)}. A column of {what}s must have one value per {what}."
+                f"{_completion_hint(name, by) if are_times else ''}"
             )
-        found[name] = as_objects([*things, None])[said]
-    return found
+        values_by_column[name] = as_objects([*values, None])[value_codes]
+    return values_by_column
 
 
-def _how_complete(name: str, by: str | None) -> str:
-    """Return a sentence on how to derive the time of a unit from those of its answers."""
+def _completion_hint(name: str, by: str | None) -> str:
+    """Return a sentence on how to derive the time of a unit from the times of its answers."""
     return (
-        " If each answer has its own time, make a column with the latest of each unit, when it was "
-        f"complete: table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
+        " If each answer has its own time, make a column with the latest time of each unit: "
+        f"table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
         "MAXIFS in a spreadsheet."
     )
 
@@ -125,76 +125,78 @@ def _how_complete(name: str, by: str | None) -> str:
 def with_columns(
     table: pd.DataFrame, columns: pd.DataFrame | Mapping[str, Any], what: str
 ) -> pd.DataFrame:
-    """Return a table of units, or of raters, with further columns, each a mapping from them."""
+    """Return a table of units or of raters with further columns, each a mapping from them."""
     if not isinstance(columns, Mapping | pd.DataFrame):
-        raise OptionError(f"columns is {a_type(columns)}; give a frame, or a mapping of mappings.")
-    for name, of_each in columns.items():
-        each = _of_each(table.index, of_each, str(name), what)
-        table[name] = as_column(each, table, getattr(of_each, "dtype", None))
+        raise OptionError(
+            f"columns= must be a DataFrame or a mapping of mappings, not {a_type(columns)}."
+        )
+    for name, mapping in columns.items():
+        values = _mapped_values(table.index, mapping, str(name), what)
+        table[name] = as_column(values, table, getattr(mapping, "dtype", None))
     return table
 
 
-def _of_each(known: pd.Index[Any], of_each: Any, name: str, what: str) -> list[Any]:
-    """Return what a mapping or a Series says of each, or None if it says nothing."""
-    if not isinstance(of_each, Mapping | pd.Series):
+def _mapped_values(members: pd.Index[Any], mapping: Any, name: str, what: str) -> list[Any]:
+    """Return the value of each unit or rater in a mapping or Series, or None without a value."""
+    if not isinstance(mapping, Mapping | pd.Series):
         raise OptionError(
-            f"{name}: a column of {what}s by name, or a mapping or Series from {what}, is wanted, "
-            f"not {a_type(of_each)}."
+            f"{name} must be the name of a column of {what}s, or a mapping or Series from {what}, "
+            f"not {a_type(mapping)}."
         )
-    keys = as_objects(of_each.index if isinstance(of_each, pd.Series) else of_each).tolist()
-    ids = [tidied(one) for one in keys]
+    keys = as_objects(mapping.index if isinstance(mapping, pd.Series) else mapping).tolist()
+    ids = [tidied(key) for key in keys]
     if len({*ids}) < len(ids):
-        twice = [one for one in dict.fromkeys(ids) if ids.count(one) > 1]
-        raise DataError(f"{name}: the {what}s {listing(twice)} have several entries.")
-    entries = as_objects(of_each if isinstance(of_each, pd.Series) else of_each.values())
+        repeated = [x for x in dict.fromkeys(ids) if ids.count(x) > 1]
+        raise DataError(f"{name}: the {what}s {listing(repeated)} have several entries.")
+    entries = as_objects(mapping if isinstance(mapping, pd.Series) else mapping.values())
     if name in GROUPS:
-        codes, things = _things(entries, name, what)
-        entries = as_objects([*things, None])[codes]
-    found = dict(zip(ids, map(_said, entries), strict=True))
-    return [found.get(one) for one in known.tolist()]
+        codes, values = _distinct_values(entries, name, what)
+        entries = as_objects([*values, None])[codes]
+    value_of = dict(zip(ids, map(_tidy_cell, entries), strict=True))
+    return [value_of.get(member) for member in members.tolist()]
 
 
-def _things(
+def _distinct_values(
     cells: npt.NDArray[np.object_], name: str, what: str, *, is_group: bool = True
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.object_]]:
-    """Return what cells say as codes of distinct things, -1 where a cell says nothing.
+    """Return codes of the cells, -1 for a missing value, and the distinct values.
 
-    Names of groups that become one without the space around them are said in a warning. A truth
-    value among numbers is made text: it is no number, and would be taken for 1 or 0.
+    Warn of names of groups that differ only in the space around them. Truth values among numbers
+    become text, because they would be read as 1 or 0.
     """
     if not is_group:
-        cells = as_objects(str(one) if isinstance(one, bool | np.bool_) else one for one in cells)
+        cells = as_objects(str(x) if isinstance(x, bool | np.bool_) else x for x in cells)
     try:
-        codes, given = pd.factorize(cells)
+        codes, distinct = pd.factorize(cells)
     except TypeError:
         raise DataError(f"column {name!r}: {no_name(cells, what)}") from None
-    merged, things = pd.factorize(as_objects(map(_said, given)))
+    merged, values = pd.factorize(as_objects(map(_tidy_cell, distinct)))
     if is_group:
         first: dict[int, object] = {}
-        pairs = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), given, strict=True)]
-        spelled = [pair for pair, k in zip(pairs, merged, strict=True) if k >= 0]
-        warn_merged_names("group", [(one, other) for one, other in spelled if one != other])
-    return np.append(merged, -1)[codes], things
+        spelled = [(k, n) for k, n in zip(merged.tolist(), distinct, strict=True) if k >= 0]
+        pairs = [(first.setdefault(k, n), n) for k, n in spelled]
+        warn_merged_names("group", [pair for pair in pairs if pair[0] != pair[1]])
+    return np.append(merged, -1)[codes], values
 
 
 def no_name(cells: Iterable[Any], what: str = "unit") -> str:
-    """Word which of some cells cannot be the name of something, nor a number."""
+    """Return a sentence on the first cell that is not text, a number or a date."""
     for cell in cells:
         try:
             hash(cell)
         except TypeError:
-            return f"text, a number or a date is wanted of each {what}, not {shorten(cell)}."
-    return f"text, a number or a date is wanted of each {what}."
+            return f"each {what} must have text, a number or a date, not {shorten(cell)}."
+    return f"each {what} must have text, a number or a date."
 
 
-def _said(cell: Any) -> Any:
-    """Return what a cell says, or None if it says nothing."""
-    said = tidied(cell)
-    return None if is_missing(said) or (isinstance(said, str) and not said) else said
+def _tidy_cell(cell: Any) -> Any:
+    """Return the tidied value of a cell, or None if it is missing or blank."""
+    value = tidied(cell)
+    return None if is_missing(value) or (isinstance(value, str) and not value) else value
 
 
 def as_column(cells: Iterable[Any], table: pd.DataFrame, dtype: Any = None) -> pd.Series[Any]:
-    """Return a column of a table whose cells stay what they are, in the order of their dtype."""
+    """Return a column of objects, or an ordered categorical if `dtype` is one."""
     column = pd.Series(as_objects(cells), index=table.index, dtype=object)
     if not is_ordered(dtype):
         return column
@@ -202,7 +204,7 @@ def as_column(cells: Iterable[Any], table: pd.DataFrame, dtype: Any = None) -> p
 
 
 IS_MODEL = "is_model"
-"""The column that marks the raters that are models."""
+"""Column that marks the raters that are models."""
 
 
 _MODELS, _PEOPLE = {"model", "llm", "ai", "machine"}, {"human", "person", "expert", "annotator"}
@@ -213,9 +215,9 @@ _MODEL_NAME = re.compile(
     r"claude[ _-](?:opus|sonnet|haiku)|(?:chat-?)?gpt(?![a-z])|mixtral|qwen|deepseek)|o[134]-",
     re.IGNORECASE,
 )
-"""How models are called, and people are not."""
+"""Names of models that people do not have."""
 _MAYBE_MODEL = re.compile("(?:claude|gemini|gemma|grok|llama|mistral)$", re.IGNORECASE)
-"""Names of models that people, or teams of them, may have, too."""
+"""Names of models that people or teams may also have."""
 
 
 def marked_models(study: Annotations) -> list[Any]:
@@ -230,9 +232,9 @@ def marked_models(study: Annotations) -> list[Any]:
     >>> marked_models(study)
     ['r2']
     """
-    known, models = study.raters_frame, dict[Any, None]()
-    for name in known:
-        roles = {rater: str(cell).casefold().strip() for rater, cell in known[name].items()}
+    frame, models = study.raters_frame, dict[Any, None]()
+    for name in frame:
+        roles = {rater: str(cell).casefold().strip() for rater, cell in frame[name].items()}
         is_role = _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE
         if name == IS_MODEL or is_role:
             models |= dict.fromkeys(r for r, role in roles.items() if role in {"true", *_MODELS})
@@ -240,9 +242,9 @@ def marked_models(study: Annotations) -> list[Any]:
 
 
 def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
-    """Return the raters that nothing marks, but that are called like a model, such as gpt-4o.
+    """Return the raters that are not marked as models but have the name of one, such as gpt-4o.
 
-    With `maybe`, those whose names people have, too.
+    With `maybe`, return those whose names people may also have.
 
     Examples
     --------
@@ -256,7 +258,7 @@ def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
 
 
 def models_sentences(study: Annotations) -> list[str]:
-    """Return sentences on models: those that were set apart, and those among the raters."""
+    """Return sentences on the models that were set apart and those among the raters."""
     marked, likely = marked_models(study), likely_models(study)
     sets = f"{option('model')} sets models apart"
     parts = [f"Set apart, as models: {listing(study.models_apart)}."] if study.models_apart else []
@@ -273,7 +275,7 @@ def models_sentences(study: Annotations) -> list[str]:
 
 
 def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:
-    """Return the study of the other raters, which names the models that were set apart.
+    """Return the study without the models, which are listed in its `models_apart`.
 
     Examples
     --------
@@ -283,7 +285,7 @@ def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:
     """
     listed = [models] if isinstance(models, str) else models
     check_list("model", listed, "raters")
-    names = find_names([str(one) for one in listed], study.raters.tolist())
+    names = find_names([*map(str, listed)], study.raters.tolist())
     return replace(study.exclude_raters(names), models_apart=(*study.models_apart, *names))
 
 
@@ -301,8 +303,8 @@ def raters_frame(study: Annotations) -> pd.DataFrame:
     return _frame(study.raters, study.rater_table, "rater")
 
 
-def _frame(known: npt.NDArray[np.object_], table: pd.DataFrame | None, what: str) -> pd.DataFrame:
-    index = pd.Index(known, dtype=object, name=what, tupleize_cols=False)
+def _frame(members: npt.NDArray[np.object_], table: pd.DataFrame | None, what: str) -> pd.DataFrame:
+    index = pd.Index(members, dtype=object, name=what, tupleize_cols=False)
     return pd.DataFrame(index=index) if table is None else table.reindex(index)
 
 
@@ -333,24 +335,23 @@ def with_raters(
 
 
 def read_raters(study: Annotations, data: Frame, reading: Reading) -> Annotations:
-    """Return the study with the columns of its table that say one thing of each rater.
+    """Return the study with the rater columns of its table.
 
     Raises
     ------
     DataError
-        A column is absent, or says several things of one rater.
+        A column is absent, or has several values for one rater.
     """
     names = reading.rater_columns or []
     check_list("rater_columns", names, "columns")
     if not names:
         return study
-    said = attribute_values(study.raters, data, reading.rater, names, "rater")
-    by_rater = {name: dict(zip(study.raters, said[name], strict=True)) for name in said}
-    return study.with_raters(by_rater)
+    values = attribute_values(study.raters, data, reading.rater, names, "rater")
+    return study.with_raters({x: dict(zip(study.raters, values[x], strict=True)) for x in values})
 
 
 def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
-    """Return a table with a column of raters: where it has none, their other columns name them.
+    """Return a table with a column of raters, composed of the rater columns if it has none.
 
     Examples
     --------
@@ -370,20 +371,20 @@ def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
         with_roles(reading, listed)
     except DataError:
         table = as_pandas(data)
-        said = [["" if is_missing(x) else text_of_cell(x) for x in table[name]] for name in names]
-        parts = ([one for one in row if one] for row in zip(*said, strict=True))
+        texts = [["" if is_missing(x) else text_of_cell(x) for x in table[name]] for name in names]
+        parts = ([part for part in row if part] for row in zip(*texts, strict=True))
         raters = as_objects(" / ".join(row) or None for row in parts)
         return table.assign(rater=raters), replace(reading, rater="rater")
     return data, reading
 
 
 def text_of_cell(cell: Any) -> str:
-    """Return the text of a cell; a run that is a number stays whole where others have none."""
+    """Return the text of a cell; 2.0, an integer in a column with missing cells, becomes 2."""
     return f"{cell:g}" if isinstance(cell, float) else str(cell).strip()
 
 
 OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"
-"""A column of units by name, or what says something of each unit."""
+"""Name of a column of units, or a mapping or Series from unit to value."""
 
 
 def units_frame(study: Annotations) -> pd.DataFrame:
@@ -470,8 +471,8 @@ def sampled(
         A unit has no cluster, weight or stratum; a stratum has one unit with two ratings, or one
         cluster of such units; or a cluster has units of several strata.
     OptionError
-        Something is not a weight or a size; or units with sizes have no cluster, or weights, strata
-        or a population size, too.
+        A value is not a weight or a size; or units with sizes have no cluster, or also have
+        weights, strata or a population size.
 
     Warns
     -----
@@ -486,7 +487,7 @@ def sampled(
     >>> sa.krippendorff_alpha(study.sampled(cluster=document))
     <krippendorff_alpha [masi]: 0.3529 (se 0.0262, 95% 0.3000 to 0.4058, 40 clusters), 120 units>
     """
-    given = {
+    columns = {
         "cluster": cluster,
         "sampling_weight": sampling_weight,
         "strata": strata,
@@ -494,9 +495,9 @@ def sampled(
     }
     before = study.sampling or Sampling()
     names = {
-        role: name for role in given if (name := getattr(before, role)) not in {None, OF_SIZES}
+        role: name for role in columns if (name := getattr(before, role)) not in {None, OF_SIZES}
     }
-    for role, column in given.items():
+    for role, column in columns.items():
         if column is None:
             continue
         if not isinstance(column, str):
@@ -506,26 +507,26 @@ def sampled(
             warn_names(GROUPS[role], pd.unique(study.units_frame[column]))
         names[role] = column
     population_size = before.population_size if population_size is None else population_size
-    drawn = Sampling(**names, population_size=population_size)
-    if drawn.size is not None or chance is not None:
-        drawn = _measured(drawn, before.chance if chance is None else chance)
-    return _checked(replace(study, sampling=drawn))
+    design = Sampling(**names, population_size=population_size)
+    if design.size is not None or chance is not None:
+        design = _sized_design(design, before.chance if chance is None else chance)
+    return _checked(replace(study, sampling=design))
 
 
-def _measured(drawn: Sampling, chance: Chance) -> Sampling:
-    """Return the design of units with sizes; raise OptionError if its parts do not fit."""
+def _sized_design(design: Sampling, chance: Chance) -> Sampling:
+    """Return the design of units with sizes; raise `OptionError` if its parts do not fit."""
     check_choice("chance", chance, get_args(Chance))
-    if drawn.size is None:
+    if design.size is None:
         raise OptionError(f"chance={chance!r} is for units with sizes; use size=.")
     others = ("sampling_weight", "strata", "population_size")
-    if odd := [name for name in others if getattr(drawn, name) not in {None, OF_SIZES}]:
+    if odd := [name for name in others if getattr(design, name) not in {None, OF_SIZES}]:
         raise OptionError(f"size= does not go together with {option(odd[0])}; omit one of the two.")
-    if drawn.cluster is None:
+    if design.cluster is None:
         raise OptionError(
             f"size= requires {option('cluster')}, the document of each unit: answers to "
             "neighbouring pieces are alike, so that documents are the independent evidence."
         )
-    return replace(drawn, chance=chance)
+    return replace(design, chance=chance)
 
 
 def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[Any]:
@@ -534,7 +535,7 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[An
     Raises
     ------
     DataError
-        The study knows no such column, or it says nothing of some units.
+        The study has no such column, or some units have no value in it.
     """
     name = role
     if isinstance(of_unit, str):
@@ -547,12 +548,12 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[An
 
 
 def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations:
-    """Return the study with the columns of its table that say one thing of each unit.
+    """Return the study with the unit columns of its table and its sampling design.
 
     Raises
     ------
     DataError
-        A column is absent, or says several things of one unit.
+        A column is absent, or has several values for one unit.
     """
     if reading.unit_columns is not None:
         check_list("unit_columns", reading.unit_columns, "columns")
@@ -560,86 +561,84 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
         return study
     columns = study.units_frame
     numbers = {reading.sampling_weight}
-    found = attribute_values(
+    values = attribute_values(
         study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers
     )
-    for name, said in found.items():
-        given = pick_column(as_pandas(data, [name]), name)
-        columns[name] = as_column(said, columns, given.dtype)
+    for name, cells in values.items():
+        source = pick_column(as_pandas(data, [name]), name)
+        columns[name] = as_column(cells, columns, source.dtype)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
 
 
 def _check_column(study: Annotations, column: str, role: str) -> None:
-    """Raise an error for a column that is absent, or that says nothing of some units."""
-    known = study.units_frame
-    if column not in known:
-        listed = f"it knows {listing([*known])}" if len(known.columns) else "it knows none"
+    """Raise an error if a column of units is absent or has no value for some units."""
+    frame = study.units_frame
+    if column not in frame:
+        listed = listing([*frame]) if len(frame.columns) else "no columns"
         raise DataError(
-            f"the study knows no column {column!r} of its units, {listed}; name it when the table "
-            f"is read: unit_columns=[{column!r}].{did_you_mean(column, known)}"
+            f"the study has no unit column {column!r}; it has {listed}. Name the column when you "
+            f"read the table: unit_columns=[{column!r}].{did_you_mean(column, frame)}"
         )
-    cells = known[column]
+    cells = frame[column]
     try:
         distinct = pd.unique(cells)
     except TypeError:
         raise DataError(f"{role}, column {column!r}: {no_name(cells)}") from None
     if not any(map(is_missing, distinct)):
         return
-    without = [unit for unit, one in zip(study.units, cells, strict=True) if is_missing(one)]
-    if without:
-        raise DataError(
-            f"{role}: {counted(len(without), 'unit')} of {study.n_units:,} "
-            f"{'has' if len(without) == 1 else 'have'} none in {column!r} ({listing(without)})."
-        )
+    without = [unit for unit, cell in zip(study.units, cells, strict=True) if is_missing(cell)]
+    raise DataError(
+        f"{role}: {counted(len(without), 'unit')} of {study.n_units:,} "
+        f"{'has' if len(without) == 1 else 'have'} none in {column!r} ({listing(without)})."
+    )
 
 
 def _checked(study: Annotations) -> Annotations:
-    """Return the study once weights, strata and sizes are seen to fit."""
-    how = study.sampling
-    assert how is not None  # noqa: S101 - it was said just now
-    if how.sampling_weight is not None:
-        check_weights(study, how.sampling_weight)
-    if how.size is not None:
-        check_weights(study, how.size, "size")
-    if how.strata is not None:
-        check_strata(study, how.strata, how.cluster)
-    if how.population_size is None:
+    """Return the study with checked weights, strata and sizes, and weights of given sizes."""
+    design = study.sampling
+    assert design is not None  # noqa: S101 - the caller sets it
+    if design.sampling_weight is not None:
+        check_weights(study, design.sampling_weight)
+    if design.size is not None:
+        check_weights(study, design.size, "size")
+    if design.strata is not None:
+        check_strata(study, design.strata, design.cluster)
+    if design.population_size is None:
         return study
-    how = replace(
-        how, population_size=check_sizes(study, how.population_size, how.strata, how.cluster)
-    )
-    study = replace(study, sampling=how)
+    sizes = check_sizes(study, design.population_size, design.strata, design.cluster)
+    design = replace(design, population_size=sizes)
+    study = replace(study, sampling=design)
     sample = sample_of(study)
-    if how.sampling_weight is not None or sample is None or sample.groups is None:
+    if design.sampling_weight is not None or sample is None or sample.groups is None:
         return study
     if sample.is_clustered:
         return _weighted_by_clusters(study, sample)
     # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the pairable
-    # ones in sums over pairable units: a unit with one rating shows answers, but no agreement.
+    # units in sums over pairable units, because a unit with one rating shows no agreement.
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     n_pairable = np.bincount(sample.groups[pairable], minlength=len(sample.names))
     if not n_pairable.all():
         raise DataError(
             f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with two "
-            "ratings, so that the sample says nothing of agreement in that part of the population."
+            "ratings, so that agreement in that part of the population cannot be estimated."
         )
     n_rated = np.bincount(sample.groups, minlength=len(sample.names))
     for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
-        each = (sample.sizes / n)[sample.groups]
-        study = with_units(study, {column: dict(zip(study.units, each, strict=True))})
+        weights = (sample.sizes / n)[sample.groups]
+        study = with_units(study, {column: dict(zip(study.units, weights, strict=True))})
         check_weights(study, column)
-    return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))
+    return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))
 
 
 def _weighted_by_clusters(study: Annotations, sample: Sample) -> Annotations:
     """Return the study with the weight N_s / G_s of each unit of the G_s clusters of a stratum."""
-    how, strata, clusters = study.sampling, sample.cluster_strata, sample.groups
-    if how is None or strata is None or clusters is None:
+    design, strata, clusters = study.sampling, sample.cluster_strata, sample.groups
+    if design is None or strata is None or clusters is None:
         return study
-    each = (sample.sizes / np.bincount(strata))[strata[clusters]]
-    of_unit = dict(zip(study.units, each, strict=True))
+    weights = (sample.sizes / np.bincount(strata))[strata[clusters]]
+    weight_of = dict(zip(study.units, weights, strict=True))
     for column in (OF_SIZES, OF_SIZES_PAIRABLE):
-        study = with_units(study, {column: of_unit})
+        study = with_units(study, {column: weight_of})
         check_weights(study, column)
-    return replace(study, sampling=replace(how, sampling_weight=OF_SIZES))
+    return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))

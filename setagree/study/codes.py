@@ -1,4 +1,4 @@
-"""Columns to integer codes and distinct cells, and the label sets of these."""
+"""Integer codes and distinct cells of columns, and label sets of distinct cells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from setagree.errors import (
 from setagree.study.answer_warnings import (
     MARKERS,
     NO_LABEL,
-    how_many,
+    n_cells,
     warn_absent,
     warn_blanks_as_empty,
     warn_brackets,
@@ -52,8 +52,8 @@ from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
-_MOST_PLACES = 20
-"""Further rows that cannot be read of which an error gives the places."""
+_MAX_PLACES = 20
+"""Largest number of further unreadable rows whose places an error lists."""
 
 Kind: TypeAlias = Literal["labels", "number", "category"]
 Value: TypeAlias = Any
@@ -62,10 +62,10 @@ Value: TypeAlias = Any
 MISSING = -1
 
 _MANY = 5_000
-"""Rows from which on it pays to hand Python objects to Arrow, and to look for runs of one cell."""
+"""Number of rows from which Arrow arrays and the search for runs of equal cells are faster."""
 
 _FEW = 100
-"""Texts up to which a dictionary factorises them sooner than pandas."""
+"""Largest number of texts that a dictionary factorises faster than pandas."""
 
 _USUAL_SEPARATORS = {",", ";", "|"}
 _PLAIN = re.compile(r"[\w ./'-]*", re.ASCII)
@@ -79,19 +79,19 @@ class Answers:
     Attributes
     ----------
     codes : ndarray of shape (n_rows,)
-        Position in `values`; -1 where there is no annotation.
+        Position in `values`; -1 for a missing annotation.
     values : tuple
         The distinct answers.
     kind : {"labels", "number", "category"}
-        What the answers are.
+        Kind of the answers.
     n_blank : int
-        Cells that were blank text.
+        Number of cells with blank text.
     is_text : bool
         Whether the answers are label sets and every cell is text; markers and nulls do not count.
     spells_empty : bool
-        Whether text says by itself that its label set is empty, such as ``[]``.
+        Whether some text spells out the empty set, such as ``[]``.
     order : tuple
-        The categories of an ordered column in their order, also those that nobody gave.
+        All categories of an ordered column in their order, including unused ones.
     """
 
     codes: Codes
@@ -104,12 +104,12 @@ class Answers:
 
 
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
-    """Return a one-dimensional object array, whatever the items are."""
+    """Return a one-dimensional object array of items of any type."""
     if isinstance(items, pd.Index) and isinstance(items.dtype, pd.StringDtype):
         return np.array(items, dtype=object)
     if isinstance(items, pd.Index) and isinstance(items.dtype, pd.ArrowDtype):
         array: Any = items.array
-        items = array.__arrow_array__().to_pylist()  # pandas makes a scalar of each first
+        items = array.__arrow_array__().to_pylist()  # faster than the scalars of pandas
     listed = items.tolist() if isinstance(items, pd.Index) else list(items)
     out = np.empty(len(listed), dtype=object)
     out[:] = listed
@@ -117,7 +117,7 @@ def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a new array that is shared from now on, so that nobody writes to it."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
@@ -125,12 +125,12 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class ReadOnlyArrays:
     """Base of dataclasses whose arrays are read-only.
 
-    Nothing is copied: the record holds a view of each array, so that an array of the caller stays
-    as it is.
+    Nothing is copied. The record holds a view of each array, so an array of the caller stays
+    writeable.
     """
 
     def __post_init__(self) -> None:
-        """Take a read-only view of each array; one that is read-only stays the same object."""
+        """Replace each writeable array by a read-only view."""
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 view = value.view()
@@ -138,7 +138,7 @@ class ReadOnlyArrays:
                 object.__setattr__(self, name, view)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a copy, or what was pickled: numpy makes its arrays writeable."""
+        """Restore a copied or pickled record; numpy restores its arrays as writeable."""
         vars(self).update(state)
         ReadOnlyArrays.__post_init__(self)
 
@@ -153,9 +153,9 @@ def code_label_sets(
 ) -> Answers:
     """Return the coded label sets of a column; each distinct cell is parsed once.
 
-    `place` words where a row is, for error sentences. `times` says how many cells of the study each
-    row stands for, where it is not one. `scalars` returns the option that reads one value per cell,
-    for messages on numbers.
+    `place` returns the location of a row, for error messages. `times` is the number of cells of the
+    study that each row represents (default: 1). `scalars` returns the option that reads one value
+    per cell, for messages on numbers.
     """
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _check_flags(cells)
@@ -169,10 +169,10 @@ def code_label_sets(
         if (unknown := _unknown_labels(failures, codes, place, times)) is not None:
             raise unknown
         way = scalars() if any(is_number(cells[code]) for code in failures) else ""
-        way = way and f" For one value per cell, use {way}."
-        raise LabelError(f"{worded(failures, codes, place, times)}{way}")
+        hint = way and f" For one value per cell, use {way}."
+        raise LabelError(f"{failure_sentence(failures, codes, place, times)}{hint}")
     if have_degrees(sets):
-        sets = [None if one is None else Degrees.of(one) for one in sets]
+        sets = [None if labels is None else Degrees.of(labels) for labels in sets]
     merged, values = merge(sets)
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.label_sep, times)
     if syntax.blank == "empty" and spells_empty:
@@ -190,11 +190,11 @@ def code_label_sets(
 
 
 def _without_empty(cells: list[Any], syntax: LabelSyntax) -> tuple[list[Any], list[str]]:
-    """Return the cells with empty lists in place of the markers of no label, and the texts."""
-    said, markers = ([_alone(x, syntax.case) for x in y] for y in (cells, syntax.empty_markers))
-    absent = [x for x, mark in zip(syntax.empty_markers, markers, strict=True) if mark not in said]
+    """Return the cells with empty lists in place of the markers of `empty`, and the texts."""
+    keys, markers = ([_scalar(x, syntax.case) for x in y] for y in (cells, syntax.empty_markers))
+    absent = [x for x, mark in zip(syntax.empty_markers, markers, strict=True) if mark not in keys]
     warn_absent(absent, cells, "empty")
-    read = [[] if one in markers else cell for one, cell in zip(said, cells, strict=True)]
+    read = [[] if key in markers else cell for key, cell in zip(keys, cells, strict=True)]
     return read, [cell for cell in read if isinstance(cell, str)]
 
 
@@ -204,7 +204,7 @@ def _unknown_labels(
     place: Callable[[int], str],
     times: Codes | None,
 ) -> LabelError | None:
-    """Return the error for several labels outside the codebook, with counts; None for one."""
+    """Return the error for several labels outside the codebook, or None for a single one."""
     cells: dict[Any, list[int]] = {}
     hints: dict[Any, list[Any]] = {}
     for position, error in failures.items():
@@ -214,32 +214,32 @@ def _unknown_labels(
                 hints[label] = near_names(label, error.allowed, limit=1)
     if len(cells) < 2:
         return None
-    count = {label: how_many(np.isin(codes, at), times) for label, at in cells.items()}
-    named = sorted(count, key=lambda label: (-count[label], str(label)))
+    count = {label: n_cells(np.isin(codes, at), times) for label, at in cells.items()}
+    labels = sorted(count, key=lambda label: (-count[label], str(label)))
     shown = [
         f"{shorten(label)} ({counted(count[label], 'answer')}"
-        f"{''.join(f', near {shorten(one)}' for one in hints[label])})"
-        for label in named[:_MOST_LABELS]
+        f"{''.join(f', near {shorten(hint)}' for hint in hints[label])})"
+        for label in labels[:_MAX_LABELS]
     ]
-    rest = len(named) - len(shown)
+    rest = len(labels) - len(shown)
     first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
-    pair = next(((one, hints[one][0]) for one in named if hints[one]), ("joyful", "joy"))
+    pair = next(((x, hints[x][0]) for x in labels if hints[x]), ("joyful", "joy"))
     way = python_or_command(
         f"{{{pair[1]!r}: {pair[1]!r}, {pair[0]!r}: {pair[1]!r}, ...}}",
         f"--codebook {pair[1]},{pair[0]}={pair[1]}",
     )
     return LabelError(
-        f"{counted(len(named), 'label')} are not in the codebook: {', '.join(shown)}"
+        f"{counted(len(labels), 'label')} are not in the codebook: {', '.join(shown)}"
         f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Add them to the "
         f"codebook, correct the answers, or map them to labels, as in {way}."
     )
 
 
-_MOST_LABELS = 30
+_MAX_LABELS = 30
 
 
 def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) -> bool:
-    """Return whether no label text can look odd, by one test before those of each warning."""
+    """Return whether the texts and labels rule out all warnings, by one inexpensive test."""
     together = "".join(texts)
     labels = used_labels(values)
     return (
@@ -252,9 +252,9 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) 
 
 
 def may_look_alike(names: Sequence[object]) -> bool:
-    """Return whether two names without space around may look alike: cheap where none do.
+    """Return whether two of the stripped names may look alike; a fast test before the exact one.
 
-    Most names have letters of one case only, or stay distinct without it: both are seen at once.
+    Most names have letters of one case only, or are distinct without case.
     """
     if not any(issubclass(kind, str) for kind in set(map(type, names))):
         return False
@@ -271,7 +271,7 @@ def may_look_alike(names: Sequence[object]) -> bool:
 
 
 def have_degrees(values: Iterable[Any]) -> bool:
-    """Return whether some answers give their labels a degree."""
+    """Return whether some answers have degrees."""
     return Degrees in set(map(type, values))
 
 
@@ -281,7 +281,7 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 
 
 def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Return codes in the order of their first row, -1 for missing, and the distinct cells.
+    """Return codes in the order of first occurrence, -1 for missing, and the distinct cells.
 
     Raises
     ------
@@ -299,17 +299,17 @@ def _is_short_text(column: Column) -> bool:
 
 
 def _factorise_text(column: Column) -> tuple[Codes, list[Any]]:
-    """Return `factorise` of a few texts, for which the calls of pandas take most of the time."""
-    known: dict[str, int] = {}
+    """Factorise a short column of text without the overhead of pandas."""
+    code_of: dict[str, int] = {}
     codes = [
-        known.setdefault(cell, len(known)) if isinstance(cell, str) else MISSING
+        code_of.setdefault(cell, len(code_of)) if isinstance(cell, str) else MISSING
         for cell in column.tolist()
     ]
-    return np.array(codes, dtype=np.int32), [*known]
+    return np.array(codes, dtype=np.int32), [*code_of]
 
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
-    """Return `factorise` of a column whose cells may be lists, sets or dicts, too."""
+    """Return codes and distinct cells as `factorise`; cells may also be lists, sets or dicts."""
     if _is_short_text(column):
         return _factorise_text(column)
     arrow = in_arrow(column)
@@ -319,7 +319,7 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
         codes, cells = _factorise(column, arrow)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
-        # No value is hashed that is a list or a signaling NaN; Arrow codes no lists.
+        # Lists and signaling NaN cannot be hashed.
         listed = column.tolist()
     codes, _ = pd.factorize(as_objects(_keys(listed)))
     first = pd.Series(codes).drop_duplicates()
@@ -327,7 +327,11 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
 
 
 def in_arrow(column: Column) -> Any:
-    """Return text and lists as an Arrow array, Python objects where there are many; else None."""
+    """Return a column as an Arrow array, or None.
+
+    Columns of pyarrow are converted, and columns of at least `_MANY` objects if Arrow is installed
+    and has a type for them.
+    """
     if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", "") == "pyarrow":
         array: Any = column.array
         return array.__arrow_array__()
@@ -336,12 +340,12 @@ def in_arrow(column: Column) -> Any:
     try:
         import pyarrow as pa
 
-        found = pa.array(column.to_numpy(), from_pandas=True)
+        array = pa.array(column.to_numpy(), from_pandas=True)
     except (ImportError, TypeError, ValueError, ArithmeticError, NotImplementedError):
         return None
-    # Arrow takes any NaN for a null, a signaling one too, which no answer may be.
-    nulls = column.to_numpy()[np.asarray(found.is_null())] if found.null_count else ()
-    return None if any(isinstance(one, Decimal) for one in nulls) else found
+    # Arrow reads any NaN as a null, also a signaling one, which must raise an error.
+    nulls = column.to_numpy()[np.asarray(array.is_null())] if array.null_count else ()
+    return None if any(isinstance(null, Decimal) for null in nulls) else array
 
 
 def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object_]]:
@@ -349,35 +353,35 @@ def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object
         return _renumbered(column)
     if arrow is not None and len(column) >= _MANY and is_text(arrow.type):
         column = pd.Series(pd.arrays.ArrowStringArray(arrow))
-        # Of cells that stand in runs, one of each takes half the time. Comparing neighbours takes
-        # a tenth of it.
+        # Factorising the first cell of each run takes half the time if runs are long. Comparing
+        # neighbours takes a tenth of it.
         if np.count_nonzero(_run_heads(column[:_MANY])) * 2 < _MANY:
             heads = _run_heads(column)
             codes, cells = pd.factorize(column[heads])
             ends = np.append(np.flatnonzero(heads), len(heads))
             return np.repeat(codes.astype(np.int32), np.diff(ends)), as_objects(cells)
-    # Of a Series of objects pandas 2 makes an Index, which has no large numbers.
-    codes, found = pd.factorize(column.to_numpy() if column.dtype == object else column)
-    return codes, as_objects(found)
+    # pandas 2 converts a Series of objects to an Index, which cannot hold large integers.
+    codes, distinct = pd.factorize(column.to_numpy() if column.dtype == object else column)
+    return codes, as_objects(distinct)
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether a type of Arrow is that of text."""
+    """Return whether an Arrow type is a text type."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
-    """Return whether each row differs from the one above; a missing one does."""
+    """Return whether each row differs from the previous one; missing rows count as different."""
     return (column != column.shift()).to_numpy(dtype=bool, na_value=True)
 
 
 def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Return the codes of a categorical in the order of their first row; no cell is hashed."""
+    """Return the codes of a categorical in the order of first occurrence, without hashing."""
     codes, categories = column.cat.codes.to_numpy(), column.cat.categories
     n, last = len(codes), len(categories)
-    # The place after the last is what a missing row (code -1) picks.
+    # A missing row (code -1) picks the additional last entry.
     first = np.full(last + 1, n)
     first[codes[::-1]] = np.arange(n - 1, -1, -1)
     is_first = np.zeros(n + 1, dtype=bool)
@@ -389,10 +393,10 @@ def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
 
 
 def _factorise_lists(arrow: Any) -> tuple[Codes, list[Any]] | None:
-    """Return the codes of lists of text, which sums of random numbers of their items tell apart.
+    """Return the codes of lists of text, by sums of random numbers of their items.
 
-    The order of items does not count. None if the cells are others, or if a second sum shows that
-    two lists differ that are one by the first.
+    The order of items does not count. Return None if the cells are not lists of text, or if a
+    second sum differs for two lists with equal first sums.
     """
     if arrow is None or not hasattr(arrow.type, "value_type") or not is_text(arrow.type.value_type):
         return None
@@ -400,21 +404,21 @@ def _factorise_lists(arrow: Any) -> tuple[Codes, list[Any]] | None:
         arrow = arrow.combine_chunks()
     if not hasattr(arrow, "offsets"):  # lists of a fixed length, dictionaries
         return None
-    # Null lists may have items as well, which flatten() leaves out.
+    # Null lists may have items, so use values and offsets, not flatten().
     items, ends = arrow.values.dictionary_encode(), arrow.offsets.to_numpy()
     if items.null_count:
         return None
     numbers = np.random.default_rng(0).integers(2**63, size=(2, len(items.dictionary) + 1))
     codes_of_items = items.indices.to_numpy()
     sums = np.zeros((2, len(codes_of_items) + 1), dtype=np.uint64)
-    for each, number in zip(sums, numbers.astype(np.uint64), strict=True):
-        np.cumsum(number[codes_of_items], out=each[1:])
+    for row, number in zip(sums, numbers.astype(np.uint64), strict=True):
+        np.cumsum(number[codes_of_items], out=row[1:])
     first_sum, second_sum = sums[:, ends[1:]] - sums[:, ends[:-1]]
-    known = np.flatnonzero(np.asarray(arrow.is_valid()))
+    present = np.flatnonzero(np.asarray(arrow.is_valid()))
     codes = np.full(len(arrow), MISSING)
-    codes[known], _ = pd.factorize(first_sum[known])
-    first = known[np.flatnonzero(np.diff(np.maximum.accumulate(codes[known]), prepend=MISSING))]
-    if (second_sum[known] != second_sum[first][codes[known]]).any():
+    codes[present], _ = pd.factorize(first_sum[present])
+    first = present[np.flatnonzero(np.diff(np.maximum.accumulate(codes[present]), prepend=MISSING))]
+    if (second_sum[present] != second_sum[first][codes[present]]).any():
         return None
     return codes, arrow.take(first).to_pylist()
 
@@ -425,13 +429,13 @@ def is_ordered(dtype: Any) -> TypeGuard[pd.CategoricalDtype]:
 
 
 def as_ordered(column: pd.Series[Any], order: Iterable[Any]) -> pd.Series[Any]:
-    """Return a column as a categorical of this order, or as it is if the order is empty."""
+    """Return a column as a categorical of this order, or unchanged if the order is empty."""
     categories = [*order]
     return column.astype(pd.CategoricalDtype(categories, ordered=True)) if categories else column
 
 
 def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
-    """Return all categories of an ordered categorical in their order; () for other columns.
+    """Return the categories of an ordered categorical in their order; () for other columns.
 
     Examples
     --------
@@ -442,21 +446,20 @@ def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
 
 
 def common_order(orders: Iterable[tuple[Any, ...]], cells: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the order of categories of what is joined; () if there is none or they differ.
+    """Return the common order of categories of joined columns or files, or ().
 
-    `cells` are the answers, without missing ones: those of a part without an order must be among
-    the categories of the others.
+    `cells` are the answers without missing ones. All of them must be among the categories.
 
     Warns
     -----
     SetagreeWarning
-        The orders differ, or do not have all answers.
+        The orders differ, or an answer is not among the categories.
     """
     distinct = [*dict.fromkeys(filter(None, orders))]
     if not distinct:
         return ()
-    known = {*distinct[0]}
-    odd = [cell for cell in cells if not (isinstance(cell, Hashable) and cell in known)]
+    categories = {*distinct[0]}
+    odd = [cell for cell in cells if not (isinstance(cell, Hashable) and cell in categories)]
     if len(distinct) == 1 and not odd:
         return distinct[0]
     shown = " and ".join(listing([*order]) for order in distinct[:2])
@@ -473,27 +476,27 @@ def common_order(orders: Iterable[tuple[Any, ...]], cells: Iterable[Any]) -> tup
 def without_markers(
     codes: Codes, cells: list[Any], markers: Sequence[str | float], case: Case
 ) -> tuple[Codes, list[Any]]:
-    """Make the answers missing that mean no annotation; say which of them nobody gave."""
+    """Make answers that equal a marker missing, and warn of markers that do not occur."""
     if not markers:
         return codes, cells
-    said, meant = ([_alone(one, case) for one in each] for each in (cells, markers))
-    warn_absent([one for one, mark in zip(markers, meant, strict=True) if mark not in said], cells)
-    kept = np.array([one not in meant for one in said], dtype=bool)
+    keys, marks = ([_scalar(x, case) for x in items] for items in (cells, markers))
+    warn_absent([x for x, mark in zip(markers, marks, strict=True) if mark not in keys], cells)
+    kept = np.array([key not in marks for key in keys], dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
     return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
 
 
-def _alone(cell: object, case: Case) -> object:
-    """Return a scalar, or the only item of a list, tuple or set, or None for all else."""
+def _scalar(cell: object, case: Case) -> object:
+    """Return a scalar, or the only item of a list, tuple or set, otherwise None."""
     if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-        return _alone(next(iter(cell)), case) if len(cell) == 1 else None
+        return _scalar(next(iter(cell)), case) if len(cell) == 1 else None
     if isinstance(cell, str):
         return cell.strip().lower() if case == "lower" else cell.strip()
     return cell if isinstance(cell, Hashable) and not isinstance(cell, bool | np.bool_) else None
 
 
 def _keys(cells: Sequence[Any]) -> list[Hashable]:
-    """Return a hashable stand-in for each cell; lists of text, the usual case, take a short way."""
+    """Return a hashable key of each cell; lists of text, the usual case, become tuples."""
     items = chain.from_iterable(cell for cell in cells if type(cell) is list)
     if set(map(type, items)) <= {str}:
         return [tuple(cell) if type(cell) is list else _key(cell) for cell in cells]
@@ -501,7 +504,7 @@ def _keys(cells: Sequence[Any]) -> list[Hashable]:
 
 
 def _key(cell: object) -> Hashable:
-    """Return a hashable stand-in; the type is part of it, so that (1,) and (True,) differ."""
+    """Return a hashable key that contains the types of items, so that (1,) and (True,) differ."""
     if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
         items = sorted(cell, key=repr) if isinstance(cell, set | frozenset) else list(cell)
         return (isinstance(cell, set | frozenset), *((type(i).__name__, repr(i)) for i in items))
@@ -511,7 +514,7 @@ def _key(cell: object) -> Hashable:
         return None
     try:
         hash(cell)
-    except TypeError:  # it is not a label set, which its reading will say
+    except TypeError:  # not a label set: reading the cell raises the error
         return (type(cell).__name__, repr(cell))
     return cell
 
@@ -519,7 +522,7 @@ def _key(cell: object) -> Hashable:
 def parse_all(
     cells: Sequence[object], read: Callable[[object], Value | None]
 ) -> tuple[list[Value | None], dict[int, SetagreeError]]:
-    """Return what each cell is read as, and what went wrong where it cannot be read."""
+    """Return the answer of each cell, and the errors of unreadable cells by position."""
     answers: list[Value | None] = []
     failures: dict[int, SetagreeError] = {}
     with no_collection():
@@ -532,30 +535,30 @@ def parse_all(
     return answers, failures
 
 
-def worded(
+def failure_sentence(
     failures: dict[int, SetagreeError],
     codes: Codes,
     place: Callable[[int], str],
     times: Codes | None,
 ) -> str:
-    """Return the first failure, its place, and the number and first places of all rows that fail.
+    """Return a sentence on the first failure, with the number and first places of the others.
 
-    Rows that are counted in `times` stand for several, so that only their number is given.
+    With `times` rows represent several cells, so only their number is given.
     """
     failing = np.isin(codes, list(failures))
     first, *rest = np.flatnonzero(failing).tolist()
     sentence = f"{place(first)}: {failures[int(codes[first])]}"
-    if not (others := how_many(failing, times) - 1):
+    if not (others := n_cells(failing, times) - 1):
         return sentence
     more = f"{counted(others, 'more row')} {'fail' if others > 1 else 'fails'}"
     if times is None:
-        end = f"; and {others - _MOST_PLACES:,} more" if others > _MOST_PLACES else ""
-        more += f": {'; '.join(map(place, rest[:_MOST_PLACES]))}{end}"
+        end = f"; and {others - _MAX_PLACES:,} more" if others > _MAX_PLACES else ""
+        more += f": {'; '.join(map(place, rest[:_MAX_PLACES]))}{end}"
     return f"{sentence} ({more}.)"
 
 
 def merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
-    """Give equal answers one code and missing ones -1."""
+    """Return one code for equal answers (-1 for missing ones), and the distinct answers."""
     codes: dict[Any, int] = {}
     merged = [MISSING if a is None else codes.setdefault(a, len(codes)) for a in answers]
     return np.array(merged, dtype=np.int32), tuple(codes)
@@ -565,7 +568,7 @@ def recode(codes: Codes, merged: Codes) -> Codes:
     """Return the codes after a merge; missing rows stay missing."""
     if np.array_equal(merged, np.arange(len(merged))):
         return codes.astype(np.int32, copy=False)
-    # The appended -1 is what a missing row (code -1) picks.
+    # A missing row (code -1) picks the appended -1.
     return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
 
 
@@ -576,7 +579,7 @@ def _count_blanks(
     label_sep: str,
     times: Codes | None,
 ) -> tuple[int, bool]:
-    """Return how many cells are blank, whatever that was taken as, and if text spells no label."""
+    """Return the number of blank cells, and whether some text spells out the empty set."""
     may_be = [not s and not is_missing(cell) for s, cell in zip(sets, cells, strict=True)]
     if not any(may_be):
         return 0, False
@@ -586,7 +589,7 @@ def _count_blanks(
         empty and not blank and isinstance(cell, str)
         for empty, blank, cell in zip(may_be, is_blank, cells, strict=True)
     )
-    return how_many(np.array([*is_blank, False])[codes], times), spells_empty
+    return n_cells(np.array([*is_blank, False])[codes], times), spells_empty
 
 
 def _check_numbers(column: Column, scalars: Callable[[], str]) -> None:
@@ -594,12 +597,12 @@ def _check_numbers(column: Column, scalars: Callable[[], str]) -> None:
         name = "the table" if column.name is None else f"column {column.name!r}"
         way = f"use {way} for one value per cell, or " if (way := scalars()) else ""
         raise LabelError(
-            f"{name} holds {column.dtype} numbers where labels are due; {way}make the labels text."
+            f"{name} has {column.dtype} numbers instead of labels; {way}make the labels text."
         )
 
 
 def _check_flags(cells: Sequence[object]) -> None:
-    """Raise an error for rows of flags whose meaning is open."""
+    """Raise an error for rows of flags with an ambiguous meaning."""
     rows: list[Any] = [
         cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)
     ]
@@ -636,7 +639,7 @@ def _check_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
 
 
 def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
-    """Return the items that a code stands for, and each code's position among them."""
+    """Return the items that occur in the codes, and the codes renumbered for them."""
     used = np.zeros(len(items), dtype=bool)
     used[codes] = True
     if used.all():
@@ -645,7 +648,7 @@ def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Cod
 
 
 def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int64]:
-    """Return where the entries of some compressed rows stand, one row after the other.
+    """Return the positions of the entries of compressed rows, row after row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which column of a table is which."""
+"""Roles of the columns of a table, guessed from names and contents."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
 
-# Usual names by role, the surest first: a later line counts only where no earlier one does.
-# They are compared without case, accents, spaces and punctuation.
+# Usual names by role, the surest first: a line counts only if no earlier line has a match.
+# Names are compared without case, accents, spaces and punctuation.
 _USUAL: dict[Role, str] = {
     "unit": """
         unit units
@@ -52,10 +52,10 @@ _USUAL: dict[Role, str] = {
         score scores rating ratings grade severity rank level stars""",
 }
 _LINES = re.compile(r"\n {8}(?! )")
-# What may follow a word that identifies, as in "doc_id": an annotation_id is no annotation.
+# Endings of identifiers of units and raters, as in "doc_id"; an annotation_id is not an annotation.
 _SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref)$")
-# What survey tools and people write beside the answers.
-_BESIDE = {
+# Usual columns of surveys that are not answers.
+_NOT_ANSWERS = {
     *("timestamp", "date", "time", "starttime", "endtime", "startdate", "enddate", "duration"),
     *("completiontime", "submittedat", "submitdate", "createdat", "updatedat", "score", "status"),
     *("comment", "comments", "note", "notes", "remark", "remarks", "progress", "language"),
@@ -65,13 +65,13 @@ QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "contr
 """Usual names of a column with the question that a row answers."""
 
 _UNNAMED = "column1"
-_MOST_NAMES = 1000
-"""Columns among which a misspelt name is looked for."""
+_MAX_NAMES = 1000
+"""Largest number of columns that are searched for a misspelt name."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a long table by what they hold; one of `labels` and `value` is None."""
+    """Columns of a long table by role; one of `labels` and `value` is None."""
 
     unit: str
     rater: str
@@ -87,30 +87,30 @@ def guess_columns(
     labels: str | None = None,
     value: str | None = None,
 ) -> Columns:
-    """Return the columns of a long table: those that are named, and the others by usual names.
+    """Return the columns of a long table: those that are passed, and the others by usual names.
 
-    Label sets are looked for before single values.
+    Labels take precedence over single values.
 
     Raises
     ------
     DataError
-        A named column is absent, or nothing or more than one thing looks like a column in need.
+        A named column is absent, or no column or several columns have a usual name for a role.
 
     Examples
     --------
     >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])
     Columns(unit='Doc ID', rater='annotator', labels='tags', value=None)
     """
-    known: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
+    roles: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     listed = list(names)
-    named = {role: name for role, name in known.items() if name is not None}
-    _check_named(listed, named)
-    free = [name for name in listed if name not in named.values()]
-    return Columns(**(named | _guesses(_needed(free, named), free, listed)))
+    passed = {role: name for role, name in roles.items() if name is not None}
+    _check_named(listed, passed)
+    free = [name for name in listed if name not in passed.values()]
+    return Columns(**(passed | _guesses(_missing_roles(free, passed), free, listed)))
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
-    """Return how a long table is read, with every column named: see `guess_columns`.
+    """Return the reading of a long table with all its columns, guessed by `guess_columns`.
 
     Examples
     --------
@@ -123,21 +123,21 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     ]
     is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
     if is_usual and all(name is None for name in columns.values()):
-        return replace(reading, unit="unit", rater="rater", labels="labels")  # what guessing finds
+        return replace(reading, unit="unit", rater="rater", labels="labels")  # skip the guessing
     if isinstance(flags, list):
-        # One of them stands for the answers; none of the others is a unit or a rater.
+        # The first flag column represents the answers; the others are not candidates.
         names = [name for name in names if name not in flags[1:]]
         columns["labels"] = next(iter(flags), None)
-    found = guess_columns(names, **columns)
-    labels = flags if isinstance(flags, list) else found.labels
-    value = None if isinstance(flags, list) else found.value
-    return replace(reading, unit=found.unit, rater=found.rater, labels=labels, value=value)
+    guess = guess_columns(names, **columns)
+    labels = flags if isinstance(flags, list) else guess.labels
+    value = None if isinstance(flags, list) else guess.value
+    return replace(reading, unit=guess.unit, rater=guess.rater, labels=labels, value=value)
 
 
-def check_role(reading: Reading, names: Iterable[str], column: str, said: str) -> None:
-    """Raise `OptionError` where a column that is named for something else has a role already.
+def check_role(reading: Reading, names: Iterable[str], column: str, spelled: str) -> None:
+    """Raise `OptionError` if the column of an option already has a role.
 
-    `said` is the option that names it.
+    `spelled` is the option with its value, for the message.
 
     Examples
     --------
@@ -148,40 +148,42 @@ def check_role(reading: Reading, names: Iterable[str], column: str, said: str) -
     """
     try:
         used = with_columns(reading, names).columns
-    except DataError:  # which says what is unclear when the study is read
+    except DataError:  # reading the study raises it again
         used = reading.columns
-    for role, found in used.items():
-        if column == found or (isinstance(found, list) and column in found):
-            raise OptionError(f"{said}: this column is already used as the {role}; name another.")
+    for role, name in used.items():
+        if column == name or (isinstance(name, list) and column in name):
+            raise OptionError(
+                f"{spelled}: this column is already used as the {role}; name another."
+            )
 
 
 def usual_roles(names: Iterable[str]) -> dict[Role, str]:
-    """Return the columns that their usual names tell beyond doubt, by role.
+    """Return the columns whose usual names are unambiguous, by role.
 
-    Answers are looked for beside a unit and a rater alone: label sets, else single values.
+    Answers are included only together with a unit and a rater: labels, otherwise single values.
 
     Examples
     --------
     >>> usual_roles(["doc", "who", "tags"]), usual_roles(["text_id", "note", "remark"])
     ({'unit': 'doc', 'rater': 'who', 'labels': 'tags'}, {'unit': 'text_id'})
     """
-    listed, found = list(names), dict[Role, str]()
+    listed, columns = list(names), dict[Role, str]()
     for role in ("unit", "rater"):
         with suppress(DataError):
-            found |= _guesses([role], listed, listed)
-    if len(found) == 2:
+            columns |= _guesses([role], listed, listed)
+    if len(columns) == 2:
         with suppress(DataError):
-            whole = guess_columns(listed, unit=found["unit"], rater=found["rater"])
-            answer: Role = "value" if whole.labels is None else "labels"
-            found[answer] = str(getattr(whole, answer))
-    return found
+            guess = guess_columns(listed, unit=columns["unit"], rater=columns["rater"])
+            answer: Role = "value" if guess.labels is None else "labels"
+            columns[answer] = str(getattr(guess, answer))
+    return columns
 
 
 def guess_wide_unit(frame: pd.DataFrame) -> str | None:
-    """Return the column of a wide table that identifies the unit, or None where none does.
+    """Return the column of a wide table that identifies the unit, or None.
 
-    That is the first column with a usual name; failing that, the first whose cells are all
-    distinct and occur in no other column, while the other columns have cells in common.
+    This is the first column with a usual name. Without one, it is the first column whose cells are
+    distinct and occur in no other column, if the other columns have cells in common.
 
     Examples
     --------
@@ -201,10 +203,10 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
 def guess_people(
     names: Iterable[str], *, rater: str | None = None, units: str | None = None
 ) -> tuple[str, list[str]]:
-    """Return the column of the raters and those of the units, where each row is a rater.
+    """Return the column of the raters and those of the units of a table with one row per rater.
 
-    `units` is a pattern of the columns of answers, as ``"Text *"``. Default: all that are not
-    called like a time, a comment or a rater.
+    `units` is a pattern of the columns of answers, such as ``"Text *"``. Default: all columns that
+    do not have a usual name of a time, a comment or a rater.
 
     Examples
     --------
@@ -220,15 +222,15 @@ def guess_people(
         chosen = [name for name in rest if name == units or fnmatchcase(name, units)]
     else:
         raters = {name for tier in _candidates("rater", rest) for name in tier}
-        chosen = [n for n in rest if n not in raters and _plain(n) not in _BESIDE]
+        chosen = [n for n in rest if n not in raters and _plain(n) not in _NOT_ANSWERS]
     if not chosen:
-        fit = "is called like a unit" if units is None else f"fits {option('unit', units)}"
-        raise DataError(f"No column {fit}; the columns are {listing(listed, limit=12)}.")
+        match = "has the name of a unit" if units is None else f"matches {option('unit', units)}"
+        raise DataError(f"No column {match}; the columns are {listing(listed, limit=12)}.")
     return rater, chosen
 
 
 def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
-    """Return a table in which identifiers of blank text are missing, as they are no names.
+    """Return a table in which identifiers of blank text are missing.
 
     Examples
     --------
@@ -243,27 +245,31 @@ def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.Dat
     return frame
 
 
-def _needed(free: Sequence[str], named: Iterable[Role]) -> list[Role]:
-    """Return the roles that are still to be filled."""
-    roles: list[Role] = [role for role in ("unit", "rater") if role not in named]
-    if "labels" in named or "value" in named:
+def _missing_roles(free: Sequence[str], passed: Iterable[Role]) -> list[Role]:
+    """Return the roles without a column."""
+    roles: list[Role] = [role for role in ("unit", "rater") if role not in passed]
+    if "labels" in passed or "value" in passed:
         return roles
     has_labels = any(_candidates("labels", free))
     return [*roles, "labels" if has_labels or not any(_candidates("value", free)) else "value"]
 
 
 def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -> dict[Role, str]:
-    """Return the column of each role; those that are not found are named in one error."""
-    fitting = {role: _fitting(role, free) for role in roles}
-    if all(len(found) == 1 for found in fitting.values()):
-        return {role: found[0] for role, found in fitting.items()}
-    said = [
-        f"Columns {listing(found)} could each be the {role}; say which with {option(role, '...')}."
-        + (questions_hint(found) if role == "unit" else "")
-        for role, found in fitting.items()
-        if len(found) > 1
+    """Return the column of each role, or raise one error for all roles without a single match."""
+    # The columns with the surest usual name of each role.
+    matches = {
+        role: _with_identifier(next((tier for tier in _candidates(role, free) if tier), []))
+        for role in roles
+    }
+    if all(len(columns) == 1 for columns in matches.values()):
+        return {role: columns[0] for role, columns in matches.items()}
+    sentences = [
+        f"Columns {listing(columns)} could each be the {role}; name one with "
+        f"{option(role, '...')}." + (questions_hint(columns) if role == "unit" else "")
+        for role, columns in matches.items()
+        if len(columns) > 1
     ]
-    if absent := [role for role, found in fitting.items() if not found]:
+    if absent := [role for role, columns in matches.items() if not columns]:
         which = [f"the {role}" for role in absent]
         options = _enumerated([option(role, "...") for role in absent], "and")
         wide = (
@@ -271,31 +277,31 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
             if not names or len(free) < len(names) or any(_candidates("rater", free))
             else f" If each rater has a column, use {option('wide', value=True)}."
         )
-        said.append(
-            f"No column has a usual name for {_enumerated(which, 'or')}; say which with "
+        sentences.append(
+            f"No column has a usual name for {_enumerated(which, 'or')}; name the column with "
             f"{options}. The {_shown(names)}."
             f"{''.join(_nearly(role, free) for role in absent)}{wide}"
         )
-    raise DataError(" ".join(said))
+    raise DataError(" ".join(sentences))
 
 
 def questions_hint(names: Iterable[object]) -> str:
-    """Return a sentence on how a column of questions is read, if one is called like that.
+    """Return a sentence on how to read a column of questions, or "" if no name suggests one.
 
     Examples
     --------
     >>> questions_hint(["item", "question"])
     " If 'question' has the question that a row answers, use by_question(data, 'question')."
     """
-    found = next((str(name) for name in names if _plain(name) in QUESTIONS), None)
-    if found is None:
+    name = next((str(name) for name in names if _plain(name) in QUESTIONS), None)
+    if name is None:
         return ""
-    way = python_or_command(f"by_question(data, {found!r})", f"setagree score --questions {found}")
-    return f" If {found!r} has the question that a row answers, use {way}."
+    way = python_or_command(f"by_question(data, {name!r})", f"setagree score --questions {name}")
+    return f" If {name!r} has the question that a row answers, use {way}."
 
 
 def nested_hint(frame: pd.DataFrame) -> str:
-    """Return a sentence on how a table with a column of lists of objects becomes a long one."""
+    """Return a sentence on how to flatten a column of lists of objects, or "" without one."""
     for name in frame:
         first = next((cell for cell in frame[name].head(20) if isinstance(cell, list) and cell), [])
         if first and isinstance(first[0], Mapping):
@@ -306,20 +312,15 @@ def nested_hint(frame: pd.DataFrame) -> str:
     return ""
 
 
-def _fitting(role: Role, free: Sequence[str]) -> list[str]:
-    """Return the columns with the surest usual name for a role."""
-    return _with_identifier(next((tier for tier in _candidates(role, free) if tier), []))
-
-
 def _enumerated(words: Sequence[str], last: str) -> str:
-    """Return words with commas between them, and another word before the last."""
+    """Return words joined by commas, with the word `last` before the last one."""
     *others, end = words
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def _nearly(role: Role, free: Sequence[str]) -> str:
-    words, free = _USUAL[role].split(), free[:_MOST_NAMES]
-    # What is a usual name for something else is no misspelt name for this.
+    words, free = _USUAL[role].split(), free[:_MAX_NAMES]
+    # A usual name of another role is not a misspelt name of this one.
     others = {
         name
         for other in _USUAL
@@ -332,17 +333,17 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
         for name in free
         if name not in others and get_close_matches(_plain(name), words, cutoff=0.8)
     ]
-    # Several near names, as coder1 and coder2, are columns of another kind of table.
+    # Several near names, such as coder1 and coder2, are columns of another layout.
     return f" Did you mean {near[0]!r}?" if len(near) == 1 else ""
 
 
 def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
-    """Raise an error for named columns that are absent (all are listed), or have two roles."""
-    known = {*names}
+    """Raise an error if named columns are absent, or if one has two roles."""
+    present = {*names}
     absent = {
         role: name
         for role, name in named.items()
-        if not isinstance(name, Hashable) or name not in known
+        if not isinstance(name, Hashable) or name not in present
     }
     if absent:
         which = _enumerated([f"{name!r} for the {role}" for role, name in absent.items()], "or")
@@ -358,38 +359,38 @@ def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
     --------
     >>> check_roles([("unit", "doc"), ("rater", "doc")])
     Traceback (most recent call last):
-    setagree.errors.DataError: One column cannot be two things: unit='doc', rater='doc'.
+    setagree.errors.DataError: One column cannot have two roles: unit='doc', rater='doc'.
     """
     hashable = [(role, name) for role, name in named if isinstance(name, Hashable)]
     roles: dict[Any, set[Role]] = {}
     for role, name in hashable:
         roles.setdefault(name, set()).add(role)
     if clashing := [option(role, name) for role, name in hashable if len(roles[name]) > 1]:
-        raise DataError(f"One column cannot be two things: {', '.join(clashing)}.")
+        raise DataError(f"One column cannot have two roles: {', '.join(clashing)}.")
 
 
 def _shown(names: Sequence[Any]) -> str:
-    """Return which columns a table has, for sentences."""
+    """Return a phrase with the columns of a table."""
     return f"columns are {listing(names, limit=12)}" if names else "table has no columns"
 
 
 def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:
-    """Yield, from the surest usual names to the least, the columns that have one of them."""
+    """Yield the columns with a usual name of a role, the surest names first."""
     spelled, usual = _stem if role in {"unit", "rater"} else _plain, set(_USUAL[role].split())
     spellings = ((name, {_plain(name), spelled(name)}) for name in names)
-    found = [(name, words) for name, words in spellings if not usual.isdisjoint(words)]
+    matches = [(name, words) for name, words in spellings if not usual.isdisjoint(words)]
     for line in _LINES.split(_USUAL[role])[1:]:
-        yield [name for name, words in found if not words.isdisjoint(line.split())]
+        yield [name for name, words in matches if not words.isdisjoint(line.split())]
 
 
 def _with_identifier(names: Sequence[str]) -> list[str]:
-    """Of columns that differ only in an ending such as ``_id``, return the one that has it."""
+    """Return the columns that end in ``id`` if all names differ only in such an ending."""
     if len({_stem(name) for name in names}) != 1:
         return list(names)
     return [name for name in names if _plain(name).endswith("id")] or list(names)
 
 
-@lru_cache(maxsize=2**17)  # asked of each name for each role
+@lru_cache(maxsize=2**17)  # called with each name for each role
 def _plain(name: object) -> str:
     text = unicodedata.normalize("NFKD", str(name)).casefold()
     return "".join(letter for letter in text if letter.isalnum())
@@ -400,9 +401,9 @@ def _stem(name: object) -> str:
 
 
 def _identifying(frame: pd.DataFrame) -> str | None:
-    """Return the first column whose cells differ from one another and from those of all others.
+    """Return the first column whose cells are distinct and occur in no other column, or None.
 
-    Two other columns that are neighbours, apart from it, must have a cell in common.
+    Two neighbouring columns, without the returned one, must have a cell in common.
     """
     names = list(frame)
     cells = [_distinct(frame[name]) for name in names]
@@ -410,10 +411,10 @@ def _identifying(frame: pd.DataFrame) -> str | None:
     filled = [column - {""} for column in cells]
     alike = any(not a.isdisjoint(b) for a, b in pairwise(filled))
     for k, name in enumerate(names):
-        own = cells[k]
-        if len(own) < len(frame) or "" in own or any(times[cell] > 1 for cell in own):
+        column = cells[k]
+        if len(column) < len(frame) or "" in column or any(times[cell] > 1 for cell in column):
             continue
-        around = filled[max(k - 1, 0) : k + 2 : 2] if k else []  # neighbours once it is taken out
+        around = filled[max(k - 1, 0) : k + 2 : 2] if k else []  # neighbours without column k
         if alike or (len(around) == 2 and not around[0].isdisjoint(around[1])):
             return str(name)
     return None
@@ -424,32 +425,32 @@ def _all_differ(column: pd.Series[Any]) -> bool:
 
 
 def _distinct(column: pd.Series[Any]) -> set[Hashable]:
-    """Return the distinct cells; lists stand for themselves as text."""
+    """Return the distinct cells, with lists as text."""
     return {c if isinstance(c, Hashable) else repr(c) for c in distinct_cells(column)[1]}
 
 
-def say_guessed(asked: Reading, found: Reading, say: Callable[[str], None]) -> None:
+def note_guessed(reading: Reading, complete: Reading, note: Callable[[str], None]) -> None:
     """Report the columns of a long table that were guessed."""
     guessed = [
         f"{role} = {name}"
-        for role, name in found.columns.items()
-        if name is not None and asked.columns[role] is None
+        for role, name in complete.columns.items()
+        if name is not None and reading.columns[role] is None
     ]
     if guessed:
-        say(f"Columns guessed: {', '.join(guessed)}")
+        note(f"Columns guessed: {', '.join(guessed)}")
 
 
-_MOST_ROWS = 1000
+_MAX_ROWS = 1000
 _NO_WORDS = re.compile(r"[\s\[\](){}'\"]+")
 
 
 def detect_wide_layout(
     frame: pd.DataFrame, reading: Reading
 ) -> tuple[str | None, list[str]] | None:
-    """Return the unit and the raters of a table with the contents of a wide one, otherwise None.
+    """Return the unit and the raters of a table whose contents are wide, otherwise None.
 
-    No column is called like a rater or like answers, and each column except that of the unit holds
-    labels that another holds, too. The unit is None if no column identifies it: one per row.
+    In a wide table no column has a usual name of a rater or of answers, and each column except that
+    of the unit has labels in common with another. The unit is None if each row is a unit.
 
     Examples
     --------
@@ -458,50 +459,50 @@ def detect_wide_layout(
     ('id', ['ann', 'bob'])
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
-    told = usual_roles(str(name) for name in frame)
-    is_told = bool(named) or reading.kind is not None or {"rater", "labels", "value"} & {*told}
-    if is_told or not all(isinstance(name, str) for name in frame):
+    usual = usual_roles(str(name) for name in frame)
+    is_long = bool(named) or reading.kind is not None or {"rater", "labels", "value"} & {*usual}
+    if is_long or not all(isinstance(name, str) for name in frame):
         return None
     unit = reading.unit or guess_wide_unit(frame)
     raters = [str(name) for name in frame if name != unit]
     if (unit is not None and unit not in frame) or len(raters) < 2:
         return None
     words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
-    times = Counter(word for found in words.values() for word in found)
+    times = Counter(word for column in words.values() for word in column)
     flags = [name for name in raters if words[name] <= {"0", "1", "0.0", "1.0", "False", "True"}]
     if (crossed := _crossed(flags)) is not None:
         first, second = crossed
         raise DataError(
-            f"Columns {listing(flags)} are flags of {listing(first)} and {listing(second)}. Say "
-            f"which are the raters: {option('wide', value=True)} and {option('raters', first)} or "
+            f"Columns {listing(flags)} are flags of {listing(first)} and {listing(second)}. Name "
+            f"the raters: {option('wide', value=True)} and {option('raters', first)} or "
             f"{option('raters', second)}; the others are then the labels."
         )
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
         return None
     others = [name for name in raters if name not in alike]
-    if unit is None and (others or told):
+    if unit is None and (others or usual):
         return None
     if others:
         have = "has" if len(others) == 1 else "have"
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
-            f"{listing(others)} {have} none. If each rater has a column, say {option('wide')} and "
-            f"{option('raters', alike)}; if each row is one annotation, say "
+            f"{listing(others)} {have} none. If each rater has a column, use {option('wide')} and "
+            f"{option('raters', alike)}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
     are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
     if all(as_number(word) is not None for word in times) and not are_codes:
         raise DataError(
-            f"Columns {listing(alike)} hold numbers alone, so that each may be a rater or a label. "
-            f"If each rater has a column, say {option('wide')}; if each label has one, name the "
+            f"Columns {listing(alike)} have only numbers, so that each may be a rater or a label. "
+            f"If each rater has a column, use {option('wide')}; if each label has one, name the "
             "columns of the unit, the rater and the labels."
         )
     return unit, raters
 
 
 def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Return the two parts of names that are all pairs of them, as ``ann_joy``; otherwise None."""
+    """Return the parts of names such as ``ann_joy`` if the names are all pairs of them, or None."""
     for mark in ("_", ".", ":", "|", "/", "-", " ") if names else ():
         pairs = [name.partition(mark)[::2] for name in names]
         first, second = ([*dict.fromkeys(part)] for part in zip(*pairs, strict=True))
@@ -511,8 +512,8 @@ def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
 
 
 def _words(column: Column, label_sep: str) -> set[str]:
-    """Return what the first cells of a column consist of, roughly."""
-    cells = [cell for cell in column.head(_MOST_ROWS).tolist() if not is_missing(cell)]
+    """Return approximate labels of the first cells of a column."""
+    cells = [cell for cell in column.head(_MAX_ROWS).tolist() if not is_missing(cell)]
     parts = (
         _NO_WORDS.sub(" ", part).strip() for cell in cells for part in str(cell).split(label_sep)
     )

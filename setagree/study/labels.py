@@ -42,9 +42,9 @@ BLANKS, CASES = ("missing", "empty", "error"), ("keep", "lower")
 _USUAL_SEPARATORS = (",", ";", "|")
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
-# Python writes no whole number of over 4,300 digits, and nobody means one.
-_MOST_NUMBER = 10**4300
-# How a JSON list or a printed collection begins.
+# Python does not convert integers of more than 4,300 digits to text.
+_MAX_INTEGER = 10**4300
+# Beginnings of a JSON list or a printed collection.
 _OPENINGS = ("[", "{", "(", "set(", "frozenset(")
 _SPACE = re.compile(r"\s*")
 _BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
@@ -52,24 +52,24 @@ _BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 
 @dataclass(frozen=True)
 class LabelSyntax:
-    """How cells are read as label sets.
+    """Rules that read cells as label sets.
 
     Parameters
     ----------
     label_sep : str
-        What stands between two labels in a text cell; any text but ``"``.
+        Separator of the labels in a text cell; any text except ``"``.
     blank : {"missing", "empty", "error"}
-        What blank text (in long tables also nulls beside text alone) means: no annotation, the
-        empty set, or a mistake.
+        Meaning of blank text: no annotation, the empty set, or an error. In long tables it is also
+        the meaning of nulls if all other cells are text.
     case : {"keep", "lower"}
-        Whether ``"Joy"`` and ``"joy"`` stay two labels or become one.
+        Whether ``"Joy"`` and ``"joy"`` are two labels or one.
     codebook : collection of labels, or mapping, optional
-        The labels that may occur. Its order names the columns of one-hot rows. A mapping has the
+        The permitted labels. Their order names the columns of one-hot rows. A mapping gives the
         label of each spelling.
     na_values : collection of text or numbers, optional
-        The answers that mean no annotation, whatever `blank` says.
+        The answers that mean no annotation, independent of `blank`.
     empty : collection of text, optional
-        The answers that mean that no label applies.
+        The answers that mean the empty set.
     """
 
     label_sep: str = ","
@@ -87,9 +87,9 @@ class LabelSyntax:
         if not (isinstance(self.label_sep, str) and self.label_sep in _USUAL_SEPARATORS):
             check_sep(self.label_sep)
             check_text(self.label_sep, f"{option('label_sep')}: the text", OptionError)
-        for name, asked, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
-            if not isinstance(asked, str) or asked not in options:
-                check_choice(name, asked, options)
+        for name, value, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
+            if not isinstance(value, str) or value not in options:
+                check_choice(name, value, options)
         if self.codebook is not None:
             aliases, allowed = _read_codebook(self.codebook, self.case)
             object.__setattr__(self, "allowed", allowed)
@@ -98,7 +98,7 @@ class LabelSyntax:
             object.__setattr__(self, "markers", _read_markers("na_values", self.na_values))
         if self.empty is not None:
             object.__setattr__(self, "empty_markers", _read_markers("empty", self.empty))
-            if both := [one for one in self.empty_markers if one in self.markers]:
+            if both := [marker for marker in self.empty_markers if marker in self.markers]:
                 raise OptionError(
                     f"{shorten(both[0])} is in {option('empty')} and in {option('na_values')}; "
                     "an answer either has no label or is missing."
@@ -108,48 +108,47 @@ class LabelSyntax:
 def _read_codebook(
     codebook: Collection[Label], case: Case
 ) -> tuple[Mapping[Label, Label], tuple[Label, ...]]:
-    """Return the label of each spelling that is none itself, and the labels.
+    """Return the label of each spelling that is not a label itself, and the labels.
 
     The values of a mapping are labels if all are text; otherwise its keys are, as in a vocabulary.
     """
     check_list("codebook", codebook, "labels")
-    pairs = {one: one for one in codebook}
+    pairs = {label: label for label in codebook}
     texts = [*codebook.values()] if isinstance(codebook, Mapping) else []
     are_text = [isinstance(x, str) for x in texts]
     if isinstance(codebook, Mapping) and all(are_text):
         pairs = {**codebook}
     if any(are_text) and not all(are_text):
         odd = texts[are_text.index(False)]
-        raise OptionError(f"codebook: a label is text, which {shorten(odd)} is not.")
-    if blank := [
-        one for one, label in pairs.items() if isinstance(label, str) and not label.strip()
-    ]:
+        raise OptionError(f"codebook: a label must be text, not {shorten(odd)}.")
+    if blank := [spelling for spelling, x in pairs.items() if isinstance(x, str) and not x.strip()]:
         raise OptionError(
-            f"codebook: {shorten(blank[0])} stands for blank text; {option('empty')} names answers "
-            "without labels."
+            f"codebook: the label of {shorten(blank[0])} is blank; list answers without labels in "
+            f"{option('empty')}."
         )
     try:
         read = [tuple(_clean_label(x, case) for x in pair) for pair in pairs.items()]
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
     allowed = tuple(dict.fromkeys(label for _, label in read))
-    aliases = {one: label for one, label in read if one != label}
-    if both := [one for one in aliases if one in allowed]:
+    aliases = {spelling: label for spelling, label in read if spelling != label}
+    if both := [spelling for spelling in aliases if spelling in allowed]:
         raise OptionError(
-            f"codebook: {shorten(both[0])} stands for {shorten(aliases[both[0]])} and is a label."
+            f"codebook: {shorten(both[0])} is both a label and a spelling of "
+            f"{shorten(aliases[both[0]])}."
         )
     return aliases, allowed
 
 
 def _read_markers(name: str, markers: Iterable[Any]) -> tuple[str | float, ...]:
     check_list(name, markers, "answers")
-    listed = [one.strip() if isinstance(one, str) else one for one in markers]
-    for one in listed:
-        check_text(one, f"{option(name)}: the answer", OptionError)
-        if not isinstance(one, str | int | float) or one == "":
+    listed = [marker.strip() if isinstance(marker, str) else marker for marker in markers]
+    for marker in listed:
+        check_text(marker, f"{option(name)}: the answer", OptionError)
+        if not isinstance(marker, str | int | float) or marker == "":
             raise OptionError(
-                f"{option(name)} has {shorten(one)}; it names answers, as text or numbers. "
-                f"What a blank cell means is said with {option('blank')}."
+                f"{option(name)} has {shorten(marker)}; it must list answers, as text or numbers. "
+                f"For blank cells, use {option('blank')}."
             )
     return tuple(dict.fromkeys(listed))
 
@@ -165,28 +164,28 @@ def parse_labels(
 ) -> LabelSet | None:
     r"""Return the label set of a cell, or None if it is missing.
 
-    Text is split at `label_sep`; the space around a label, its repeats and its place do not matter,
-    and accents are composed (Unicode NFC). A label that contains the separator is written in double
-    quotes (a quote inside is doubled), or the whole cell is a JSON or Python list.
+    Text is split at `label_sep`. Order, repeats and spaces around labels do not matter, and accents
+    are composed (Unicode NFC). A label that contains the separator is written in double quotes (a
+    quote inside is doubled), or the whole cell is a JSON or Python list.
 
     Parameters
     ----------
     cell : object
-        Text, or a list, tuple, set, frozenset or one-dimensional array of labels, or a null (None,
-        NaN, ``pandas.NA``, ``pandas.NaT``), which is missing in a single cell.
+        Text, or a list, tuple, set, frozenset or one-dimensional array of labels. A null (None,
+        NaN, ``pandas.NA``, ``pandas.NaT``) is missing.
     label_sep : str
         The separator of labels.
     blank : {"missing", "empty", "error"}
-        What blank text means. A list without labels is always the empty set.
+        Meaning of blank text. A list without labels is always the empty set.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, or mapping, optional
-        The labels that may occur, or the label of each spelling.
+        The permitted labels, or the label of each spelling.
 
     Returns
     -------
     frozenset of labels, or None
-        None means no annotation, which is not the empty set.
+        None is a missing annotation, unlike the empty set.
 
     Raises
     ------
@@ -208,7 +207,7 @@ def parse_labels(
 
 
 def read_cell(cell: object, syntax: LabelSyntax) -> LabelSet | None:
-    """Return the label set of one cell under a syntax that is already checked."""
+    """Return the label set of a cell, or None if it is missing."""
     if isinstance(cell, str):
         return _read_text(cell, syntax)
     if isinstance(
@@ -227,12 +226,12 @@ def is_number(cell: object) -> bool:
 
 
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
-    """Return what reads one cell under a syntax; plain text goes the short road."""
+    """Return a function that reads one cell, with a shorter path for plain text."""
     label_sep, strip = syntax.label_sep, str.strip
-    usual = syntax.allowed is None and syntax.case == "keep" and not syntax.empty_markers
+    is_default = syntax.allowed is None and syntax.case == "keep" and not syntax.empty_markers
 
     def read(cell: object) -> LabelSet | None:
-        if usual and type(cell) is str and _is_plain(cell):
+        if is_default and type(cell) is str and _is_plain(cell):
             labels = frozenset(map(strip, cell.split(label_sep)))
             if "" not in labels:
                 return labels
@@ -242,9 +241,9 @@ def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
 
 
 def is_missing(cell: object) -> bool:
-    """Return whether a cell is a scalar that pandas takes as missing: None, NaN, NA, NaT."""
+    """Return whether a cell is a missing scalar of pandas: None, NaN, NA or NaT."""
     if isinstance(cell, Decimal):
-        return cell.is_qnan()  # a signaling NaN raises wherever it is compared
+        return cell.is_qnan()  # comparing a signaling NaN raises an error
     return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
 
 
@@ -263,7 +262,7 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
 
 
 def listed_labels(text: str, label_sep: str) -> list[str]:
-    """Return the labels in text in the order in which they stand.
+    """Return the distinct labels in text, in their order.
 
     Examples
     --------
@@ -276,22 +275,22 @@ def listed_labels(text: str, label_sep: str) -> list[str]:
 
 
 def _parts(text: str, label_sep: str) -> list[str]:
-    """Return the labels in text as they are spelled, one at least; none for a list without any."""
+    """Return the labels in text as spelled; empty only for an empty list such as ``[]``."""
     items = printed_items(text) if text.startswith(_OPENINGS) else None
     if items is not None:
         return [_as_text(item, text) for item in items]
     if label_sep in text and _BARE_LIST.fullmatch(text):
-        raise LabelError(f"{shorten(text)} looks like a list; drop the brackets or add quotes.")
+        raise LabelError(f"{shorten(text)} looks like a list; remove the brackets or add quotes.")
     return _split(text, label_sep)
 
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
-    """Clean the labels of a cell that has some, or apply the blank policy where all are blank."""
+    """Return the cleaned labels of a cell; if all are blank, the result depends on `blank`."""
     return _checked(frozenset(_clean_label(p, syntax.case) for p in parts) - {""}, syntax, cell)
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a cell is split at the separator and nothing else: the road of most cells."""
+    """Return whether a cell only needs to be split at the separator, as most cells do."""
     ends = text[:1].isalnum() and text[-1:].isalnum()
     return ends and text.isascii() and '"' not in text
 
@@ -303,18 +302,18 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
         labels = frozenset(syntax.aliases.get(label, label) for label in labels)
     if syntax.empty_markers and not labels.isdisjoint(syntax.empty_markers) and len(labels) > 1:
         raise LabelError(
-            f"{shorten(cell)} has other labels next to one that {option('empty')} names; correct "
-            "the answer."
+            f"{shorten(cell)} has both labels and a marker of {option('empty')}; correct the "
+            "answer."
         )
     if syntax.allowed is not None:
         unknown = sorted_labels(labels.difference(syntax.allowed))
         for label in unknown:
             hint = did_you_mean(label, syntax.allowed) or (
-                f" It has {listing(syntax.allowed)}; add the label there, or mend the answer."
+                f" It has {listing(syntax.allowed)}; add the label to it, or correct the answer."
             )
-            lowered = {one.lower() for one in syntax.allowed if isinstance(one, str)}
+            lowered = {x.lower() for x in syntax.allowed if isinstance(x, str)}
             if isinstance(label, str) and label.lower() in lowered:
-                hint += f" Where only the case differs, say {option('case', 'lower')}."
+                hint += f" If only the case differs, use {option('case', 'lower')}."
             sentence = f"label {shorten(label)} is not in the codebook.{hint}"
             raise UnknownLabelsError(sentence, unknown, syntax.allowed)
     return labels
@@ -323,7 +322,7 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
 def _blank(cell: object, policy: Blank) -> LabelSet | None:
     if policy == "error":
         raise LabelError(
-            f"{shorten(cell)} is blank; say {option('blank', 'missing')} (no annotation) or "
+            f"{shorten(cell)} is blank; use {option('blank', 'missing')} (no annotation) or "
             "'empty' (no label applies)."
         )
     return EMPTY if policy == "empty" else None
@@ -339,12 +338,12 @@ def _clean_label(label: object, case: Case) -> Label:
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
     if is_missing(label):
-        raise LabelError("a label inside a list is missing; drop it, or make the cell missing.")
+        raise LabelError("a label inside a list is missing; remove it, or make the cell missing.")
     raise LabelError(f"{shorten(label)} is {a_type(label)}; a label is text or a whole number.")
 
 
 def _trimmed(text: str, label_sep: str) -> str:
-    """Take separators off the ends of a cell, also those whose own space was taken off."""
+    """Strip separators from the ends of a cell, also if their own outer space is missing."""
     text, head, tail = text.strip(), label_sep.lstrip(), label_sep.rstrip()
     start, end = 0, len(text)
     while head != label_sep and head and text.startswith(head, start):
@@ -368,13 +367,13 @@ def _split(text: str, label_sep: str) -> list[str]:
 
 
 def _next_part(cell: str, start: int, label_sep: str) -> tuple[str, int | None]:
-    """Read the label that begins at `start`: the label, and where the next begins (None: none)."""
+    """Return the label that begins at `start`, and the start of the next one or None."""
     match = _QUOTED.match(cell, start)
     if match is None and cell.startswith('"', start):
         raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
-    behind = start if match is None else match.end()
-    end = cell.find(label_sep, behind)
-    part = cell[behind:] if end < 0 else cell[behind:end]
+    part_start = start if match is None else match.end()
+    end = cell.find(label_sep, part_start)
+    part = cell[part_start:] if end < 0 else cell[part_start:end]
     following = None if end < 0 else end + len(label_sep)
     if match is None:
         if part.count('"') % 2:
@@ -388,14 +387,14 @@ def _next_part(cell: str, start: int, label_sep: str) -> tuple[str, int | None]:
 
 
 def _past_space(text: str, start: int) -> int:
-    """Return where the text goes on behind the space that begins at `start`."""
+    """Return the position of the first character after the spaces at `start`."""
     return _SPACE.match(text, start).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
 def _as_text(item: object, cell: str) -> str:
     if isinstance(item, str):
         return item
-    if isinstance(item, int) and not isinstance(item, bool) and abs(item) < _MOST_NUMBER:
+    if isinstance(item, int) and not isinstance(item, bool) and abs(item) < _MAX_INTEGER:
         return str(item)
     raise LabelError(f"{shorten(cell)} holds {shorten(item)}; a label is text or a whole number.")
 
@@ -403,7 +402,7 @@ def _as_text(item: object, cell: str) -> str:
 def _read_collection(cell: Any, syntax: LabelSyntax) -> LabelSet | None:
     if isinstance(cell, np.ndarray) and cell.ndim != 1:
         raise LabelError(f"an array of shape {cell.shape} is not a list of labels.")
-    if isinstance(cell, Degrees):  # which were read before
+    if isinstance(cell, Degrees):  # degrees are read before
         return _checked(cell, syntax, cell) if cell else cell
     if len(cell) == 0:
         return EMPTY
@@ -430,24 +429,24 @@ _ADJACENT_QUOTES = re.compile(r"""['"]\s*['"]""")
 def printed_items(text: str) -> list[object] | None:
     """Return the items of a cell that is a JSON list or a printed Python collection, or None.
 
-    A data frame whose cells are lists or sets is written to CSV as ``['a', 'b']`` or ``set()``.
+    pandas writes cells that are lists or sets to CSV as ``['a', 'b']`` or ``set()``.
     """
-    called = _inside_call(text)
-    inside = text if called is None else called
+    argument = _call_argument(text)
+    inside = text if argument is None else argument
     if not inside:
         return []
-    if called is None and text[0] in "sf":
+    if argument is None and text[0] in "sf":
         return None
     if text[0] == "(" and text[1:].lstrip()[:1] not in {"'", '"', ")"}:
-        return None  # "(1), (2)" are two labels; only quotes make it a printed tuple
+        return None  # "(1), (2)" are two labels; a printed tuple begins with a quote
     items = _literal_items(inside) if inside[-1] in "]})" else None
     if items is None and _LIST_LIKE.match(inside):
         raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
     return items
 
 
-def _inside_call(text: str) -> str | None:
-    """Return what stands inside a printed ``set(...)`` or ``frozenset(...)``; None elsewhere."""
+def _call_argument(text: str) -> str | None:
+    """Return the text inside a printed ``set(...)`` or ``frozenset(...)``, or None."""
     name, _, rest = text.partition("(")
     if name not in {"set", "frozenset"} or not rest.endswith(")"):
         return None
@@ -460,7 +459,7 @@ def _literal_items(text: str) -> list[object] | None:
             items = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        except TypeError:  # what stands in a set, or is the key of a dict, must be hashable
+        except TypeError:  # items of sets and keys of dicts must be hashable
             raise LabelError(
                 f"{shorten(text)} holds a set, a list or a dict inside another; a label is text or "
                 "a whole number."
@@ -476,7 +475,7 @@ def _literal_items(text: str) -> list[object] | None:
 
 def _python_literal(text: str) -> object:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "\\d" is an odd escape to Python, here it is a label
+        warnings.simplefilter("ignore")  # invalid escapes such as "\\d" may be part of a label
         return ast.literal_eval(text)
 
 

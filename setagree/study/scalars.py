@@ -12,7 +12,7 @@ import numpy as np
 
 from setagree.errors import DataError, SetagreeWarning, a_type, listing, option, shorten, warn
 from setagree.study.answer_warnings import (
-    how_many,
+    n_cells,
     warn_markers,
     warn_mixed_scale,
     warn_similar,
@@ -24,12 +24,12 @@ from setagree.study.codes import (
     Column,
     Kind,
     distinct_cells,
+    failure_sentence,
     merge,
     order_of,
     parse_all,
     recode,
     without_markers,
-    worded,
 )
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Blank, Case
@@ -57,9 +57,9 @@ def code_scalars(
     codes, cells = without_markers(*distinct_cells(column), markers, case)
     cleaned, failures = parse_all(cells, lambda cell: _clean_scalar(cell, case))
     if failures:
-        raise DataError(worded(failures, codes, place, times))
+        raise DataError(failure_sentence(failures, codes, place, times))
     is_blank = np.array([isinstance(value, str) and not value for value in cleaned], dtype=bool)
-    n_blank = how_many((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
+    n_blank = n_cells((codes >= 0) & is_blank[codes], times) if is_blank.size else 0
     if n_blank and blank != "missing":
         row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
         raise DataError(

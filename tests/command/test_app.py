@@ -253,19 +253,19 @@ class TestScore:
         Path("marked.csv").write_text(LONG.replace("d2,ann,fear", "d2,ann,n/a"))
         result = invoke("score", "marked.csv", "--blank", "empty")
         assert (
-            "1 cell that may mean 'missing' taken as labels: 'n/a'; if they do, say --na-values"
+            "1 cell that may mean 'missing' read as labels: 'n/a'; if they do, use --na-values"
             in (result.stderr)
         )
         Path("marked.csv").write_text(
             LONG.replace("d2,ann,fear", "d2,ann,n/a").replace("fear", "?")
         )
         result = invoke("score", "marked.csv", "--blank", "empty")
-        assert "if they do, say --na-values 'n/a,?'." in result.stderr
+        assert "if they do, use --na-values 'n/a,?'." in result.stderr
 
     def test_missing_that_is_not_there(self):
         result = invoke("score", "long.csv", "--blank", "empty", "--na-values", "NA,n/a")
         assert (result.exit_code, result.stdout) == (0, ok("score", "long.csv", "--blank", "empty"))
-        assert "No answer is 'NA', 'n/a', which --na-values names." in result.stderr
+        assert "No answer is 'NA', 'n/a', which --na-values lists." in result.stderr
         assert "--na-values names answers" in refusal("score", "long.csv", "--na-values", " ")
 
     @pytest.mark.parametrize("listed", ["joys,anger", "codes.txt"])
@@ -478,9 +478,9 @@ class TestRefusals:
             (["gone.csv"], "There is no file 'gone.csv'"),
             (["lnog.csv"], "Did you mean 'long.csv'"),
             (["."], "is a folder"),
-            (["numbers.csv"], "hold numbers alone, so that each may be a rater or a label"),
+            (["numbers.csv"], "have only numbers, so that each may be a rater or a label"),
             (["long.csv", "--unit", "docs"], "Did you mean 'doc'?"),
-            (["long.csv", "--rater", "doc", "--unit", "doc"], "cannot be two things"),
+            (["long.csv", "--rater", "doc", "--unit", "doc"], "cannot have two roles"),
             (["long.csv", "--labels", "tags", "--value", "tags"], "(one scalar a cell), not both"),
             (["long.csv", "-d", "massi"], "Did you mean 'masi'?"),
             (["long.csv", "-c", "kripendorff_alpha"], "Did you mean 'krippendorff_alpha'?"),
@@ -642,7 +642,7 @@ class TestProcess:
         run = script("score", "long.csv")
         lines = run.stderr.splitlines()
         assert len(lines) == 2
-        assert lines[1].startswith("Warning: 2 blank cells taken as missing; say --blank 'empty'")
+        assert lines[1].startswith("Warning: 2 blank cells read as missing; use --blank 'empty'")
 
     @pytest.mark.parametrize("words", [["score", "gone.csv"], ["score", "long.csv", "--nope"]])
     def test_bad_input(self, words):

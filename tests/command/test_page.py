@@ -280,7 +280,7 @@ class TestSession:
         assert found["raters"] == ["ann", "ben", "cem", "dora"]
         assert found["counts"][0] == "274 units"
         assert found["notes"][1] == (
-            "307 blank cells taken as missing; say Blank cells are: 'empty' if blank means 'no "
+            "307 blank cells read as missing; use Blank cells are: 'empty' if blank means 'no "
             "label applies', or Blank cells are: 'missing' to accept this."
         )
 
@@ -288,12 +288,12 @@ class TestSession:
         table = tmp_path / "odd.csv"
         table.write_text("unit,rater,labels\n1,ann,Joy\n1,ben,joy\n1,ben,joy\n")
         found = session("read", path=str(table), how={})
-        assert "say Repeated answers: 'first', 'last' or 'union'" in found["error"]
+        assert "use Repeated answers: 'first', 'last' or 'union'" in found["error"]
         assert any("say Capitals: 'lower'" in note for note in found["notes"])
         found = session("read", path=str(table), how={"duplicates": "last", "case": "lower"})
         assert found["labels"] == ["joy"]
         table.write_text("doc,who,What was said\n1,ann,Joy\n")
-        assert "say which with Answer: '...'" in session("read", path=str(table), how={})["error"]
+        assert "name one with Answer: '...'" in session("read", path=str(table), how={})["error"]
         page = (STATIC / "index.html").read_text(encoding="utf-8")
         for choice in ("missing", "empty", "first", "last", "union", "lower"):
             assert f'<option value="{choice}">{choice}: ' in page
@@ -311,7 +311,7 @@ class TestSession:
         """What cannot be told is said with the columns, and reads once it is chosen."""
         scales = str(EXAMPLES / "scales.csv")
         found = session("read", path=scales, how={})
-        assert "say Layout: a column for each rater" in found["error"]
+        assert "use Layout: a column for each rater" in found["error"]
         assert found["columns"][:2] == ["unit", "observer1"]
         found = session("read", path=scales, how={"wide": True, "unit": "unit", "scalars": True})
         assert "error" not in found

@@ -55,8 +55,8 @@ class TestRepeats:
         Path("rows.csv").write_text("unit,rater,label\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\n")
         said = refusal("score", "rows.csv")
         assert said.endswith(
-            "say --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
-            "with themselves. If each row holds one label of a set, say --duplicates 'union', or "
+            "use --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
+            "with themselves. If each row has one label of a set, use --duplicates 'union', or "
             "for a file --tool plain_row_per_label; if it has a degree of the label, too, name its "
             "column with --degree. The first pair stands in row 1 and row 2, counted from 1 below "
             "any header."
@@ -148,7 +148,7 @@ class TestPeopleInRows:
             (["--raters", "a"], "--raters makes sense only without --raters-in-rows"),
             (["--labels", "a"], "--labels makes sense only without --raters-in-rows"),
             (["--kind", "numbers"], "--kind 'numbers' is unknown"),
-            (["--unit", "Q*"], "No column fits --unit 'Q*'"),
+            (["--unit", "Q*"], "No column matches --unit 'Q*'"),
             (["--tool", "prodigy"], "--raters-in-rows is for tables"),
         ],
     )

@@ -106,7 +106,7 @@ def test_nobody_disagrees():
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: sa.by_depth(study()), "needs parents=, which label stands above which"),
+        (lambda: sa.by_depth(study()), "needs parents=, the parent of each label"),
         (lambda: sa.by_depth(study(), parents=3), "parents=3 must be a dict"),
         (lambda: sa.what_if(study(), depth=1), "depth=1 needs parents=, those of the labels"),
         (lambda: sa.what_if(study(), parents=TREE, depth=0), "depth=0 must be a whole number of 1"),

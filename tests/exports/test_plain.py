@@ -18,7 +18,7 @@ from setagree.exports.detection import peek, recognised
 
 
 def test_plain_tables_warn_as_elsewhere(save):
-    with pytest.warns(BlankLabelsWarning, match="3 blank cells taken as missing"):
+    with pytest.warns(BlankLabelsWarning, match="3 blank cells read as missing"):
         assert given_answers(save(long(SIMPLE))) == labelled(SIMPLE)
     with pytest.warns(MissingMarkerWarning, match="2 cells that may mean 'missing'"):
         found = given_answers(save(wide(SIMPLE)), blank="empty")
@@ -34,8 +34,8 @@ def test_space_around_names_is_said_as_elsewhere(save):
     with pytest.warns(SimilarLabelsWarning) as said:
         assert sa.read(file).n_units == 2
     assert [str(one.message) for one in said] == [
-        "1 unit is spelled in two ways and taken as one: 'u2' and ' u2'.",
-        "1 rater is spelled in two ways and taken as one: 'ann ' and 'ann'.",
+        "1 unit is spelled in two ways and read as one: 'u2' and ' u2'.",
+        "1 rater is spelled in two ways and read as one: 'ann ' and 'ann'.",
     ]
 
 

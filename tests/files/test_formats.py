@@ -564,7 +564,7 @@ def test_nothing_is_left_open_or_changed(write, name):
 
 def test_labels_that_are_numbers(write):
     frame = pd.DataFrame({"unit": [1, 1], "rater": ["a", "b"], "labels": [1, 2]})
-    with pytest.raises(sa.SetagreeError, match="holds int64 numbers where labels are due"):
+    with pytest.raises(sa.SetagreeError, match="has int64 numbers instead of labels"):
         sa.agreement(write(parquet(frame), "a.parquet"))
     with pytest.raises(DataError, match="There is no column 'tags'"):
         sa.agreement(write(excel(frame), "a.xlsx"), labels="tags")

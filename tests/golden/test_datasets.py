@@ -27,7 +27,7 @@ pytestmark = [
     ),
     # Two of the datasets have a label NONE, which is counted as it was exported.
     pytest.mark.filterwarnings(
-        "ignore:.* taken as a label like any other:setagree.errors.MissingMarkerWarning"
+        "ignore:.* read as a label like any other:setagree.errors.MissingMarkerWarning"
     ),
 ]
 

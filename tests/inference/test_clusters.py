@@ -169,7 +169,7 @@ class TestSayingSo:
             study.sampled(strata=dict(zip(study.units, alone, strict=True)))
 
     def test_no_such_column(self, study):
-        with pytest.raises(DataError, match=r"knows no column 'doc' .* unit_columns=\['doc'\]"):
+        with pytest.raises(DataError, match=r"has no unit column 'doc'; .* unit_columns=\['doc'\]"):
             plain(study).sampled(cluster="doc")
 
     def test_a_tally(self, study):
@@ -184,7 +184,7 @@ class TestSayingSo:
 
     def test_several_clusters_of_one_unit(self, study):
         frame = study.to_long()
-        with pytest.raises(DataError, match="column 'rater' says several things of unit"):
+        with pytest.raises(DataError, match="column 'rater' has several values for unit"):
             sa.read(frame.assign(who=frame["rater"]), rater="who", unit_columns=["rater"])
 
 

@@ -151,7 +151,7 @@ class TestWords:
         counts = sa.Tally.from_counts(pd.DataFrame({"a": [1.5, 2.0], "b": [1.0, 0.0]}))
         with pytest.raises(DataError, match="counts that are fractions"):
             ks_statistic(counts)
-        with pytest.raises(CostError, match="Ask for n_resamples="):
+        with pytest.raises(CostError, match="Use at most n_resamples="):
             ks_statistic(sa.simulate(60, 3, rng=1), n_resamples=10**9)
 
     def test_clusters_are_left_aside(self):

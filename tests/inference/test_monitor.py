@@ -205,9 +205,7 @@ def test_batches_are_the_second_argument():
     study = sa.simulate(80, 3, rng=1)
     week = {unit: k // 40 for k, unit in enumerate(study.units)}
     assert sa.monitor(study, week, threshold=0.667).frame["batch"].tolist() == [0, 1]
-    with pytest.raises(
-        OptionError, match=r"monitor\(\) needs threshold=, how high alpha has to be"
-    ):
+    with pytest.raises(OptionError, match=r"monitor\(\) needs threshold=, the alpha to reach"):
         sa.monitor(study, week)
 
 

@@ -259,7 +259,7 @@ class TestRefusals:
 
     def test_a_model_that_writes_none(self):
         humans, model = apart(whole(40))
-        said = "1 cell with 'none' taken as a label like any other"
+        said = "1 cell with 'none' read as a label like any other"
         model = model.assign(labels=["none", *model["labels"][1:]])
         with pytest.warns(sa.SetagreeWarning, match=said):
             sa.alt_test(humans, model=model)

@@ -135,7 +135,7 @@ def test_other_names_of_columns(name):
     with pytest.raises(DataError) as caught:
         FUNCTIONS[name](table)
     assert str(caught.value) == (
-        "No column has a usual name for the unit or the rater; say which with unit='...' and "
+        "No column has a usual name for the unit or the rater; name the column with unit='...' and "
         "rater='...'. The columns are 'what', 'by whom', 'labels'. If each rater has a "
         "column, use wide=True."
     )
@@ -148,15 +148,15 @@ def test_all_columns_that_are_missing_are_named_at_once():
     with pytest.raises(DataError) as caught:
         sa.by_label(table)
     assert str(caught.value) == (
-        "No column has a usual name for the unit, the rater or the labels; say which with "
+        "No column has a usual name for the unit, the rater or the labels; name the column with "
         "unit='...', rater='...' and labels='...'. The columns are 'what', 'comment'. "
         "If each rater has a column, use wide=True."
     )
     with pytest.raises(
-        DataError, match=r"for the rater or the labels; say which with rater='...' and"
+        DataError, match=r"for the rater or the labels; name the column with rater='...' and"
     ):
         sa.agreement(table, unit="what")
-    with pytest.raises(DataError, match=r"could each be the unit; .* No column .* the labels; say"):
+    with pytest.raises(DataError, match=r"could each be the unit; .* No column .* the labels"):
         sa.agreement(pd.DataFrame({"doc": [1], "task": [1], "rater": ["a"]}))
 
 
@@ -169,7 +169,7 @@ FLAGS = pd.DataFrame({"id": ["t1", "t2"], "text": ["so", "no"]}).assign(
 
 def test_flags_of_each_rater():
     """Which part of ``ann_joy`` is the rater is asked, and then the columns are flags."""
-    sentence = "are flags of 'ann', 'bob' and 'a', 'b', 'joy'. Say which are the raters: wide=True"
+    sentence = "are flags of 'ann', 'bob' and 'a', 'b', 'joy'. Name the raters: wide=True"
     with pytest.raises(DataError, match=sentence):
         sa.agreement(FLAGS)
     study = sa.read(FLAGS, wide=True, raters=["ann", "bob"])
@@ -250,7 +250,7 @@ def test_repeats_are_settled_where_a_study_is_built():
     table = pd.concat([TABLE, TABLE.head(1)])
     for function in (sa.by_label, sa.agreement):
         with pytest.raises(
-            DataError, match=r"say duplicates='first', 'last' or 'union'; .* themselves\.$"
+            DataError, match=r"use duplicates='first', 'last' or 'union'; .* themselves\.$"
         ):
             function(table)
     reading = sa.Reading(duplicates="first")
@@ -261,7 +261,7 @@ def test_repeats_are_settled_where_a_study_is_built():
 
 def test_two_columns_that_could_be_the_unit():
     table = TABLE.rename(columns={"unit": "item"}).assign(doc=TABLE["unit"])
-    with pytest.raises(DataError, match=r"^Columns 'item', 'doc' could each be the unit; say whic"):
+    with pytest.raises(DataError, match=r"^Columns 'item', 'doc' could each be the unit; name one"):
         sa.by_label(table)
     made_by_item = sa.bootstrap(table, unit="item", n_resamples=20, rng=1)
     assert repr(made_by_item) == repr(sa.bootstrap(TABLE, n_resamples=20, rng=1))

@@ -415,7 +415,7 @@ class TestFiles:
         rows = ['"labels":"x, y"', '"labels":["x, y"]', '"note":1', '"labels":null', '"labels":""']
         lines = [f'{{"unit":1,"rater":{k},{row}}}' for k, row in enumerate(rows)]
         path.write_text("\n".join(lines))
-        with pytest.warns(BlankLabelsWarning, match="^2 nulls .* stayed missing"):
+        with pytest.warns(BlankLabelsWarning, match="^2 nulls .* read as missing, because"):
             tally = sa.tally(path, blank="empty")
         assert set(tally.values) == {frozenset("xy"), frozenset({"x, y"}), frozenset()}
 

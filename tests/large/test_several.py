@@ -32,7 +32,7 @@ FIRST = pytest.mark.filterwarnings("ignore:where=")
 
 class TestRowsALabel:
     TABLE = HEAD[:-8] + "\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\nu2,ann,fear\nu2,bob,fear\n"
-    SAYS = r"If each row holds one label of a set, say duplicates='union', or for a file .*row_per"
+    SAYS = r"If each row has one label of a set, use duplicates='union', or for a file .*row_per"
 
     def test_every_road_says_both_readings(self):
         Path("rows.csv").write_text(self.TABLE)
@@ -191,7 +191,7 @@ class TestWide:
         ("text", "sentence"),
         [
             ("id,text,ann,bob\n1,hi,joy,joy\n2,yo,joy,fear\n", "'text' has none. If each rater ha"),
-            ("id,ann,bob\n1,3,4\n2,4,3\n", "'ann', 'bob' hold numbers alone"),
+            ("id,ann,bob\n1,3,4\n2,4,3\n", "'ann', 'bob' have only numbers"),
             ("id,ann,bob\n1,joy,fear\n2,hope,rage\n", "No column has a usual name for the rater"),
             ("id,rater,joy,fear\n1,ann,yes,no\n2,ann,no,yes\n", "usual name for the labels"),
         ],

@@ -495,7 +495,7 @@ class TestPage:
 
     @pytest.mark.slow
     @pytest.mark.skipif(not DATA, reason="SETAGREE_DATA names no folder with real data")
-    @pytest.mark.filterwarnings("ignore:.*'NONE' taken as a label like any other")
+    @pytest.mark.filterwarnings("ignore:.*'NONE' read as a label like any other")
     def test_fifty_thousand_ratings(self, tmp_path):
         """The page of 50,000 ratings takes under 20 s of two cores, and under 3 MB."""
         needs_page()

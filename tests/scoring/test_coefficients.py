@@ -70,7 +70,9 @@ def test_a_table_is_read(name):
 @every_function
 def test_a_table_with_other_columns(name):
     table = pd.DataFrame({"doc": [1], "who": ["x"], "said": ["a"]})
-    with pytest.raises(DataError, match=r"name for the labels; say which with labels='\.\.\.'"):
+    with pytest.raises(
+        DataError, match=r"name for the labels; name the column with labels='\.\.\.'"
+    ):
         getattr(sa, name)(table)
     with pytest.warns(UndefinedAgreementWarning):
         assert getattr(sa, name)(table, labels="said").n_ratings == 1

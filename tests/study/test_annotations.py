@@ -14,7 +14,7 @@ import setagree as sa
 from setagree import Annotations
 from setagree.errors import BlankLabelsWarning, DataError, LabelError, OptionError
 
-# What nulls are taken as, and the warning that says so, is the subject of test_nulls.
+# What nulls are read as, and the warning that says so, is the subject of test_nulls.
 pytestmark = pytest.mark.filterwarnings("ignore:.* nulls? .*:setagree.errors.BlankLabelsWarning")
 
 EMPTY = frozenset()
@@ -80,7 +80,7 @@ class TestLong:
 
     def test_blank_by_default(self):
         without_null = WALKTHROUGH.dropna(subset=["tags"])
-        with pytest.warns(BlankLabelsWarning, match="^1 blank cell taken as missing"):
+        with pytest.warns(BlankLabelsWarning, match="^1 blank cell read as missing"):
             study = self.read(without_null)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

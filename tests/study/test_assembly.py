@@ -92,7 +92,7 @@ class TestBlanks:
     ROWS = (("u", "x", "a"), ("u", "y", ""), ("v", "x", " "))
 
     def test_one_warning_that_counts(self):
-        with pytest.warns(BlankLabelsWarning, match="^2 blank cells taken as missing") as caught:
+        with pytest.warns(BlankLabelsWarning, match="^2 blank cells read as missing") as caught:
             coded = build(self.ROWS, quiet=False)
         assert len(caught) == 1
         assert coded.n_missing == 2
@@ -169,7 +169,7 @@ class TestDuplicates:
 
     def test_error(self):
         assert refusal(self.ROWS, error=RepeatsError) == (
-            "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); say "
+            "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); use "
             "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
             "themselves."
         )
@@ -178,7 +178,7 @@ class TestDuplicates:
         rows = [(unit, "x", "a") for unit in [1, 2, 3, 4, 4, 3, 2, 2, 1, 5]]
         assert refusal(rows, error=RepeatsError) == (
             "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
-            "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); say duplicates='first', 'last' or "
+            "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); use duplicates='first', 'last' or "
             "'union'; 'repeats' shows how far raters agree with themselves."
         )
 
@@ -186,7 +186,7 @@ class TestDuplicates:
         rows = [("u", "x", "a"), ("u", "y", "b"), ("v", "x", "a")] * 2
         sentence = refusal(rows, error=RepeatsError)
         assert sentence.startswith("3 pairs of unit and rater annotated more than once (unit 'u', ")
-        assert sentence.endswith(" Every pair stands twice: was the file appended to itself?")
+        assert sentence.endswith(" Every pair occurs twice: was the file appended to itself?")
 
     def test_long_names_are_cut(self):
         assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2, error=RepeatsError)) < 400
@@ -269,9 +269,9 @@ def test_same_unit_and_rater_twice():
     rows = [(1, "x", "a"), (1, "y", "a"), (2, "x", "b"), (2, "y", "b"), (2, "y", "a")]
     words = sentence(DataError, alpha_of, *rows)
     assert words == (
-        "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); say "
+        "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); use "
         "duplicates='first', 'last' or 'union'; 'repeats' shows how far raters agree with "
-        "themselves. If each row holds one label of a set, say duplicates='union', or for a file "
+        "themselves. If each row has one label of a set, use duplicates='union', or for a file "
         "setagree.read(file, tool='plain_row_per_label'); if it has a degree of the label, too, "
         "name its column with degree=."
     )
@@ -286,5 +286,5 @@ def test_file_concatenated_twice():
     rows = [(unit, rater, "ab"[unit % 2]) for unit in range(4) for rater in "xy"]
     words = sentence(DataError, alpha_of, *rows, *rows)
     assert words.startswith("8 pairs of unit and rater annotated more than once (unit 0, rater 'x'")
-    assert words.endswith("Every pair stands twice: was the file appended to itself?")
+    assert words.endswith("Every pair occurs twice: was the file appended to itself?")
     assert alpha_of(*rows, *rows, duplicates="first").estimate == 1

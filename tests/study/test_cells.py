@@ -41,7 +41,7 @@ def silent():
 class TestLabelText:
     @pytest.mark.parametrize("cell", ["{joy,fear}", "(joy, fear)", "{joy, fear}"])
     def test_lists_of_other_languages(self, cell):
-        with pytest.raises(LabelError, match="looks like a list; drop the brackets"):
+        with pytest.raises(LabelError, match="looks like a list; remove the brackets"):
             sa.parse_labels(cell)
 
     @pytest.mark.parametrize("cell", ["(1), (2)", "(joy) fear", "{joy}", "joy (much), fear"])
@@ -150,7 +150,7 @@ class TestSingleValues:
         assert values(name, "x").kind == "category"
 
     def test_markers_among_categories(self):
-        with pytest.warns(MissingMarkerWarning, match=r"2 cells .* taken as categories: 'NA'"):
+        with pytest.warns(MissingMarkerWarning, match=r"2 cells .* read as categories: 'NA'"):
             study = values("a", "NA", "NA", "b")
         assert "NA" in study.values
         rows = [("a", 1, "a"), ("b", 1, "NA"), ("a", 2, "b"), ("b", 2, "b")]
@@ -184,7 +184,9 @@ class TestWideTables:
     @pytest.mark.parametrize("name", ["gold", "Majority vote", "ground_truth", "consensus"])
     def test_column_made_of_the_others(self, name):
         table = self.TABLE.assign(**{name: self.TABLE["ann"]})
-        with pytest.warns(SetagreeWarning, match=r"made of the others' .* raters=\['ann', 'bob'\]"):
+        with pytest.warns(
+            SetagreeWarning, match=r"derived from the others' .* raters=\['ann', 'bob'\]"
+        ):
             assert sa.Annotations.from_wide(table, unit="unit").n_raters == 3
         pair = table.drop(columns="bob")
         with warnings.catch_warnings():

@@ -157,11 +157,11 @@ class TestLabelColumns:
     @pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64", "bool", "boolean"])
     def test_numeric_columns(self, dtype):
         sentence = refused_sets(pd.Series([1, 0], dtype=dtype, name="tags"))
-        assert sentence.startswith(f"column 'tags' holds {dtype} numbers where labels are due; ")
+        assert sentence.startswith(f"column 'tags' has {dtype} numbers instead of labels; ")
         assert sentence.endswith("make the labels text.")
 
     def test_numeric_column_without_a_name(self):
-        assert refused_sets(pd.Series([1, 2])).startswith("the table holds int64 numbers")
+        assert refused_sets(pd.Series([1, 2])).startswith("the table has int64 numbers")
 
     @pytest.mark.parametrize(
         ("cell", "words"),
@@ -282,7 +282,7 @@ class TestLabelWarnings:
         assert len(caught) == 1
         assert str(caught[0].message) == (
             "Labels that look alike are kept apart: 'B' and 'b', 'Joy' and 'joy'. If they are one, "
-            "say case='lower' where only the case differs, or else spell them in one way."
+            "use case='lower' if only the case differs, otherwise spell them in one way."
         )
 
     def test_number_and_text(self):
@@ -304,9 +304,11 @@ class TestLabelWarnings:
 
     def test_several_separators(self):
         one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
-        with pytest.warns(SeparatorWarning, match=rf"if it separates labels too, {one}\.$"):
+        with pytest.warns(SeparatorWarning, match=rf"If it separates labels too, {one}\.$"):
             sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
-        with pytest.warns(SeparatorWarning, match="',;' is one separator; if each of its signs"):
+        with pytest.warns(
+            SeparatorWarning, match="',;' is one separator; if each of its characters"
+        ):
             sets_of(objects("a, b", "a; b", "a"), label_sep=",;")
 
     def test_comma_where_it_is_not_the_separator(self):
@@ -324,7 +326,7 @@ class TestLabelWarnings:
     def test_blanks(self):
         with pytest.warns(BlankLabelsWarning) as caught:
             warn_blanks(1200)
-        assert str(caught[0].message).startswith("1,200 blank cells taken as missing; say blank=")
+        assert str(caught[0].message).startswith("1,200 blank cells read as missing; use blank=")
         warn_blanks(0)
 
 
@@ -401,7 +403,7 @@ class TestScalars:
         assert answers.kind == "category"
         assert str(caught[0].message) == (
             f"2 answers among numbers cannot be read as one (Row 3: {odd!r}), so that all answers "
-            "are taken as categories; make them numbers, or make them missing."
+            "are read as categories; make them numbers, or make them missing."
         )
 
     def test_half_numbers(self):
@@ -556,7 +558,7 @@ def test_column_of_numbers_where_labels_were_asked_for():
     table = long_table((1, "x", 3), (1, "y", 4))
     words = sentence(LabelError, sa.Annotations.from_long, table)
     assert words == (
-        "column 'labels' holds int64 numbers where labels are due; use value= for one value per "
+        "column 'labels' has int64 numbers instead of labels; use value= for one value per "
         "cell, or make the labels text."
     )
 
@@ -594,7 +596,7 @@ def test_text_on_a_numeric_scale():
     study, words = the_warning(MixedScaleWarning, sa.Annotations.from_triples, rows, kind="value")
     assert words == (
         "1 answer among numbers cannot be read as one (Unit 2, rater 'y': 'n/a'), so that all "
-        "answers are taken as categories; make them numbers, or make them missing."
+        "answers are read as categories; make them numbers, or make them missing."
     )
     words = sentence(DistanceError, sa.krippendorff_alpha, study, distance="interval")
     assert words == (

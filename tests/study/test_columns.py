@@ -283,8 +283,8 @@ class TestPeople:
         [
             (["q1", "q2"], {}, "No column has a usual name for the rater"),
             (["q1", "q2"], {"rater": "q"}, "There is no column 'q' for the rater"),
-            (["who", "comment"], {}, "No column is called like a unit; the columns are 'who'"),
-            (["who", "q1"], {"units": "Text*"}, "No column fits unit='Text*'"),
+            (["who", "comment"], {}, "No column has the name of a unit; the columns are 'who'"),
+            (["who", "q1"], {"units": "Text*"}, "No column matches unit='Text*'"),
         ],
     )
     def test_refused(self, names, given, part):
@@ -319,7 +319,7 @@ class TestNamedColumns:
         table = pd.DataFrame([["u", "x", "1"]], columns=columns)
         with pytest.raises(DataError) as caught:
             sa.Annotations.from_long(table)
-        assert str(caught.value).endswith(f" Say which is which: from_long(table, {way}).")
+        assert str(caught.value).endswith(f" Name the columns: from_long(table, {way}).")
         assert f"the columns are {', '.join(map(repr, columns))}" in str(caught.value)
 
     def test_all_that_are_absent_in_a_wide_table(self):
@@ -328,11 +328,11 @@ class TestNamedColumns:
 
     def test_two_roles(self):
         for call in (sa.agreement, sa.read, sa.Annotations.from_long):
-            with pytest.raises(DataError, match="cannot be two things: unit='doc', rater='doc'"):
+            with pytest.raises(DataError, match="cannot have two roles: unit='doc', rater='doc'"):
                 call(NAMED, unit="doc", rater="doc", labels="cat")
-        with pytest.raises(DataError, match="two things: rater='who', labels='who'"):
+        with pytest.raises(DataError, match="two roles: rater='who', labels='who'"):
             sa.Annotations.from_long(NAMED, unit="doc", rater="who", labels=["who", "cat"])
-        with pytest.raises(DataError, match="two things: unit='doc', rater='doc'"):
+        with pytest.raises(DataError, match="two roles: unit='doc', rater='doc'"):
             sa.Annotations.from_wide(NAMED, unit="doc", raters=["doc", "who"])
 
     def test_no_columns(self):

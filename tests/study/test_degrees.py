@@ -119,7 +119,7 @@ def test_an_answer_is_a_label_set_with_degrees():
 
 def test_blank_labels_say_what_blank_says():
     rows = [*ROWS, ("u2", "cem", "", None), ("u1", "cem", "fear", 1), ("u3", "cem", "[]", None)]
-    with pytest.warns(BlankLabelsWarning, match="1 blank cell taken as missing"):
+    with pytest.warns(BlankLabelsWarning, match="1 blank cell read as missing"):
         study = read(rows)
     assert (study.n_missing, study.missing_by_rater) == (1, {"cem": 1})
     assert ("u2", "cem") not in answers(study)
@@ -202,7 +202,7 @@ def test_all_doors(tmp_path):
     for source in sources:
         assert answers(sa.read(source, degree="degree")) == EXPECTED
         assert answers(open_study(source, Reading(degree="degree"))) == EXPECTED
-    with pytest.raises(OptionError, match=r"agreement\(\) has no degree=; say reading=sa"):
+    with pytest.raises(OptionError, match=r"agreement\(\) has no degree=; use reading=sa"):
         sa.agreement(TABLE, degree="degree")
 
 

@@ -127,7 +127,7 @@ def test_missing_markers_are_labels_with_a_warning():
 @pytest.mark.parametrize("label", ["None", "No label", "none of the above", "not applicable"])
 def test_what_may_mean_no_label_is_a_label_with_a_warning(label):
     cells = ["a", label, "a, b", label]
-    match = rf"^2 cells with '{label}' .* say empty=\['{label}'\]; .* na_values=\['{label}'\]"
+    match = rf"^2 cells with '{label}' .* use empty=\['{label}'\]; .* na_values=\['{label}'\]"
     with pytest.warns(MissingMarkerWarning, match=match) as caught:
         seen = study(cells)
     assert len(caught) == 1
@@ -140,9 +140,9 @@ def test_signs_in_place_of_the_separator():
     there = "there is ';' or '|' in 2 distinct cells of 6, such as"
     with pytest.warns(SeparatorWarning) as caught, spelling({"label_sep": "--label-sep"}):
         study(cells)
-    (said,) = [str(one.message) for one in caught if "Besides" in str(one.message)]
+    (said,) = [str(one.message) for one in caught if "In addition to" in str(one.message)]
     assert there in said
-    assert said.endswith("if it separates labels too, put ',' between all labels in the file.")
+    assert said.endswith("If it separates labels too, put ',' between all labels in the file.")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,9 @@ def test_no_warning_prints_a_tuple():
 
 @pytest.mark.parametrize("blank", ["empty", "error"])
 def test_blank_policy_that_meets_no_blank(blank):
-    with pytest.warns(BlankLabelsWarning, match=rf"^2 nulls .* stayed missing, as blank='{blank}'"):
+    with pytest.warns(
+        BlankLabelsWarning, match=rf"^2 nulls .* read as missing, because blank='{blank}'"
+    ):
         seen = study([["a"], None, ["b"], np.nan], blank=blank)
     assert seen.n_missing == 2
 
@@ -196,7 +198,7 @@ def test_space_around_names_is_taken_off():
 
 
 def test_accents_in_names_are_composed():
-    with pytest.warns(SimilarLabelsWarning, match="taken as one"):
+    with pytest.warns(SimilarLabelsWarning, match="read as one"):
         seen = study(["a"] * 4, raters=["Chlo\u00e9", "bob", "Chloe\u0301", "bob"])
     assert seen.n_raters == 2
 
@@ -223,8 +225,8 @@ def test_case_accents_and_types_of_labels():
     study, words = the_warning(SimilarLabelsWarning, sa.Annotations.from_long, table)
     assert set(study.labels) == {"Joy", "joy", 1, "1", "\u00e9"}
     assert words == (
-        "Labels that look alike are kept apart: 1 and '1', 'Joy' and 'joy'. If they are one, say "
-        "case='lower' where only the case differs, or else spell them in one way."
+        "Labels that look alike are kept apart: 1 and '1', 'Joy' and 'joy'. If they are one, use "
+        "case='lower' if only the case differs, otherwise spell them in one way."
     )
     assert sa.Annotations.from_long(long_table(*rows[:2]), case="lower").labels == ("joy",)
 

@@ -26,9 +26,9 @@ def test_texts_of_no_label_are_the_empty_set():
     assert "the answer “none” counts as no label" in sa.methods_text(study)
 
 
-@pytest.mark.filterwarnings("ignore:1 cell with 'none' taken as a label")
+@pytest.mark.filterwarnings("ignore:1 cell with 'none' read as a label")
 def test_case_and_absent_texts():
-    with pytest.warns(MissingMarkerWarning, match="No answer is 'NONE', which empty= names"):
+    with pytest.warns(MissingMarkerWarning, match="No answer is 'NONE', which empty= lists"):
         study = read(empty=["NONE"])
     assert answer(study, "ann", 2) == {"none"}
     assert answer(read(empty=["NONE"], case="lower"), "ann", 2) == frozenset()
@@ -55,11 +55,14 @@ def test_a_codebook_lists_all_unknown_labels_with_counts():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"empty": ["joy"]}, "'angr, joy' has other labels next to one that empty= names"),
+        ({"empty": ["joy"]}, "'angr, joy' has both labels and a marker of empty="),
         ({"empty": ["none"], "na_values": ["none"]}, "'none' is in empty= and in na_values="),
         ({"empty": ["none"], "kind": "category"}, "empty= is for label sets"),
-        ({"empty": [""]}, "empty= has ''; it names answers"),
-        ({"codebook": {"joy": "fear", "fear": "joy"}}, "'joy' stands for 'fear' and is a label"),
+        ({"empty": [""]}, "empty= has ''; it must list answers"),
+        (
+            {"codebook": {"joy": "fear", "fear": "joy"}},
+            "'joy' is both a label and a spelling of 'fear'",
+        ),
     ],
 )
 def test_refusals(options, sentence):
@@ -70,8 +73,8 @@ def test_refusals(options, sentence):
 @pytest.mark.parametrize(
     ("codebook", "sentence"),
     [
-        ({"joy": "joy", "none": None}, "a label is text, which None is not"),
-        ({"joy": "joy", "none": " "}, "'none' stands for blank text"),
+        ({"joy": "joy", "none": None}, "a label must be text, not None"),
+        ({"joy": "joy", "none": " "}, "the label of 'none' is blank"),
     ],
 )
 def test_codebooks_that_map_to_no_label(codebook, sentence):

@@ -245,7 +245,7 @@ class TestSpelling:
                 make()
             assert len(caught) == 1
         done = invoke("score", str(path), "--value", "value", "-d", "nominal")
-        assert done.stderr.count("spelled in several ways and taken as one") == 1
+        assert done.stderr.count("spelled in several ways and read as one") == 1
 
     def test_counts(self):
         with pytest.warns(SimilarLabelsWarning, match="one: '007' and '7'"):

@@ -24,7 +24,7 @@ pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")
 
-# What nulls are taken as, and the warning that says so, is the subject of test_nulls.
+# What nulls are read as, and the warning that says so, is the subject of test_nulls.
 pytestmark = pytest.mark.filterwarnings("ignore:.* nulls? .*:setagree.errors.BlankLabelsWarning")
 
 LONG = {

@@ -71,8 +71,7 @@ class TestIds:
         assert ids.tolist() == ["x", other, "\u00e9"]
         assert len(caught) == 1
         assert str(caught[0].message) == (
-            "2 units are spelled in two ways and taken as one: 'x ' and 'x', '\u00e9' and "
-            "'e\u0301'."
+            "2 units are spelled in two ways and read as one: 'x ' and 'x', '\u00e9' and 'e\u0301'."
         )
 
     def test_one_missing(self):

@@ -233,7 +233,7 @@ class TestBlank:
     @pytest.mark.parametrize("cell", CELLS)
     def test_error(self, cell):
         sentence = refusal(cell, blank="error")
-        assert sentence.startswith(f"{cell!r} is blank; say blank='missing'")
+        assert sentence.startswith(f"{cell!r} is blank; use blank='missing'")
 
 
 class TestCollections:
@@ -282,7 +282,7 @@ class TestCollections:
     @pytest.mark.parametrize("item", [None, float("nan"), pd.NA, pd.NaT])
     def test_missing_items(self, item):
         assert refusal(["a", item]) == (
-            "a label inside a list is missing; drop it, or make the cell missing."
+            "a label inside a list is missing; remove it, or make the cell missing."
         )
 
     def test_arrays_of_other_shapes(self):
@@ -371,11 +371,11 @@ class TestCodebook:
 
     def test_case_counts(self):
         said = refusal("Joy", codebook=["joy"])
-        assert said.endswith("Did you mean 'joy'? Where only the case differs, say case='lower'.")
+        assert said.endswith("Did you mean 'joy'? If only the case differs, use case='lower'.")
 
     def test_what_to_do(self):
         assert refusal("fear", codebook=["joy", 7]).endswith(
-            "not in the codebook. It has 'joy', 7; add the label there, or mend the answer."
+            "not in the codebook. It has 'joy', 7; add the label to it, or correct the answer."
         )
 
     def test_empty_set_and_missing(self):

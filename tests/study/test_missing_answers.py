@@ -103,7 +103,7 @@ class TestMissing:
         assert (alpha.n_raters, alpha.reason) == (2, "only one value was used")
 
     def test_no_more_doubt(self):
-        with pytest.warns(MissingMarkerWarning, match=r"say na_values=\['NA', 'n/a'\]\.$"):
+        with pytest.warns(MissingMarkerWarning, match=r"use na_values=\['NA', 'n/a'\]\.$"):
             sa.Annotations.from_long(table(ROWS[:4]))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -122,7 +122,7 @@ class TestMissing:
             sa.Annotations.from_long(table(cells), na_values=["n/a", "-"])
 
     def test_what_nobody_said(self):
-        with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which na_values= names"):
+        with pytest.warns(MissingMarkerWarning, match="No answer is 'na', which na_values= lists"):
             sa.Annotations.from_long(table(), na_values=[*MARKERS, "na"], blank="missing")
 
     @pytest.mark.parametrize("missing", ["NA", 7, [""], [" "], [None], [("a",)]], ids=repr)
@@ -147,7 +147,7 @@ class TestRepeats:
     def test_most_of_the_table(self, policy, done):
         rows = [(f"t{k // 2}", ("ann", "bob")[k % 2], "a", "check") for k in range(20)]
         frame = pd.DataFrame(rows, columns=["ref", "rater", "labels", "comment"])
-        match = rf"'{policy}': 18 of 20 ratings {done}.* only 2 are left.*column 'comment'"
+        match = rf"'{policy}': 18 of 20 ratings {done}.* only 2 remain.*column 'comment'"
         with pytest.warns(SetagreeWarning, match=match):
             sa.Annotations.from_long(frame, unit="comment", duplicates=policy)
         triples = [("ann", "u", "a")] * 3
@@ -240,12 +240,12 @@ def test_missing_cell_that_is_blank():
     study, words = the_warning(BlankLabelsWarning, sa.Annotations.from_long, long_table(*rows))
     assert (study.n_ratings, study.n_missing, study.n_values) == (4, 2, 2)
     assert words == (
-        "2 blank cells taken as missing; say blank='empty' if blank means 'no label applies', or "
+        "2 blank cells read as missing; use blank='empty' if blank means 'no label applies', or "
         "blank='missing' to accept this."
     )
     words = sentence(LabelError, alpha_of, *rows, blank="error")
     assert words == (
-        "Unit 2, rater 'y': '' is blank; say blank='missing' (no annotation) or 'empty' (no label "
+        "Unit 2, rater 'y': '' is blank; use blank='missing' (no annotation) or 'empty' (no label "
         "applies). (1 more row fails: Unit 3, rater 'x'.)"
     )
 

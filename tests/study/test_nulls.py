@@ -144,7 +144,7 @@ def by_the_rule(cells, blank):
         s = "" if n_blank == 1 else "s"
         said = f"{n_null} nulls (None or NaN) and {n_blank} blank text{s} among the labels: "
     else:
-        said = f"{n_blank} blank cells taken as missing; say " if blank is None else None
+        said = f"{n_blank} blank cells read as missing; use " if blank is None else None
     study = sa.Annotations.from_triples(triples)
     alpha = quiet(sa.krippendorff_alpha, study, distance="nominal")
     return alpha.estimate, alpha.n_units, alpha.n_ratings, n_missing, said
@@ -199,11 +199,11 @@ def test_a_frame_that_pandas_read(blank, what):
     with pytest.warns(BlankLabelsWarning) as caught:
         read = sa.agreement(frame, blank=blank)
     assert str(caught[0].message) == (
-        f"3 nulls (None or NaN) and 0 blank texts among the labels: the nulls are taken as {what} "
-        f"(blank='{blank}'). Many readers make nulls of blank cells, and pandas also of texts such "
+        f"3 nulls (None or NaN) and 0 blank texts among the labels: the nulls are read as {what} "
+        f"(blank='{blank}'). Many readers convert blank cells to nulls, and pandas also texts such "
         "as NA or None: keep them as text (pandas: keep_default_na=False; Polars: "
-        "missing_utf8_is_empty_string=True), or pass the path. If a null means no annotation, drop "
-        "its row to silence this warning."
+        "missing_utf8_is_empty_string=True), or pass the path. If a null means no annotation, "
+        "remove its row to silence this warning."
     )
     assert len(caught) == 1
     assert read.to_frame().equals(sa.agreement("study.csv", blank=blank).to_frame())
@@ -213,9 +213,9 @@ def test_a_frame_that_pandas_read(blank, what):
 
 
 def test_by_default():
-    with pytest.warns(BlankLabelsWarning, match="the nulls are taken as missing; say blank='empty"):
+    with pytest.warns(BlankLabelsWarning, match="the nulls are read as missing; use blank='empty"):
         sa.agreement(pandas(CASES["null only"]))
-    with pytest.warns(BlankLabelsWarning, match="both are taken as missing; say blank='empty'"):
+    with pytest.warns(BlankLabelsWarning, match="both are read as missing; use blank='empty'"):
         sa.agreement(pandas(CASES["both"]))
     with pytest.warns(BlankLabelsWarning, match="nulls are .* missing, the blank texts as the emp"):
         sa.agreement(pandas(CASES["both"]), blank="empty")
@@ -282,7 +282,7 @@ class TestElsewhere:
         for table in (frame, pl.DataFrame(columns), pl.LazyFrame(columns)):
             read, words = self.said(sa.agreement, table, **options)
             assert read.n_missing == 1
-            assert words.startswith("1 null (None or NaN) stayed missing, as blank='empty' is ")
+            assert words.startswith("1 null (None or NaN) read as missing, because blank='empty' ")
 
     def test_layouts(self):
         wide = pd.DataFrame({"ann": ["x", None], "bob": ["x", ""]})
@@ -297,7 +297,7 @@ class TestElsewhere:
         ):
             study, words = self.said(build, data, **options, **more)
             assert (study.n_ratings, study.n_missing) == (3, 1)
-            assert words.startswith("1 null (None or NaN) stayed missing, as blank='empty' is ")
+            assert words.startswith("1 null (None or NaN) read as missing, because blank='empty' ")
 
 
 class TestCommand:
@@ -319,7 +319,7 @@ class TestCommand:
 def test_exports_of_lists():
     rows = [{"unit": "u", "rater": r, "labels": c} for r, c in (("a", ["x"]), ("b", None))]
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.warns(BlankLabelsWarning, match=r"^1 null .* stayed missing") as caught:
+    with pytest.warns(BlankLabelsWarning, match=r"^1 null .* read as missing, because") as caught:
         assert sa.read("rows.jsonl", blank="empty").n_ratings == 1
     assert len(caught) == 1
     assert sa.read("rows.jsonl").n_ratings == 1
@@ -328,8 +328,8 @@ def test_exports_of_lists():
 @pytest.mark.parametrize("empty", ["[]", "set()"])
 def test_blanks_beside_cells_that_spell_the_empty_set(empty):
     cells = [*CASES["blank only"][:-1], empty]
-    such = "such as \\[\\], that no label applies"
-    sentence = f"^2 blank cells taken as the empty set .* {such}"
+    such = "spell out the empty set, such as \\[\\]"
+    sentence = f"^2 blank cells read as the empty set .* {such}"
     with pytest.warns(BlankLabelsWarning, match=sentence):
         sa.read(pandas(cells), blank="empty")
     arrow(cells).to_pandas().to_csv("study.csv", index=False)
@@ -337,7 +337,7 @@ def test_blanks_beside_cells_that_spell_the_empty_set(empty):
         sa.agreement("study.csv", blank="empty")
     with pytest.warns(BlankLabelsWarning, match=sentence):
         sa.agreement("study.csv", blank="empty", **LIMIT)
-    with pytest.warns(BlankLabelsWarning, match=f"^2 nulls .* taken as the empty set .* {such}"):
+    with pytest.warns(BlankLabelsWarning, match=f"^2 nulls .* read as the empty set .* {such}"):
         sa.read(arrow([cell or None for cell in cells]), blank="empty")
 
 

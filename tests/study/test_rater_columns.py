@@ -116,7 +116,7 @@ def test_mappings():
 
 
 def test_what_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"'labels' says several things of rater 'm2': 'p', 'q'"):
+    with pytest.raises(DataError, match=r"'labels' has several values for rater 'm2': 'p', 'q'"):
         sa.read(TABLE.assign(tags=TABLE["labels"]), labels="tags", rater_columns=["labels"])
     with pytest.raises(DataError, match="there is no column 'nope'"):
         sa.read(TABLE, rater_columns=["nope"])

@@ -219,9 +219,7 @@ class TestFromCounts:
         assert Tally.from_counts(table.assign(Total=[0, 1])).n_values == 3
 
     def test_numbers_where_labels_are_due(self):
-        with pytest.raises(
-            LabelError, match=r"int64 numbers where labels are due; .* kind='value'"
-        ):
+        with pytest.raises(LabelError, match=r"int64 numbers instead of labels; .* kind='value'"):
             Tally.from_counts(pd.DataFrame({1: [1], 2: [1]}))
 
     def test_blank_names_of_scalars(self):

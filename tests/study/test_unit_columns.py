@@ -112,7 +112,7 @@ def test_where():
 
 
 def test_several_things():
-    with pytest.raises(DataError, match=r"column 'who' says several things of unit 1: 'a', 'b'"):
+    with pytest.raises(DataError, match=r"column 'who' has several values for unit 1: 'a', 'b'"):
         sa.read(TABLE.assign(by=TABLE["who"]), unit="sentence", rater="by", unit_columns=["who"])
 
 
@@ -125,7 +125,7 @@ def test_a_time_of_each_answer():
     table["complete"] = eval(made, {"table": table})  # noqa: S307 - the line that the error gives
     study = sa.read(table, **how, unit_columns=["complete"])
     assert study.units_frame["complete"].tolist() == table["time"].iloc[1::2].tolist()
-    with pytest.raises(DataError, match=r"one thing of each\.$"):
+    with pytest.raises(DataError, match=r"must have one value per unit\.$"):
         sa.read(table.assign(batch=range(8)), **how, unit_columns=["batch"])
 
 
@@ -206,7 +206,7 @@ class TestNamesOfGroups:
             frame.to_csv(data, index=False)
         elif road == "mapping":
             data, how = self.STUDY, {"strata": names}
-        with pytest.warns(SimilarLabelsWarning, match="1 group is spelled in two ways and taken"):
+        with pytest.warns(SimilarLabelsWarning, match="1 group is spelled in two ways and read"):
             assert sa.agreement(data, **how)[0].drawn == "3 strata"
 
     def test_groups(self):
@@ -221,7 +221,7 @@ class TestNamesOfGroups:
         frame = self.STUDY.to_long()
         frame["doc"] = pd.Series([cell] * len(frame), dtype=object)
         known = self.STUDY.with_units({"doc": dict.fromkeys(self.STUDY.units, cell)})
-        words = "text, a number or a date is wanted of each unit, not "
+        words = "each unit must have text, a number or a date, not "
         with pytest.raises(DataError, match=words):
             self.STUDY.sampled(cluster=dict.fromkeys(self.STUDY.units, cell))
         with pytest.raises(DataError, match=words):
