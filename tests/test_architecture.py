@@ -356,7 +356,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_450,
-    "coefficients": 3_100,
+    "coefficients": 3_150,
     "credit": 2_450,
     "diagnosis": 4_700,
     "distances": 2_500,

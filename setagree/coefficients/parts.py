@@ -187,6 +187,7 @@ class Parts(_Parts):
 class RaterParts(_Parts):
     """The ratings of each rater, or other sets of ratings of which no two are of one unit.
 
+    `part` may be several such divisions of the ratings of the study, one after the other.
     Without a rating v, the r, q and c of its unit become r - 1, q - 2 sum_l c_l d_vl and c - e_v.
     Under a model that needs raters, parts must be raters.
     """
@@ -199,7 +200,11 @@ class RaterParts(_Parts):
             raise TypeError("this case has no patterns of units")
         patterns = case.tally.unit_patterns.astype(np.int64)[case.study.unit_codes]
         keys = case.tally.rows.astype(np.int64) * K + case.tally.indices
-        return np.searchsorted(keys, patterns * K + case.study.value_codes)
+        return self._repeated(np.searchsorted(keys, patterns * K + case.study.value_codes))
+
+    def _repeated(self, each: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what each rating has once for each division of the ratings."""
+        return np.tile(each, len(self.part) // len(each))
 
     @cached_property
     def _to_others(self) -> Floats:
@@ -224,10 +229,15 @@ class RaterParts(_Parts):
     @cached_property
     def sums(self) -> Sums:
         """The sums S_b that the study loses without each part."""
-        case = self.whole.case
+        case, entries = self.whole.case, self._entries
         rows, pairs = case.tally.rows, zip(self.whole.of_patterns[0], self._after[0], strict=True)
-        f = Sums(*((x[rows] - after)[self._entries] for x, after in pairs))
-        return Sums(*map(self._total, f.weighted(*self._rating_weights) if case.is_weighted else f))
+        lost = [x[rows] - after for x, after in pairs]
+        if case.is_weighted:
+            f = Sums(*(x[entries] for x in lost)).weighted(*self._rating_weights)
+            return Sums(*map(self._total, f))
+        n = np.bincount(self.part, minlength=self.n_parts)
+        # In a complete design only O differs between ratings.
+        return Sums(*(x[0] * n if np.ptp(x) == 0 else self._total(x[entries]) for x in lost))
 
     @cached_property
     def _by_part(self) -> tuple[Codes, Codes]:
@@ -240,7 +250,15 @@ class RaterParts(_Parts):
         """The sampling weights of the unit of each rating; see `UnitSums.unit_weights`."""
         study = self.whole.case.study
         w, v = self.whole.unit_weights
-        return (w, v) if study is None else (w[study.unit_codes], v[study.unit_codes])
+        if study is None:
+            return w, v
+        return self._repeated(w[study.unit_codes]), self._repeated(v[study.unit_codes])
+
+    @property
+    def _shares(self) -> tuple[Floats, Floats]:
+        """`share` of the unit of each rating, with the rating and without it."""
+        rows = self.whole.case.tally.rows
+        return self.whole.of_patterns[1][rows][self._entries], self._after[1][self._entries]
 
     @cached_property
     def _urns(self) -> Any:
@@ -249,14 +267,19 @@ class RaterParts(_Parts):
 
         # A unit adds s'_i (c_i - e_v) without a rating v, with s_i = share_i, s'_i that without v:
         # s_i c_i - s'_i (c_i - e_v) = (1 - s'_i / s_i) s_i c_i + s'_i e_v less.
-        whole, tally, (order, ends) = self.whole, self.whole.case.tally, self._by_part
-        entry, B = self._entries[order], self.n_parts
+        whole, tally, (share, after) = self.whole, self.whole.case.tally, self._shares
+        B, K, is_moved = self.n_parts, whole.case.weights.n_values, bool((share != after).any())
+        if not is_moved and len(self.part) >= B * K:  # where sums are faster than sorting
+            after = self._rating_weights[1] * after if whole.case.is_weighted else after
+            cells = _added(self.part * K + tally.indices[self._entries], after, B * K)
+            return sparse.csr_array(cells.reshape(B, K))
+        order, ends = self._by_part
+        entry, before, after = self._entries[order], share[order], after[order]
         w: Any = self._rating_weights[1][order] if whole.case.is_weighted else 1.0
-        rows, after = tally.rows[entry], self._after[1][entry]
-        before, K = whole.of_patterns[1][rows], whole.case.weights.n_values
         z = sparse.csr_array((w * after, tally.indices[entry], ends.copy()), (B, K))
-        moved = np.where(before != after, 1 - after / np.where(before > 0, before, 1), 0.0)
-        if moved.any():
+        if is_moved:
+            rows = tally.rows[entry]
+            moved = np.where(before != after, 1 - after / np.where(before > 0, before, 1), 0.0)
             taken = sparse.csr_array((w * moved, rows, ends.copy()), (B, len(whole.times)))
             taken.eliminate_zeros()
             check_cost(

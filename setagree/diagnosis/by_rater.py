@@ -13,7 +13,6 @@ from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
-from setagree.coefficients.sums import UnitSums
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NOT_REQUESTED,
@@ -266,9 +265,7 @@ def _exchanged(
             codes[:, cells] = generator.permuted(codes[:, cells], axis=2)
         # A rater of each reshuffle is left out of the same study, whose units keep their answers.
         codes += R * np.arange(B)[:, None]
-        units, values = np.tile(study.unit_codes, B), np.tile(study.value_codes, B)
-        case = replace(whole.case, study=replace(study, unit_codes=units, value_codes=values))
-        parts = RaterParts(UnitSums(case, whole.model), codes.ravel(), B * R)
+        parts = RaterParts(whole, codes.ravel(), B * R)
         estimates = parts.left.estimate.reshape(B, R)
         reached += (_far(estimates) >= observed - _TIE).sum(axis=0)
     return np.where(np.isfinite(observed), (1 + reached) / (1 + n_resamples), np.nan)

@@ -104,8 +104,9 @@ def best_cut(tree: Floats, D: Floats, numbers: Sequence[int]) -> Partition:
     labels = np.array([_labels(tree, k) for k in numbers])
     # Coarser clusters are unions of the finest ones.
     finest = labels[np.argmax(numbers)]
-    _, first = np.unique(finest, return_index=True)
-    union = labels[:, first, None] == np.arange(1, finest.max() + 1)
+    clusters = np.arange(1, finest.max() + 1)
+    first = np.searchsorted(np.maximum.accumulate(finest), clusters)
+    union = labels[:, first, None] == clusters
     sums = np.einsum("if,kfc->kic", cluster_sums(D, finest), union)
     cuts = map(Partition, labels, silhouettes(sums, labels))
     return max(cuts, key=lambda partition: partition.silhouette)
@@ -120,9 +121,8 @@ def _labels(tree: Floats, n_clusters: int) -> Codes:
     root, merged = [*range(n + joined)], tree[:joined, :2].astype(np.intp).tolist()
     for at, (left, right) in enumerate(reversed(merged), start=1):
         root[left] = root[right] = root[-at]
-    _, first, codes = np.unique(root[:n], return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))
-    return np.asarray(place[codes] + 1)
+    place = {one: k for k, one in enumerate(dict.fromkeys(root[:n]), start=1)}
+    return np.array([place[one] for one in root[:n]])
 
 
 def cluster_sums(D: Floats, labels: Codes) -> Floats:
@@ -239,11 +239,11 @@ class SharedPairs:
 
         shape, (paired, values) = (self.n_raters, self.weights.n_values), self._paired
         who = raters[paired]
-        each = 1 / np.bincount(who, minlength=self.n_raters)[who]
         if shape[0] * shape[1] <= len(who) and shape[1] <= _FEW_VALUES:
-            cells = np.bincount(who * shape[1] + values, each, shape[0] * shape[1])
-            shares = cells.reshape(shape)
+            cells = np.bincount(who * shape[1] + values, minlength=shape[0] * shape[1])
+            shares = cells.reshape(shape) / np.bincount(who, minlength=self.n_raters)[:, None]
             return np.asarray(np.maximum(shares @ self._all_distances @ shares.T, 0))
+        each = 1 / np.bincount(who, minlength=self.n_raters)[who]
         rank, blocks = self._by_frequency
         parts: Any = sparse.coo_array((each, (who, rank[values])), shape=shape).tocsr()
         if not blocks or parts.nnz > _SPARSE * shape[0] * shape[1]:
