@@ -58,13 +58,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table and write it where asked.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Command line; by default that of the process.
-    """
+    """Print the table and write it where asked."""
     options = _parser().parse_args(arguments)
     benchmarks = BENCHMARKS | {"race": partial(race, picture=options.picture)}
     rows = [

@@ -50,18 +50,7 @@ class Case(NamedTuple):
 
 
 def batches(*, quick: bool) -> Iterator[Row]:
-    """Time every case under default BLAS threads, and with one.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether a tenth of the groups, resamples and splits is enough; times are scaled up.
-
-    Yields
-    ------
-    Row
-        The time, or its ratio to that of the other.
-    """
+    """Time every case under default BLAS threads, and with one."""
     for name, case in CASES.items():
         for threads in ("default", "one"):
             best = _measured(name, threads, quick=quick)

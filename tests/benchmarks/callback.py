@@ -18,18 +18,7 @@ COUNTS = {1: 20, 2: 160, 3: 600, 4: 220}
 
 
 def custom_callback(*, quick: bool) -> Iterator[Row]:
-    """Compare an alpha with a Python distance with calling it once for each pair.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take fewer rounds; the size is the same.
-
-    Yields
-    ------
-    Row
-        The ratio of the times.
-    """
+    """Compare an alpha with a Python distance with calling it once for each pair."""
     masks = data.distinct_masks(COUNTS, n_labels=30)
     study = _study(data.as_sets(masks))
     calls = {"ours": lambda: _alpha(study), "loop": lambda: _loop(study)}

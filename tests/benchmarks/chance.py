@@ -23,18 +23,7 @@ SHARES = {1: 1, 2: 40, 3: 819, 4: 120, 5: 20}
 
 
 def chance_term(*, quick: bool) -> Iterator[Row]:
-    """Compare x' W y with blocked dense products of the same numbers.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take K = 10,000 instead of 50,000, and the smaller studies of many labels.
-
-    Yields
-    ------
-    Row
-        Time against each reference, agreement of the results, memory.
-    """
+    """Compare x' W y with blocked dense products of the same numbers."""
     thousands = 10 if quick else 50
     counts = {size: share * thousands for size, share in SHARES.items()}
     masks = data.distinct_masks(counts, n_labels=64)

@@ -40,22 +40,13 @@ class Recipe:
     higher for the topic's own labels. A rater misses true labels, adds false ones in proportion to
     how common they are, names ``max_size`` labels at most but always one.
 
-    Parameters
-    ----------
-    n_topics : int
-        Number of topics; topic t owns the labels t, t + n_topics, ...
-    zipf : float
-        Exponent of the decline of prevalence with rank.
-    labels_per_unit : float
-        Expected number of true labels, before probabilities are cut at .9.
-    topic_boost : float
-        How much more probable a topic's own labels are.
-    miss, add : float
-        Probability to miss a true label; expected number of false labels.
-    max_size : int
-        Largest set a rater gives.
-    missing : float
-        Share of (unit, rater) pairs without a rating.
+    - n_topics: Number of topics; topic t owns the labels t, t + n_topics, ...
+    - zipf: Exponent of the decline of prevalence with rank.
+    - labels_per_unit: Expected number of true labels, before probabilities are cut at .9.
+    - topic_boost: How much more probable a topic's own labels are.
+    - miss, add: Probability to miss a true label; expected number of false labels.
+    - max_size: Largest set a rater gives.
+    - missing: Share of (unit, rater) pairs without a rating.
     """
 
     n_topics: int = 6
@@ -72,12 +63,8 @@ class Recipe:
 class Ratings:
     """Coded ratings, a row each.
 
-    Parameters
-    ----------
-    units, raters, values : ndarray of shape (n_ratings,)
-        Codes; ``values`` points into ``masks``.
-    masks : ndarray of uint64, shape (n_values,)
-        Distinct sets, bit k for label k.
+    - units, raters, values, shape (n_ratings,): Codes; ``values`` points into ``masks``.
+    - masks, shape (n_values,): Distinct sets, bit k for label k.
     """
 
     units: Codes
@@ -115,15 +102,7 @@ class Ratings:
         return [(f"r{rater}", f"d{unit}", self.sets[value]) for rater, unit, value in rows]
 
     def write_csv(self, path: Path, *, order: Order) -> None:
-        """Write the ratings as a comma-separated file.
-
-        Parameters
-        ----------
-        path : Path
-            The file to write.
-        order : {"sorted", "shuffled"}
-            Rows by unit and rater, or in random order.
-        """
+        """Write the ratings as a comma-separated file."""
         rows = np.arange(len(self.units))
         if order == "shuffled":
             np.random.default_rng(3).shuffle(rows)
@@ -136,17 +115,7 @@ class Ratings:
 
 
 def as_sets(masks: Masks) -> list[frozenset[str]]:
-    """Return bit masks as frozensets of label names.
-
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (n_values,)
-
-    Returns
-    -------
-    list of frozenset of str
-        Labels beyond the named ones are called ``"label k"``.
-    """
+    """Return bit masks as frozensets of label names."""
     names = [*LABELS, *(f"label {bit}" for bit in range(len(LABELS), 64))]
     return [
         frozenset(names[bit] for bit in range(mask.bit_length()) if mask >> bit & 1)
@@ -157,22 +126,7 @@ def as_sets(masks: Masks) -> list[frozenset[str]]:
 def simulate(
     n_units: int, n_raters: int, *, recipe: Recipe | None = None, seed: int = 0
 ) -> Ratings:
-    """Draw synthetic ratings with 30 labels.
-
-    Parameters
-    ----------
-    n_units, n_raters : int
-        Size of the study.
-    recipe : Recipe, optional
-        How units are made and raters err.
-    seed : int
-        Seed of the generator.
-
-    Returns
-    -------
-    Ratings
-        Sorted by unit and rater; missing ratings are absent rows.
-    """
+    """Draw synthetic ratings with 30 labels."""
     recipe = recipe or Recipe()
     rng = np.random.default_rng(seed)
     sizes = [min(BLOCK, n_units - start) for start in range(0, n_units, BLOCK)]
@@ -221,22 +175,7 @@ def _pack(flags: npt.NDArray[np.bool_]) -> Masks:
 
 
 def distinct_masks(counts: Mapping[int, int], *, n_labels: int, seed: int = 0) -> Masks:
-    """Draw distinct random sets.
-
-    Parameters
-    ----------
-    counts : mapping of int to int
-        How many sets of each size.
-    n_labels : int
-        Number of labels, 64 at most.
-    seed : int
-        Seed of the generator.
-
-    Returns
-    -------
-    ndarray of uint64, shape (sum of counts,)
-        The sets as bit masks, in random order.
-    """
+    """Draw distinct random sets."""
     rng = np.random.default_rng(seed)
     return rng.permutation(
         np.concatenate([_of_size(size, count, n_labels, rng) for size, count in counts.items()])

@@ -15,18 +15,7 @@ ROWS = 128  # of a tile of the matrix product
 
 
 def by_matmul(masks: Masks, x: Floats, y: Floats) -> float:
-    """Return x' W y from blocks of a 0/1 matrix product.
-
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (n_values,)
-        Non-empty sets.
-    x, y : ndarray of shape (n_values,)
-
-    Returns
-    -------
-    float
-    """
+    """Return x' W y from blocks of a 0/1 matrix product."""
     bits = masks[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)
     flags = bits.astype(np.float32)[:, bits.any(axis=0)]
     sizes = np.bitwise_count(masks).astype(np.float64)
@@ -40,18 +29,7 @@ def by_matmul(masks: Masks, x: Floats, y: Floats) -> float:
 
 
 def by_popcount(masks: Masks, x: Floats, y: Floats) -> float:
-    """Return x' W y from blocks of population counts and a credit table for each pair of sizes.
-
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (n_values,)
-        Non-empty sets.
-    x, y : ndarray of shape (n_values,)
-
-    Returns
-    -------
-    float
-    """
+    """Return x' W y from blocks of population counts and a credit table for each pair of sizes."""
     sizes = np.bitwise_count(masks)
     groups = [(int(size), np.flatnonzero(sizes == size)) for size in np.unique(sizes)]
     total = 0.0

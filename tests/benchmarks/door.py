@@ -24,18 +24,7 @@ N_RATERS = 5
 
 
 def large_frame(*, quick: bool) -> Iterator[Row]:
-    """Compare the door with pandas' factorisation, both row orders and all string storages.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take 1e5 units instead of 1e6.
-
-    Yields
-    ------
-    Row
-        Time and memory of each case.
-    """
+    """Compare the door with pandas' factorisation, both row orders and all string storages."""
     n_units = 100_000 if quick else 1_000_000
     for order in get_args(data.Order):
         for storage in _storages():
@@ -45,18 +34,7 @@ def large_frame(*, quick: bool) -> Iterator[Row]:
 
 
 def growth(*, quick: bool) -> Iterator[Row]:
-    """Fit the exponent of the door's time over two decades of units.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to stop at 1e5 units instead of 1e6.
-
-    Yields
-    ------
-    Row
-        The time of each size, then the slope of the logarithms by least squares.
-    """
+    """Fit the exponent of the door's time over two decades of units."""
     sizes = (1_000, 10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
     storage = _storages()[-1]
     for order in get_args(data.Order):

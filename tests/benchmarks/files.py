@@ -21,18 +21,7 @@ NAMES = {"unit": "doc", "rater": "who", "labels": "tags"}
 
 
 def reduced_files(*, quick: bool) -> Iterator[Row]:
-    """Compare the reduction of Parquet and of CSV with the least that each road can cost.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take a tenth of the rows: 9e5 of Parquet, 4.5e5 of CSV.
-
-    Yields
-    ------
-    Row
-        The time of each case.
-    """
+    """Compare the reduction of Parquet and of CSV with the least that each road can cost."""
     with tempfile.TemporaryDirectory() as folder:
         short, long = Path(folder, "short"), Path(folder, "long")
         yield from _parquet(short, 900_000 if quick else 9_000_000)

@@ -50,18 +50,11 @@ N_FILES, COMPLETE_RATERS = 64, 10
 class Run:
     """How a study is scored.
 
-    Parameters
-    ----------
-    limit : str
-        What DuckDB may hold in memory.
-    by_file : bool
-        Whether each file is reduced by itself.
-    unchecked : bool
-        Whether repeats of unit and rater are looked for.
-    enforced : str, optional
-        What the kernel lets the process have.
-    alone : bool
-        Whether DuckDB groups the units by itself, without setagree.
+    - limit: What DuckDB may hold in memory.
+    - by_file: Whether each file is reduced by itself.
+    - unchecked: Whether repeats of unit and rater are looked for.
+    - enforced: What the kernel lets the process have.
+    - alone: Whether DuckDB groups the units by itself, without setagree.
     """
 
     limit: str
@@ -72,17 +65,7 @@ class Run:
 
 
 def write(folder: Path, n_ratings: int, recipe: Recipe = RECIPE) -> list[Path]:
-    """Write about so many ratings; files that are there already are kept, and shared by sizes.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the files go.
-    n_ratings : int
-        How many ratings all files hold together.
-    recipe : Recipe
-        How the ratings come about; files of different recipes need folders of their own.
-    """
+    """Write about so many ratings; files that are there already are kept, and shared by sizes."""
     n_units = round(n_ratings / N_RATERS / (1 - recipe.missing))
     folder.mkdir(parents=True, exist_ok=True)
     paths = []

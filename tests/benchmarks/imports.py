@@ -27,18 +27,7 @@ MODULES = "import sys; import {}; print(*{{name.partition('.')[0] for name in sy
 
 
 def import_time(*, quick: bool) -> Iterator[Row]:
-    """Compare what starts the library and the command with the import of pandas.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take 5 rounds instead of 15.
-
-    Yields
-    ------
-    Row
-        The time of each; then which packages are loaded beyond those of pandas.
-    """
+    """Compare what starts the library and the command with the import of pandas."""
     started = {"pandas": ["-c", "import pandas"]} | {name: words for name, words, _ in STARTS}
     seconds: dict[str, list[float]] = {name: [] for name in started}
     for _ in range(5 if quick else 15):

@@ -39,18 +39,7 @@ def resident() -> int:
 
 
 def high_water(call: Callable[[], object]) -> int:
-    """Return the most bytes this process had in memory during a call.
-
-    Parameters
-    ----------
-    call : callable
-        Called once without arguments.
-
-    Returns
-    -------
-    int
-        Everything is counted: the interpreter, its modules and all that was there before.
-    """
+    """Return the most bytes this process had in memory during a call."""
     settle()
     CLEAR.write_text("5", encoding="ascii")
     call()

@@ -15,18 +15,7 @@ MAX_SIZE = 10
 
 
 def many_labels(*, quick: bool) -> Iterator[Row]:
-    """Time mv-alpha with 300 labels in sets of up to 10.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take fewer rounds; the size is the same.
-
-    Yields
-    ------
-    Row
-        The time, and whether the estimate is a number.
-    """
+    """Time mv-alpha with 300 labels in sets of up to 10."""
     study = sa.Annotations.from_triples(_triples(1_000, 3, n_labels=300))
     estimate = sa.mv_alpha(study).estimate
     taken = alternate({"ours": lambda: sa.mv_alpha(study)}, rounds=3 if quick else 7)["ours"]

@@ -34,18 +34,7 @@ def exact_masi(first: LabelSet, second: LabelSet) -> float:
 
 
 def against_peers(*, quick: bool) -> Iterator[Row]:
-    """Compare the time of alpha with NLTK, simpledorff and krippendorff.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to take 1e3 units instead of 1e4.
-
-    Yields
-    ------
-    Row
-        The time, then the difference of the estimates, for each peer.
-    """
+    """Compare the time of alpha with NLTK, simpledorff and krippendorff."""
     ratings = data.simulate(1_000 if quick else 10_000, 3)
     frame, triples = ratings.frame(), ratings.triples()
     ours = _ours(frame)

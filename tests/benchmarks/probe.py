@@ -26,21 +26,16 @@ ROOT = Path(__file__).resolve().parents[2]
 class Findings:
     """What one probe saw.
 
-    Parameters
-    ----------
-    n_rows, n_values : int
-        Ratings, and distinct sets among them.
-    agreement, factorize : float
-        Processor seconds of the call, and of coding the same columns with pandas.
-    encode, categorical : float
-        Of coding them with Arrow, and of the call where they are categories; 0 without pyarrow.
-    frame : int
-        Bytes that became resident when the frame was read.
-    frame_deep : int
-        What ``memory_usage(deep=True)`` says; strings that rows share are counted for each row.
-    peak : int
-        Resident high-water mark of the first call, less what was resident before the frame was
-        read; so the frame is part of it.
+    - n_rows, n_values: Ratings, and distinct sets among them.
+    - agreement, factorize: Processor seconds of the call, and of coding the same columns with
+      pandas.
+    - encode, categorical: Of coding them with Arrow, and of the call where they are categories;
+      0 without pyarrow.
+    - frame: Bytes that became resident when the frame was read.
+    - frame_deep: What ``memory_usage(deep=True)`` says; strings that rows share are counted for
+      each row.
+    - peak: Resident high-water mark of the first call, less what was resident before the frame
+      was read; so the frame is part of it.
     """
 
     n_rows: int
@@ -55,26 +50,7 @@ class Findings:
 
 
 def run(path: Path, *, storage: str, rounds: int) -> Findings:
-    """Measure one file in a fresh interpreter.
-
-    Parameters
-    ----------
-    path : Path
-        Comma-separated file with the columns ``doc``, ``who`` and ``tags``.
-    storage : {"python", "pyarrow"}
-        How pandas stores the strings.
-    rounds : int
-        How often each call is timed.
-
-    Returns
-    -------
-    Findings
-
-    Raises
-    ------
-    RuntimeError
-        If the child process fails; with the last line it wrote.
-    """
+    """Measure one file in a fresh interpreter."""
     command = [sys.executable, "-m", "tests.benchmarks.probe", str(path), storage, str(rounds)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:

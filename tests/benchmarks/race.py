@@ -38,14 +38,10 @@ Course: TypeAlias = Mapping[int, Outcome]
 class Result:
     """How the tools of one contest did.
 
-    Parameters
-    ----------
-    contest : str
-        Its name in `CONTESTS`.
-    courses : mapping of str to mapping of int to Outcome
-        For each tool its outcome at each size it started at; the last may be where it stopped.
-    caps : Caps
-        What a process could use.
+    - contest: Its name in `CONTESTS`.
+    - courses: For each tool its outcome at each size it started at; the last may be where it
+      stopped.
+    - caps: What a process could use.
     """
 
     contest: str
@@ -77,21 +73,7 @@ class Result:
 
 
 def race(*, quick: bool, picture: Path | None = None) -> Iterator[Row]:
-    """Run the race, print a table of seconds a contest and draw the picture.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to run the first contest alone at two sizes under tighter caps.
-    picture : Path, optional
-        Where to write the picture of the contests on alpha; the ending says the format.
-
-    Yields
-    ------
-    Row
-        For each tool its time beside ours at the largest size it finished, and whether the numbers
-        are the same at all sizes.
-    """
+    """Run the race, print a table of seconds a contest and draw the picture."""
     caps = QUICK_CAPS if quick else CAPS
     sizes = QUICK_SIZES if quick else SIZES
     names = QUICK_CONTESTS if quick else tuple(CONTESTS)
@@ -124,17 +106,7 @@ def _run(contest: str, sizes: tuple[int, ...], caps: Caps) -> Result:
 
 
 def sheet(result: Result) -> str:
-    """Return one contest as a Markdown table: seconds by decade of units, growth, memory, stop.
-
-    Parameters
-    ----------
-    result : Result
-
-    Returns
-    -------
-    str
-        The title, then a row for the number of distinct sets and one for each tool.
-    """
+    """Return one contest as a Markdown table: seconds by decade of units, growth, memory, stop."""
     ours = result.finished(OURS)
     sizes = [n for n in ours if round(math.log10(n), 6).is_integer()]
     head = ["seconds", *(f"{n:,} units" for n in sizes), "growth", "memory", "beside ours", "stops"]

@@ -39,15 +39,7 @@ TICKS = {1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "0.1 s", 1: "1 s", 10
 
 
 def draw(results: Sequence[Result], path: Path) -> None:
-    """Draw the contests that have a title side by side.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        Those without a title in `TITLES` are left out.
-    path : Path
-        The ending says the format.
-    """
+    """Draw the contests that have a title side by side."""
     plt: Any = importlib.import_module("matplotlib.pyplot")
     shown = [result for result in results if result.contest in TITLES]
     size = (WIDTH * len(shown), HEIGHT)

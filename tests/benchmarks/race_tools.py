@@ -35,14 +35,9 @@ LIMIT = "pandas.factorize"
 class Tool:
     """A runner.
 
-    Parameters
-    ----------
-    package : str
-        The distribution it comes in; without it the tool does not start.
-    prepare : callable
-        Takes the ratings, returns the call that is timed and returns the estimate.
-    hint : str
-        How to install it where the ordinary way does not do.
+    - package: The distribution it comes in; without it the tool does not start.
+    - prepare: Takes the ratings, returns the call that is timed and returns the estimate.
+    - hint: How to install it where the ordinary way does not do.
     """
 
     package: str
@@ -54,16 +49,10 @@ class Tool:
 class Contest:
     """One quantity on one kind of study.
 
-    Parameters
-    ----------
-    title : str
-        The quantity and the study in words.
-    n_raters : int
-        Raters of the study.
-    recipe : Recipe
-        How its ratings come about.
-    tools : mapping of str to Tool
-        Who takes part, in the order of turns; `OURS` is among them.
+    - title: The quantity and the study in words.
+    - n_raters: Raters of the study.
+    - recipe: How its ratings come about.
+    - tools: Who takes part, in the order of turns; `OURS` is among them.
     """
 
     title: str

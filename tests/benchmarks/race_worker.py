@@ -35,12 +35,8 @@ PATIENCE = 10  # seconds on the wall for a second of processor time, on a busy m
 class Caps:
     """What one process may use.
 
-    Parameters
-    ----------
-    seconds : int
-        Processor time of a call; making its input is not counted.
-    n_bytes : int
-        Memory of the process in all, its input included.
+    - seconds: Processor time of a call; making its input is not counted.
+    - n_bytes: Memory of the process in all, its input included.
     """
 
     seconds: int
@@ -51,22 +47,14 @@ class Caps:
 class Outcome:
     """How one tool did on one study.
 
-    Parameters
-    ----------
-    status : str
-        ``"done"``, or why there is no number: over the cap of time or memory, refused by the tool,
-        absent, or failed.
-    seconds, wall : float
-        Processor time and time on the wall of the fastest call.
-    n_bytes : int
-        Resident high-water mark of the first call less what was resident before it; so the input
-        is not counted.
-    estimate : float
-        What the tool returned.
-    n_ratings, n_values : int
-        Size of the study: ratings, distinct sets among them.
-    reason : str
-        What the tool said when it did not return a number.
+    - status: ``"done"``, or why there is no number: over the cap of time or memory, refused by
+      the tool, absent, or failed.
+    - seconds, wall: Processor time and time on the wall of the fastest call.
+    - n_bytes: Resident high-water mark of the first call less what was resident before it; so
+      the input is not counted.
+    - estimate: What the tool returned.
+    - n_ratings, n_values: Size of the study: ratings, distinct sets among them.
+    - reason: What the tool said when it did not return a number.
     """
 
     status: Status
@@ -80,21 +68,7 @@ class Outcome:
 
 
 def run(contest: str, tool: str, n_units: int, *, caps: Caps) -> Outcome:
-    """Let one tool run once in a fresh interpreter.
-
-    Parameters
-    ----------
-    contest, tool : str
-        Names in `CONTESTS` and among the contest's tools.
-    n_units : int
-        Size of the study.
-    caps : Caps
-        What it may use.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Let one tool run once in a fresh interpreter."""
     task = [contest, tool, str(n_units), str(caps.seconds), str(caps.n_bytes)]
     command = [sys.executable, "-m", "tests.benchmarks.race_worker", *task]
     limit = PATIENCE * (caps.seconds + 60)

@@ -12,18 +12,11 @@ HEADER = ("what", "ours", "other", "ratio", "bar", "holds")
 class Row:
     """One measured promise, in words.
 
-    Parameters
-    ----------
-    what : str
-        What was measured.
-    ours, other : str
-        Our number and the one it is compared with.
-    ratio : str
-        The number that the bar is about.
-    bar : str
-        The promise; empty for a row that only informs.
-    holds : bool or None
-        Whether the promise is kept; None where there is none or it could not be measured.
+    - what: What was measured.
+    - ours, other: Our number and the one it is compared with.
+    - ratio: The number that the bar is about.
+    - bar: The promise; empty for a row that only informs.
+    - holds: Whether the promise is kept; None where there is none or it could not be measured.
     """
 
     what: str
@@ -72,17 +65,7 @@ def megabytes(n_bytes: float) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the rows as one aligned Markdown table.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-
-    Returns
-    -------
-    str
-        A header, a rule and a line a row.
-    """
+    """Return the rows as one aligned Markdown table."""
     lines: list[tuple[str, ...]] = [HEADER, *(row.cells() for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
     lines.insert(1, tuple("-" * width for width in widths))

@@ -9,18 +9,7 @@ from collections.abc import Callable, Mapping
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return the time one call takes.
-
-    Parameters
-    ----------
-    call : callable
-        Called once without arguments; its result is dropped.
-
-    Returns
-    -------
-    float
-        Processor seconds, user and system.
-    """
+    """Return the time one call takes."""
     gc.collect()
     start = time.process_time()
     call()
@@ -28,20 +17,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def alternate(calls: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Time several calls in turn, each as often as the others.
-
-    Parameters
-    ----------
-    calls : mapping of str to callable
-        The candidates by name.
-    rounds : int
-        How often each candidate runs.
-
-    Returns
-    -------
-    dict of str to float
-        The shortest time of each candidate.
-    """
+    """Time several calls in turn, each as often as the others."""
     best = dict.fromkeys(calls, math.inf)
     for _ in range(rounds):
         for name, call in calls.items():

@@ -24,18 +24,7 @@ ROWS = 500  # of a block of the sparse product
 
 
 def large_vocabularies(*, quick: bool) -> Iterator[Row]:
-    """Measure D @ x where labels are many, where sets are large, and one pair of sets.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to leave out all but the smallest study.
-
-    Yields
-    ------
-    Row
-        Time against a sparse product, or against the bar itself.
-    """
+    """Measure D @ x where labels are many, where sets are large, and one pair of sets."""
     for n in (10_000,) if quick else (10_000, 40_000):
         yield _against_product(n)
     yield _pairs(skewed(2_000 if quick else 10_000))

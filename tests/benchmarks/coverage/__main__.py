@@ -22,13 +22,7 @@ from tests.benchmarks.coverage.tables import printed, tables
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what is not in the file yet.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Command line; by default that of the process.
-    """
+    """Run what is not in the file yet."""
     parser = parser_of("coverage", RESULTS)
     parser.add_argument("--picture", type=Path, help="draw the picture into this file")
     options = parser.parse_args(arguments)

@@ -32,14 +32,11 @@ def counted(codes: npt.NDArray[np.int64], given: npt.NDArray[np.bool_], n_values
 class Studies:
     """B studies of n units; sums over units have the shape (B,).
 
-    Attributes
-    ----------
-    used : ndarray of bool, shape (B, n)
-        Units with two ratings or more.
-    r, q, own : ndarray of shape (B, n)
-        Ratings of these; distances of their ordered pairs over r - 1; those to the urn.
-    n, N, Do, E, M2, S2 : ndarray of shape (B,)
-        Used units and their ratings; observed and chance disagreement; sum pi d² pi, sum pi e².
+    - used, shape (B, n): Units with two ratings or more.
+    - r, q, own, shape (B, n): Ratings of these; distances of their ordered pairs over r - 1;
+      those to the urn.
+    - n, N, Do, E, M2, S2, shape (B,): Used units and their ratings; observed and chance
+      disagreement; sum pi d² pi, sum pi e².
     """
 
     used: npt.NDArray[np.bool_]

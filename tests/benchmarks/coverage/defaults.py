@@ -195,13 +195,8 @@ def is_rough(row: sa.Agreement) -> bool:
 class Default:
     """The default interval in one world.
 
-    Attributes
-    ----------
-    world : str
-        A name in `WORLDS`, or of clusters.
-    n_units, n_studies : int
-    suffix : str
-        What tells a second run from the first.
+    - world: A name in `WORLDS`, or of clusters.
+    - suffix: What tells a second run from the first.
     """
 
     world: str

@@ -57,18 +57,10 @@ class Answers(NamedTuple):
 class Intervals:
     """Studies of one design.
 
-    Attributes
-    ----------
-    distance : {"nominal", "masi"}
-    labels : {"equal", "skewed", "rare"}
-        How often answers are.
-    alpha : float
-        The truth.
-    n_raters, n_units : int
-        50 raters are a crowd, of whom three rate each unit.
-    n_studies : int
-    suffix : str
-        What tells a second run from the first.
+    - labels: How often answers are.
+    - alpha: The truth.
+    - n_raters, n_units: 50 raters are a crowd, of whom three rate each unit.
+    - suffix: What tells a second run from the first.
     """
 
     distance: str

@@ -42,11 +42,7 @@ A_CLUSTER = 5
 class Null:
     """Studies in which a hypothesis is true, and the tests of it.
 
-    Attributes
-    ----------
-    what : str
-        A name in `TESTS`.
-    n_units, n_studies : int
+    - what: A name in `TESTS`.
     """
 
     what: str

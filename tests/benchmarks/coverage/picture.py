@@ -30,14 +30,7 @@ LOW = 0.4
 
 
 def draw(known: Known, path: Path) -> None:
-    """Draw the designs in which all methods saw the same studies.
-
-    Parameters
-    ----------
-    known : mapping of str to Found
-    path : Path
-        The ending says the format.
-    """
+    """Draw the designs in which all methods saw the same studies."""
     plt: Any = importlib.import_module("matplotlib.pyplot")
     pairs = [pair for pair in results_of(known) if pair[0].family == "resampled"]
     size = (WIDTH * len(PANELS), HEIGHT)

@@ -22,14 +22,10 @@ HEADER = ("cell", "studies", "left_out", "results")
 class Found:
     """What was counted in the studies of a cell.
 
-    Attributes
-    ----------
-    n_studies : int
-    left_out : int
-        Those without an estimate, such as those with one used value.
-    results : mapping of str to tuple of float
-        For each kind of interval: studies without one, with one that lies below the truth, above
-        it, and the mean width. For each test: studies without a p, with p <= 0.05, with p <= 0.01.
+    - left_out: Those without an estimate, such as those with one used value.
+    - results: For each kind of interval: studies without one, with one that lies below the
+      truth, above it, and the mean width. For each test: studies without a p, with p <= 0.05,
+      with p <= 0.01.
     """
 
     n_studies: int

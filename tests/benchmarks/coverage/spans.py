@@ -55,13 +55,8 @@ def truth_of(found: float) -> float:
 class OfSpans:
     """Fieller's interval, the t interval and the p-value in one world of labelled spans.
 
-    Attributes
-    ----------
-    found : float
-        Probability that a rater finds a mark.
-    n_documents, n_studies : int
-    suffix : str
-        What tells a second run from the first.
+    - found: Probability that a rater finds a mark.
+    - suffix: What tells a second run from the first.
     """
 
     found: float

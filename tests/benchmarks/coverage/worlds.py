@@ -71,13 +71,7 @@ ALIKE = (Raters(1.0),)
 class World:
     """What studies are drawn from.
 
-    Parameters
-    ----------
-    distance : {"nominal", "masi"}
-    units : tuple of Units
-    raters : tuple of Raters
-    crowd : int, optional
-        The raters are these many, in equal parts of each type, instead of a population.
+    - crowd: The raters are these many, in equal parts of each type, instead of a population.
     """
 
     distance: str

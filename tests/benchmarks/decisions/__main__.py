@@ -23,13 +23,7 @@ from tests.benchmarks.decisions.thresholds import threshold_cells
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what is not in the file yet.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Command line; by default that of the process.
-    """
+    """Run what is not in the file yet."""
     options = parser_of("decisions", RESULTS).parse_args(arguments)
     if options.tables:
         print(printed(tables(read(options.output))))

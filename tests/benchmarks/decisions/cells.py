@@ -28,11 +28,7 @@ MOST, LEAST = 0.055, 0.94
 class Decisions:
     """Studies of one design, in which a decision is taken.
 
-    Attributes
-    ----------
-    n_studies : int
-    suffix : str
-        What tells a second run from the first.
+    - suffix: What tells a second run from the first.
     """
 
     n_studies: int = field(default=1_000, kw_only=True)

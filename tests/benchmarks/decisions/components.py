@@ -53,13 +53,8 @@ def variances(world: World) -> dict[str, float]:
 class Variances(Decisions):
     """Studies with units and raters of their own.
 
-    Attributes
-    ----------
-    answers : {"nominal", "masi", "numbers"}
-    habits : float
-        How far the habits of raters differ; of numbers, how many times their variance is 0.25.
-    n_raters, n_units : int
-    missing : float
+    - habits: How far the habits of raters differ; of numbers, how many times their variance is
+      0.25.
     """
 
     answers: str
@@ -130,16 +125,9 @@ class Repeats(Decisions):
     A rater has a reading of the unit, which other raters may share, and gives it again with a
     probability that may depend on the unit; else an answer is drawn from the urn.
 
-    Attributes
-    ----------
-    distance : {"nominal", "masi"}
-    units : {"alike", "hard"}
-        Whether units differ in how likely a reading is given again.
-    alpha : float
-        The agreement of raters with themselves.
-    n_raters : int
-        How many rate each unit twice.
-    n_units : int
+    - units: Whether units differ in how likely a reading is given again.
+    - alpha: The agreement of raters with themselves.
+    - n_raters: How many rate each unit twice.
     """
 
     distance: str

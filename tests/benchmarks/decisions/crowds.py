@@ -37,12 +37,6 @@ class Crowds(Decisions):
     A rater gives the true class with the probability of a skill that depends on the class, and else
     draws from frequencies of their own. Two classes are label sets with a label or without it, more
     are categories.
-
-    Attributes
-    ----------
-    crowd : str
-    n_classes : int
-    n_units : int
     """
 
     crowd: str

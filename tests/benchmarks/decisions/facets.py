@@ -37,14 +37,9 @@ class Facets(Decisions):
     unit with another. A run gives its model's reading with a third; whoever gives neither draws
     from the urn.
 
-    Attributes
-    ----------
-    distance : {"nominal", "masi"}
-    units : {"alike", "hard"}
-        Whether half of the units are better known, and read more steadily, than the others.
-    steady : float
-        The mean probability that a run gives the reading of its model.
-    n_units : int
+    - units: Whether half of the units are better known, and read more steadily, than the
+      others.
+    - steady: The mean probability that a run gives the reading of its model.
     """
 
     distance: str

@@ -28,15 +28,8 @@ EARLY, RARE = 8, 4
 class Looks(Decisions):
     """Studies that are looked at after each batch.
 
-    Attributes
-    ----------
-    distance, labels : str
-    units : {"alike", "hard"}
-        Whether units are known by all or guessed by all.
-    alpha : float
-        The truth.
-    batch, n_batches : int
-    n_raters : int
+    - units: Whether units are known by all or guessed by all.
+    - alpha: The truth.
     """
 
     distance: str
@@ -173,13 +166,7 @@ LAST = ((20, 3), (50, 3), (50, 10))
 class LastBatch(Decisions):
     """Studies whose last batch is compared with the earlier ones.
 
-    Attributes
-    ----------
-    distance, labels : str
-    alpha, drop : float
-        The truth of the earlier batches, and what that of the last one is lower by.
-    batch, n_batches : int
-    n_raters : int
+    - alpha, drop: The truth of the earlier batches, and what that of the last one is lower by.
     """
 
     distance: str

@@ -86,22 +86,12 @@ def with_model(world: World, n_humans: int, change: float) -> World:
 class Models(Decisions):
     """Models that are worse (or better) than a human by exactly the margin.
 
-    Attributes
-    ----------
-    distance, labels : str
-    units : {"alike", "hard"}
-    humans : {"alike", "expert"}
-        Whether one is better than the others, and the model at the margin in that place alone.
-    alpha : float
-        Of humans who are alike.
-    change : float
-        What the model changes in the place of the first human, or of every human.
-    n_humans, n_units : int
-    missing : float
-    n_models : int
-        Models that are all alike.
-    complete : bool
-        Whether answers of humans alone are missing.
+    - humans: Whether one is better than the others, and the model at the margin in that place
+      alone.
+    - alpha: Of humans who are alike.
+    - change: What the model changes in the place of the first human, or of every human.
+    - n_models: Models that are all alike.
+    - complete: Whether answers of humans alone are missing.
     """
 
     distance: str

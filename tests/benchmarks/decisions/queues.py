@@ -47,17 +47,10 @@ def _asked(queue: sa.Queue, n_units: int) -> Counts:
 class Adaptive(Decisions):
     """Studies in which later ratings were chosen, some by the answers before them.
 
-    Attributes
-    ----------
-    distance : {"nominal", "masi"}
-    units : {"alike", "hard", "known"}
-        Whether two fifths of them are harder, and have other answers; or all are known by all or
-        guessed by all.
-    alpha : float
-        The truth.
-    n_units : int
-    mean : int
-        Ratings of a unit in the end, on average.
+    - units: Whether two fifths of them are harder, and have other answers; or all are known by
+      all or guessed by all.
+    - alpha: The truth.
+    - mean: Ratings of a unit in the end, on average.
     """
 
     distance: str
@@ -155,14 +148,9 @@ class Gain(Decisions):
 
     A rater knows of each label whether it is true, of hard units half as often.
 
-    Attributes
-    ----------
-    n_labels : int
-    hard : float
-        Share of units that are hard.
-    skill : float
-        How often a rater knows a label of an easy unit; else it is guessed by how frequent it is.
-    n_units : int
+    - hard: Share of units that are hard.
+    - skill: How often a rater knows a label of an easy unit; else it is guessed by how frequent
+      it is.
     """
 
     n_labels: int

@@ -26,15 +26,8 @@ MOST_BELOW = 0.06
 class Thresholds(Decisions):
     """Studies whose true agreement is exactly the threshold.
 
-    Attributes
-    ----------
-    distance, labels : str
-    units : {"alike", "hard"}
-        Whether units are known by all or guessed by all.
-    alpha : float
-        The truth and the threshold.
-    n_raters, n_units : int
-    missing : float
+    - units: Whether units are known by all or guessed by all.
+    - alpha: The truth and the threshold.
     """
 
     distance: str
