@@ -219,7 +219,6 @@ PYTHON_ALONE = (
 
 
 def texts_of(source):
-    """Yield the pieces of text in a source that are no docstrings."""
     tree = parsed(source)
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

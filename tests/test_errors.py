@@ -11,7 +11,6 @@ from setagree import errors
 
 
 def raised_by_module(base):
-    """Return the classes of the module that derive from a base."""
     members = vars(errors).values()
     return [one for one in members if inspect.isclass(one) and issubclass(one, base)]
 
@@ -73,7 +72,6 @@ class TestNearNames:
         assert errors.did_you_mean("masi", []) == ""
 
     def test_hint(self):
-        """A hint is the end of a sentence."""
         assert errors.did_you_mean("jaccart", ["jaccard"]) == " Did you mean 'jaccard'?"
         assert errors.did_you_mean("1", [1]) == " Did you mean 1?"
 

@@ -56,7 +56,6 @@ odd_distance = toy_agreement:odd
 @dataclass(frozen=True)
 class Coin(Fixed):
     def level(self, case):
-        """Return one half."""
         return 0.5
 
 
@@ -94,7 +93,6 @@ CHANCE = {"coin_kappa": 1 / 2, "die_kappa": 1 / 6}
 
 
 def by_hand(study, name, distance="masi"):
-    """Return the estimate from its definition."""
     seen = sa.percent_agreement(study, distance=distance).estimate
     return pytest.approx((seen - CHANCE[name]) / (1 - CHANCE[name]), abs=1e-12)
 
@@ -103,7 +101,6 @@ def by_hand(study, name, distance="masi"):
 class TestCoefficient:
     @pytest.fixture(autouse=True)
     def one(self, package, asked):
-        """Score the study."""
         self.name = asked if isinstance(asked, str) else asked.name
         self.table = sa.agreement(STUDY, coefficient=asked)
         self.score = self.table[self.name, "masi"]
@@ -150,7 +147,6 @@ class TestCoefficient:
         assert len(sa.plan(self.score, sa.PlanGoals(half_width=0.05)).frame) > 0
 
     def test_report(self, asked):
-        """The report is of it, by its title."""
         path = sa.report(STUDY, "page.md", coefficient=asked, n_resamples=19, rng=1)
         title = self.name.replace("_", " ").capitalize()
         shown = f"{self.score.estimate:.3f}".replace("-", "−")

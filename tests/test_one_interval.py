@@ -38,7 +38,6 @@ def mixed(unit, rater):
 
 
 def rare(unit, rater):
-    """Return answers of which one unit has another one."""
     return "b" if unit == 3 and rater else "a"
 
 
@@ -75,7 +74,6 @@ def written_study(request, tmp_path, monkeypatch):
 
 
 def ends_after(text, estimate):
-    """Return the intervals that a text shows directly after an estimate."""
     found = set()
     numbers = rf"(?<![\d.])(?:{estimate:.4f}|{estimate:.3f})(?!\d)".replace("-", "[-−]")
     for match in re.finditer(numbers, text):
@@ -100,7 +98,6 @@ def same(found, row):
 
 
 def printed_p(row):
-    """Return p as a table prints it."""
     return "-" if np.isnan(row.p_value) else f"{row.p_value:.4f}".replace("0.0000", "<0.0001")
 
 

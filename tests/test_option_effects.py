@@ -124,7 +124,6 @@ def two(study):
 
 
 def with_dia(study):
-    """Return the units that dia rated."""
     units = study.unit_codes[study.rater_codes == study.raters.tolist().index("dia")]
     return study.take(np.isin(study.unit_codes, units))
 
@@ -304,7 +303,6 @@ def cells(text, columns):
 
 
 def names(text):
-    """Return the names of the rows of a table."""
     return {line.split()[0] for line in text.strip().splitlines()}
 
 
@@ -336,7 +334,6 @@ def test_studies(name, given, letter, bases, tmp_path):
 
 @pytest.mark.parametrize(("name", "given", "letter"), cells(OF_TABLES, (*SAMPLING, *READING)))
 def test_tables(name, given, letter):
-    """Options given with a table have the effect that the table has."""
     repeated = given in OF_REPEATS and name != "tally"  # which refuses both, and any repeats
     data, always = table(repeated=repeated), {"duplicates": "first"} if repeated else {}
     with warnings.catch_warnings():
@@ -425,7 +422,6 @@ def run(folder, command, *words):
 
 @pytest.mark.parametrize(("command", "given", "letter"), cells(OF_COMMANDS, (*SAMPLING, *READING)))
 def test_commands(command, given, letter, folder, bases, monkeypatch):
-    """Options of a command have the effect that the table has."""
     monkeypatch.chdir(folder)
     repeated = command == "repeats" or given in OF_REPEATS
     words = ["repeated.csv" if repeated else "study.csv", *WORDS[command]]

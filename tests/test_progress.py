@@ -22,7 +22,6 @@ class Terminal:
         return self.looked_at
 
     def write(self, text):
-        """Keep the text."""
         self.written += text
 
     def flush(self):

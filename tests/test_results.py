@@ -73,7 +73,6 @@ MADE = {
 
 
 def kinds(kind=Result):
-    """Yield every class of results."""
     for each in kind.__subclasses__():
         yield each
         yield from kinds(each)

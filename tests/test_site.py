@@ -72,7 +72,6 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    """Return the pages of the site, read."""
     return {path: Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
 
 

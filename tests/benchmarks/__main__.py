@@ -34,9 +34,7 @@ from tests.benchmarks.table import Row, markdown
 class Benchmark(Protocol):
     """Measures something and yields a row for each promise."""
 
-    def __call__(self, *, quick: bool) -> Iterator[Row]:
-        """Yield the rows."""
-        ...
+    def __call__(self, *, quick: bool) -> Iterator[Row]: ...
 
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -73,7 +71,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--only", action="append", choices=BENCHMARKS, help="may be repeated")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, under a minute")

@@ -112,7 +112,6 @@ def _groups(share: int) -> dict[str, Callable[[], object]]:
 
 
 def _alpha(n_units: int, call: Callable[[sa.Agreement], object]) -> dict[str, Callable[[], object]]:
-    """Return a call on an alpha, beside this alpha."""
     ratings = data.simulate(n_units, 3, recipe=FEW_VALUES)
     study = sa.Annotations.from_triples(ratings.triples())
     alpha = sa.krippendorff_alpha(study, distance="masi")

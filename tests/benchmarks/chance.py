@@ -80,7 +80,6 @@ def _faster(what: str, ours: float, name: str, taken: float) -> Row:
 
 
 def _same(what: str, ours: float, theirs: float) -> Row:
-    """Return the row of the results."""
     gap = abs(ours / theirs - 1)
     return Row(
         f"{what}: the same number",

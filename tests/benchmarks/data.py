@@ -183,7 +183,6 @@ def distinct_masks(counts: Mapping[int, int], *, n_labels: int, seed: int = 0) -
 
 
 def _of_size(size: int, count: int, n_labels: int, rng: np.random.Generator) -> Masks:
-    """Return ``count`` distinct masks of ``size`` bits."""
     masks = np.empty(0, dtype=np.uint64)
     while len(masks) < count:
         order = rng.random((2 * count, n_labels), dtype=np.float32).argsort(axis=1)

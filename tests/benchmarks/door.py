@@ -65,12 +65,10 @@ def _probe(n_units: int, order: data.Order, storage: str) -> probe.Findings:
 
 @lru_cache(maxsize=1)
 def _ratings(n_units: int) -> data.Ratings:
-    """Return the ratings of a study of one size."""
     return data.simulate(n_units, N_RATERS)
 
 
 def _case(case: str, found: probe.Findings) -> Iterator[Row]:
-    """Yield the rows of one order and storage."""
     yield at_most(
         f"agreement(df): time ({case}, K = {found.n_values:,})",
         ours=duration(found.agreement),

@@ -93,12 +93,10 @@ def _ours(frame: pd.DataFrame) -> float:
 
 
 def _faster(what: str, ours: float, taken: float) -> Row:
-    """Return the row of the times."""
     return at_least(what, ours=duration(ours), other=duration(taken), ratio=taken / ours, bar=BAR)
 
 
 def _same(what: str, ours: float, theirs: float) -> Row:
-    """Return the row of the estimates."""
     row = at_most(what, ours=f"{ours:.12f}", other=f"{theirs:.12f}", ratio=0, bar=TOLERANCE)
     gap = abs(ours - theirs)
     return Row(row.what, row.ours, row.other, f"differ by {gap:.1e}", row.bar, gap <= TOLERANCE)

@@ -79,7 +79,6 @@ def measure(path: Path, storage: str, rounds: int) -> Findings:
 
 
 def _timed(frame: pd.DataFrame, rounds: int) -> Findings:
-    """Return the findings without memory."""
     calls = {"agreement": lambda: _agree(frame), "factorize": lambda: _factorize(frame)}
     if find_spec("pyarrow"):
         categories = frame.astype("category")
@@ -112,7 +111,6 @@ def _encode(frame: pd.DataFrame) -> None:
 
 
 def _tiny() -> pd.DataFrame:
-    """Return a frame of a few ratings."""
     tags = np.array(["joy", "joy, hope", "hope", "fear"])
     return pd.DataFrame({"doc": list("aabb"), "who": list("xyxy"), "tags": tags})
 

@@ -49,7 +49,6 @@ class Result:
     caps: Caps
 
     def finished(self, tool: str) -> dict[int, Outcome]:
-        """Return the outcomes of one tool that are numbers."""
         return {n: found for n, found in self.courses[tool].items() if found.status == "done"}
 
     def exponent(self, tool: str) -> float:
@@ -178,7 +177,6 @@ def _rows(result: Result) -> Iterator[Row]:
 
 
 def _own(result: Result) -> Row:
-    """Return the row of our growth."""
     found = result.finished(OURS)
     growth = result.exponent(OURS)
     return Row(

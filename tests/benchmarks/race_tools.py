@@ -201,7 +201,6 @@ def _masi_credit(masks: data.Masks) -> Floats:
 
 
 def _unequal(first: LabelSet, second: LabelSet) -> float:
-    """Return the nominal distance."""
     return float(first != second)
 
 

@@ -107,7 +107,6 @@ def _against_nltk(
 
 
 def _by_unit(ratings: data.Ratings) -> list[Triples]:
-    """Return the ratings of each unit that has some."""
     units: dict[str, Triples] = {}
     for triple in ratings.triples():
         units.setdefault(triple[1], []).append(triple)

@@ -33,12 +33,10 @@ class Row:
 
 
 def at_most(what: str, *, ours: str, other: str, ratio: float, bar: float) -> Row:
-    """Return the row of a ratio that must not exceed its bar."""
     return Row(what, ours, other, f"{ratio:.2f}", f"<= {bar:g}", ratio <= bar)
 
 
 def at_least(what: str, *, ours: str, other: str, ratio: float, bar: float) -> Row:
-    """Return the row of a ratio that must reach its bar."""
     return Row(what, ours, other, f"{ratio:,.0f}", f">= {bar:g}", ratio >= bar)
 
 
@@ -65,7 +63,6 @@ def megabytes(n_bytes: float) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the rows as one aligned Markdown table."""
     lines: list[tuple[str, ...]] = [HEADER, *(row.cells() for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
     lines.insert(1, tuple("-" * width for width in widths))

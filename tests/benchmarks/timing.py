@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return the time one call takes."""
     gc.collect()
     start = time.process_time()
     call()

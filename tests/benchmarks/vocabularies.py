@@ -51,7 +51,6 @@ def skewed(n: int, *, n_labels: int = 10_000, least: int = 5, most: int = 20) ->
 
 
 def of_size(size: int, n: int, *, n_labels: int) -> Sets:
-    """Return distinct sets of one size."""
     rng = np.random.default_rng(0)
     found: set[frozenset[int]] = set()
     while len(found) < n:
@@ -83,7 +82,6 @@ def _against_product(n: int) -> Row:
 
 
 def _pairs(sets: Sets) -> Row:
-    """Return the row of the microseconds that one pair of sets takes."""
     geometry, n = SetGeometry(sets), 300_000
     k, l = np.random.default_rng(1).integers(len(sets), size=(2, n))
     taken = alternate({"ours": lambda: geometry.shared(k, l)}, rounds=3)["ours"]

@@ -24,7 +24,6 @@ LONE = [[*row, None] for row in TWO] + [[None, None, frozenset("b")]]
 
 
 def score(rows, name, distance="nominal", **options):
-    """Score without the door."""
     return Scorer(annotations(rows), **options).score(get_coefficient(name), get_distance(distance))
 
 

@@ -112,7 +112,6 @@ def kappa(rows, d):
 
 
 def differ(x, y):
-    """Return the nominal distance."""
     return int(x != y)
 
 

@@ -29,7 +29,6 @@ SIZE_DISTANCES = [n for n, d in reference.SET_DISTANCES.items() if n != "nominal
 
 
 def score(rows, distance="dice"):
-    """Score without the door."""
     return Scorer(annotations(rows)).score(get_coefficient("mv_alpha"), get_distance(distance))
 
 

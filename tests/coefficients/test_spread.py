@@ -78,7 +78,6 @@ class TestVectors:
         assert alpha.degrees_of_freedom == pytest.approx(8)
 
     def test_weighted_kappa(self):
-        """Fleiss' kappa with the same weights."""
         kappa = sa.fleiss_kappa(annotations(T1).sampled(sampling_weight=WEIGHTS))
         assert kappa.estimate == pytest.approx(0.4059704157, abs=6e-11)
         assert kappa.standard_error == pytest.approx(0.1406603400, abs=6e-11)
@@ -213,7 +212,6 @@ class TestWeights:
         assert found.observed_disagreement / whole.observed_disagreement == pytest.approx(1)
 
     def test_mv_alpha(self):
-        """mv-alpha is not defined for weights."""
         study, weights = drawn_study()
         with pytest.raises(OptionError, match="not defined for sampling weights"):
             sa.mv_alpha(study.sampled(sampling_weight=weights))

@@ -578,7 +578,6 @@ class TestRefusals:
 
 class TestHelp:
     def test_version(self):
-        """--version prints the version."""
         assert ok("--version") == f"setagree {sa.__version__}\n"
 
     @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
@@ -603,7 +602,6 @@ class TestHelp:
             assert f"--{option.replace('_', '-')} " in run.stdout
 
     def test_distances(self):
-        """Every distance is listed with what it is."""
         lines = ok("distances").splitlines()
         names = {line.split()[0]: line for line in lines if not line.startswith(" ")}
         assert set(names) == set(sa.distances.distance_names())
@@ -611,7 +609,6 @@ class TestHelp:
         assert len({line.split(maxsplit=1)[1] for line in names.values()}) == len(names)
 
     def test_coefficients(self):
-        """Every coefficient is listed with what it is."""
         lines = ok("coefficients").splitlines()
         assert {line.split()[0] for line in lines if not line.startswith(" ")} == set(COEFFICIENTS)
 

@@ -16,7 +16,6 @@ BLANK = ("--blank", "empty")
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """Write a study with batches, and return it."""
     monkeypatch.chdir(tmp_path)
     found = sa.simulate(120, 4, skill=[0.9, 0.9, 0.9, 0.6], missing=0.1, rng=1)
     table = found.to_long()

@@ -59,7 +59,6 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def walk():
-    """Return the study of the walk-through."""
     return sa.Annotations.from_wide(pd.read_csv("walk.csv", dtype=str), unit="unit")
 
 

@@ -108,7 +108,6 @@ def ready(page):
 
 
 def drop(page, path):
-    """Drop a file on the page."""
     moved = page.evaluate_handle(
         """([name, text]) => {
             const moved = new DataTransfer();
@@ -172,17 +171,14 @@ class Texts(HTMLParser):
         self.hidden += tag in {"svg", "style", "script"}
 
     def handle_endtag(self, tag):
-        """Note where it ends."""
         self.hidden -= tag in {"svg", "style", "script"}
 
     def handle_data(self, data):
-        """Keep text."""
         if not self.hidden:
             self.texts.append(data)
 
     @classmethod
     def of(cls, document):
-        """Return the words of a document."""
         reader = cls()
         reader.feed(document)
         return " ".join(reader.texts).split()

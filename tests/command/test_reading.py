@@ -186,7 +186,6 @@ class TestOverTime:
         assert shown == [f"{x:.4f}" for x in expected["estimate"]]
 
     def test_numbers(self):
-        """Where the window is a number, times are numbers."""
         frame = self.dated(step=[k // 3 for k in range(36)])
         expected = sa.over_time(frame, "step", window=6, reading=sa.Reading(blank="empty"))
         lines = ok(*self.WORDS, "step", "--window", "6").splitlines()[-2:]

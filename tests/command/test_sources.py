@@ -306,7 +306,6 @@ class TestCompletion:
         ],
     )
     def test_bash(self, words, found):
-        """What is typed is gone on with."""
         env = {"_SETAGREE_COMPLETE": "complete_bash", "COMP_WORDS": words}
         env["COMP_CWORD"] = str(len(words.split()) - 1)
         assert found in script(env=env).stdout.split()
@@ -327,7 +326,6 @@ class TestTerminal:
     BOLD = "\x1b[1m"
 
     def plain(self, text):
-        """Return the text without colours."""
         return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
     @pytest.mark.slow

@@ -278,7 +278,6 @@ class TestReport:
         assert "blank cells were taken as the empty set; " in said
 
     def test_models(self):
-        """--model reaches the report."""
         ok("report", "five.csv", *LONG[1:], "--model", "r5", "-o", "out.md")
         said = Path("out.md").read_text(encoding="utf-8")
         assert "## May a model replace a human?" in said

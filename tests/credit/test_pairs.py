@@ -39,7 +39,6 @@ def gap(k, l):
 
 
 def absolute():
-    """Return the weights of `gap`."""
     return AbsoluteWeights(tuple(POSITIONS), np.array(POSITIONS, dtype=float))
 
 

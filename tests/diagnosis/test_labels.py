@@ -19,7 +19,6 @@ from setagree.errors import CostError, DataError, FewClustersWarning, OptionErro
 
 
 def answers_by_unit(study):
-    """Return the lists of label sets of the units."""
     table = study.to_long()
     return [list(part) for _, part in table.groupby("unit", sort=False)["labels"]]
 

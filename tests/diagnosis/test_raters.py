@@ -22,7 +22,6 @@ from setagree.diagnosis import common, grouping
 
 
 def triples(study):
-    """Return the (rater, unit, answer) triples of a study."""
     table = study.to_long()
     return list(zip(table["rater"], table["unit"], table.iloc[:, 2], strict=True))
 
@@ -771,7 +770,6 @@ class TestWhatIf:
         return sa.simulate(40, 4, n_labels=3, labels=["joy", "anger", "fear"], missing=0.2, rng=5)
 
     def changed(self, study, rewrite):
-        """Return the study rebuilt with rewritten answers."""
         return sa.Annotations.from_triples([(r, u, rewrite(v)) for r, u, v in triples(study)])
 
     def check(self, row, part, whole):

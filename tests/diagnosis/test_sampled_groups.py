@@ -104,7 +104,6 @@ def domains(study, group, coefficient):
 
 
 def score(study, coefficient):
-    """Return a coefficient of a study by the function of that name."""
     return getattr(sa, coefficient)(study, distance="masi")
 
 

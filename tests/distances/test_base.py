@@ -53,7 +53,6 @@ class TestOverlap:
 
     def test_carries_name_bound_and_docstring(self):
         def gap(a, b, i):
-            """Return the gap of the sizes."""
             return np.abs(a - b)
 
         distance = sa.OverlapDistance(gap, name="gap", bounded=False)
@@ -357,7 +356,6 @@ class TestMatrix:
             sa.distance_matrix(frame([[0, 1], [1, 0]], ['"a', "b"]))
 
     def test_pickle(self):
-        """A matrix survives a pickle."""
         again = pickle.loads(pickle.dumps(sa.distance_matrix(frame(self.entries, self.names))))  # noqa: S301
         assert again("a", "a, b") == 0.5
 

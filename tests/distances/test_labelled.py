@@ -157,7 +157,6 @@ CLEAN = {"a": ["x"], "b": ["x"], "c": ["y", "z"], "x": ["top"], "y": ["top"], "d
 class TestHierarchies:
     @pytest.fixture
     def forms(self, tmp_path):
-        """Return one hierarchy in every form."""
         rows = [(child, parent) for child, above in CLEAN.items() for parent in above or [""]]
         table = pd.DataFrame(rows, columns=["Child", " parent"])
         table.to_csv(tmp_path / "tree.csv", index=False)
@@ -274,7 +273,6 @@ class TestHierarchies:
 
 
 def weighted_table(weight):
-    """Return a table of one child whose weight is given."""
     return pd.DataFrame({"child": ["a", "b"], "parent": ["b", None], "weight": [2, weight]})
 
 
@@ -289,7 +287,6 @@ def hierarchies(draw):
 
 
 def ways_up(parents, label):
-    """Return all ways from a label to a root, each a list of labels."""
     above = parents.get(label, [])
     if not above:
         return [[label]]
@@ -377,7 +374,6 @@ class TestBestMatch:
         assert found.to_numpy() == pytest.approx(np.array([[1, 0.75], [0.75, 1]]))
 
     def test_pickle(self):
-        """It can be pickled, and named."""
         d = pickle.loads(pickle.dumps(taxonomy(TREE, credit="wu_palmer", name="wup")))  # noqa: S301
         assert d.name == "wup"
         assert d("a", "b") == pytest.approx(1 / 3)  # N1 = N2 = 1, N3 = 2: 4 / 6

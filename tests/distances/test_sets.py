@@ -95,7 +95,6 @@ def test_masi_has_exact_thirds():
 def test_a_distance_is_made_of_a_function():
     @distance_of(OverlapDistance, formula="||A| - |B||", bounded=False)
     def size(a, b, i):
-        """Return |A| - |B| without its sign."""
         return np.abs(a - b)
 
     assert size.name == "size"

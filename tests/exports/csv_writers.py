@@ -46,7 +46,6 @@ def labelled(truth):
 
 
 def roster(truth):
-    """Return who answered what."""
     return pd.DataFrame(list(answered(truth)), columns=["unit", "rater"])
 
 
@@ -58,7 +57,6 @@ def table(rows, *, delimiter=","):
 
 
 def flags(labels, names=LABELS, *, on=1, off=0):
-    """Return one cell a label."""
     return [on if name in labels else off for name in names]
 
 
@@ -122,7 +120,6 @@ def toloka(truth):
 
 
 def to_json(labels):
-    """Return a list."""
     return json.dumps(sorted(labels))
 
 
@@ -137,7 +134,6 @@ def zooniverse(truth):
 
 
 def zooniverse_task(labels):
-    """Return the answer to one task."""
     return {"task": "T0", "task_label": "Genres?", "value": sorted(labels)}
 
 
@@ -225,7 +221,6 @@ def redcap_status(truth, unit, rater):
 
 
 def redcap_labels(truth):
-    """Return the same in words."""
     head = ["Record ID", "Item", "Rater", *(f"Genres (choice={label})" for label in LABELS)]
     words = ["Incomplete", "Unverified", "Complete"]
     rows = [
@@ -246,8 +241,6 @@ def qualtrics(columns, texts, ids, cells, finished):
 
 
 def qualtrics_joined(finished, spell):
-    """Return a writer of one column a loop."""
-
     def write(truth):
         places = range(1, len(UNITS) + 1)
         return qualtrics(
@@ -314,7 +307,6 @@ def onehot(truth):
 
 
 def one_row_a_label(truth):
-    """Return one row for each label of an annotation."""
     rows = [[u, r, x] for (u, r), labels in labelled(truth).items() for x in sorted(labels)]
     return table([["item", "coder", "tag"], *rows])
 

@@ -70,7 +70,6 @@ def label_studio(truth):
 
 
 def choices(labels, name="birds"):
-    """Return a result of Label Studio."""
     return {"from_name": name, "type": "choices", "value": {"choices": sorted(labels)}}
 
 
@@ -166,7 +165,6 @@ def labelbox(truth):
 
 
 def labelbox_label(rater, labels):
-    """Return what one person did."""
     ticked = [{"name": name, "value": name.upper()} for name in sorted(labels or ())]
     found = [{"name": "birds", "checklist_answers": ticked}] if labels else []
     return {
@@ -212,12 +210,10 @@ def hf_nested(truth):
 
 
 def as_json(records):
-    """Return a JSON text."""
     return json.dumps(records, indent=1)
 
 
 def as_lines(records):
-    """Return one JSON object a line."""
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
@@ -248,7 +244,6 @@ def write(folder, name, records=None):
 
 
 def doccano(folder, truth, *, approved_only=True, kind="jsonl"):
-    """Write a folder with a file for each annotator."""
     raters = {rater for _, rater in truth}
     units = list(by_unit(truth))
     for rater in raters:

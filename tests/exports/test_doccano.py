@@ -90,7 +90,6 @@ def test_doccano_without_raters_is_refused(tmp_path):
 
 
 def doccano_folder_without_csv(folder):
-    """Return an empty folder."""
     (folder / "empty").mkdir()
     return folder / "empty"
 

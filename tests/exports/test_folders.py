@@ -44,12 +44,10 @@ def labelled(truth):
 
 
 def roster(truth=TRUTH):
-    """Return who answered what."""
     return pd.DataFrame(list(answered(truth)), columns=["unit", "rater"])
 
 
 def put(folder, files):
-    """Write files, and return their folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +74,6 @@ def tags(labels):
 
 
 def cvat(truth):
-    """Return one job for each rater."""
     return {
         f"job_{r}/annotations.xml": job(
             r, [(u, tags(labels)) for (u, who), labels in truth.items() if who == r]

@@ -179,7 +179,6 @@ WRONG = [None, True, 3.5, "", [], {}, [None], [3.5], [[]], [""], {"x": 1}]
 
 
 def places(value, path=()):
-    """Yield the path of every value inside a JSON value."""
     yield path
     if isinstance(value, dict | list):
         keys = value if isinstance(value, dict) else range(len(value))

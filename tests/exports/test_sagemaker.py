@@ -50,7 +50,6 @@ def test_sagemaker_manifest_is_refused(tmp_path):
 class TestSageMaker:
     @staticmethod
     def answers(*workers):
-        """Return the file of one unit."""
         content = {"q": {"labels": ["joy"]}}
         return json.dumps({"answers": [{"workerId": w, "answerContent": content} for w in workers]})
 

@@ -96,12 +96,10 @@ def refusal(path, kind=FileError, **options):
 
 
 def rows(frame):
-    """Return the rows of a table as dicts."""
     return frame.astype(object).to_dict("records")
 
 
 def zstd(content):
-    """Compress with zstd."""
     pa = pytest.importorskip("pyarrow")
     return pa.compress(content, codec="zstd", asbytes=True)
 
@@ -136,7 +134,6 @@ def workbook(*sheets):
 
 
 def excel(frame):
-    """Return a frame as a workbook."""
     return workbook([list(frame), *frame.to_numpy().tolist()])
 
 

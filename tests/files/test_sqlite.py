@@ -35,7 +35,6 @@ QUERY = "SELECT doc AS unit, who AS rater, tags AS labels FROM ratings WHERE tag
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -125,7 +125,6 @@ TARGETS = targets()
 
 
 def argument_programs(rng: Random, name: str | None = None) -> list[Program]:
-    """Return the program of one call."""
     name = name or rng.choice([*TARGETS])
     parameters = [*inspect.signature(TARGETS[name]).parameters.values()]
     given = [_given(rng, name, one) for one in parameters if one.name not in {"self", "ax"}]

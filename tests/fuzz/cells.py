@@ -66,12 +66,10 @@ class Table:
 
     @property
     def kinds(self) -> set[str]:
-        """Which kinds of answers there are."""
         return {answer[0] for *_, answer in self.meant}
 
 
 def make_table(rng: Random) -> Table:
-    """Return a table of a random shape."""
     shape = rng.choice(["text", "text", "text", "list", "object", "number", "category"])
     table = Table(shape, {"unit": [], "rater": [], "answer": []}, [])
     if shape in {"number", "category"}:

@@ -139,7 +139,6 @@ WITHOUT_FILE = {"formats", "distances", "coefficients"}
 
 
 def command_programs(rng: Random) -> list[Program]:
-    """Return the program of one command."""
     command = rng.choice([*OPTIONS, "score", "diagnose", "consensus", "convert"])
     files = _files(rng)
     words = [command]

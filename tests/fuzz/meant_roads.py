@@ -14,12 +14,10 @@ from .roads import objects, scored
 
 
 def raters_of(units):
-    """Return the raters of what is meant."""
     return list(dict.fromkeys(rater for given in units.values() for rater in given))
 
 
 def labels_of(units):
-    """Return the labels of what is meant, or one that is never used."""
     sets = [answer for given in units.values() for answer in given.values()]
     return sorted({label for one in sets for label in one}) or ["never"]
 
@@ -49,7 +47,6 @@ def cube(units):
 
 
 def flag_frame(units):
-    """A frame of flags, indexed by unit and rater."""
     labels = labels_of(units)
     rows = [(unit, rater, one) for unit, given in units.items() for rater, one in given.items()]
     flags = [[label in one for label in labels] for *_, one in rows]

@@ -79,14 +79,12 @@ def scored(data, role, options):
 
 
 def arrow_table(columns):
-    """Return an Arrow table."""
     import pyarrow as pa
 
     return pa.table({name: pa.array(cells) for name, cells in columns.items()})
 
 
 def as_text(cell):
-    """Return what a file of text holds for a cell."""
     return "" if cell is None else str(cell)
 
 
@@ -104,7 +102,6 @@ def text_file(path, columns, opener=open):
 
 @road(ALL)
 def pandas_object(columns, folder, role, options):
-    """Columns of objects."""
     return scored(plain_frame(columns), role, options)
 
 
@@ -125,20 +122,17 @@ def from_long(columns, folder, role, options):
 
 @road(TEXT, one_type=True)
 def pandas_string(columns, folder, role, options):
-    """The string type of pandas."""
     return scored(plain_frame(columns).astype({"answer": "string"}), role, options)
 
 
 @road(TEXT, one_type=True, package="pyarrow")
 def pandas_string_arrow(columns, folder, role, options):
-    """The string type of pandas that Arrow stores."""
     frame = plain_frame(columns).astype({"answer": "string[pyarrow]"})
     return scored(frame, role, options)
 
 
 @road("category number")
 def pandas_category(columns, folder, role, options):
-    """Categories of pandas."""
     return scored(plain_frame(columns).astype({"answer": "category"}), role, options)
 
 
@@ -150,14 +144,12 @@ def pandas_inferred(columns, folder, role, options):
 
 @road(TYPED, one_type=True, package="pyarrow")
 def pandas_arrow(columns, folder, role, options):
-    """Columns of pandas that Arrow types."""
     frame = arrow_table(columns).to_pandas(types_mapper=pd.ArrowDtype)
     return scored(frame, role, options)
 
 
 @road(TYPED, one_type=True, package="pyarrow")
 def arrow(columns, folder, role, options):
-    """An Arrow table."""
     return scored(arrow_table(columns), role, options)
 
 
@@ -176,7 +168,6 @@ def arrow_dictionary(columns, folder, role, options):
 
 @road(TYPED, one_type=True, package="polars")
 def polars(columns, folder, role, options):
-    """A frame of Polars."""
     import polars as pl
 
     return scored(pl.DataFrame(columns, strict=True), role, options)
@@ -184,7 +175,6 @@ def polars(columns, folder, role, options):
 
 @road(TEXT, one_type=True, package="polars")
 def polars_category(columns, folder, role, options):
-    """Categories of Polars."""
     import polars as pl
 
     frame = pl.DataFrame(columns, strict=True)
@@ -201,7 +191,6 @@ def polars_lazy(columns, folder, role, options):
 
 @road(TYPED, one_type=True, reduces=True, package="duckdb")
 def duckdb_relation(columns, folder, role, options):
-    """A relation of DuckDB."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -221,7 +210,6 @@ def dask(columns, folder, role, options):
 
 @road(TYPED, one_type=True, reduces=True, package="duckdb")
 def reduced(columns, folder, role, options):
-    """A tally, made by `reduce`."""
     named = {"unit": "unit", "rater": "rater", role: "answer"}
     options = {name: option for name, option in options.items() if name != "duplicates"}
     return scored(sa.tally(arrow_table(columns), **named, **options), None, {})
@@ -240,26 +228,22 @@ def triples(columns, folder, role, options):
 
 @road(TEXT + " number", nulls="text")
 def csv_file(columns, folder, role, options):
-    """A CSV file."""
     return scored(text_file(f"{folder}/study.csv", columns), role, options)
 
 
 @road(TEXT + " number", nulls="text")
 def tsv_file(columns, folder, role, options):
-    """A TSV file."""
     return scored(text_file(f"{folder}/study.tsv", columns), role, options)
 
 
 @road(TEXT + " number", nulls="text", reduces=True, package="duckdb")
 def csv_reduced(columns, folder, role, options):
-    """A CSV file that DuckDB reduces."""
     path = text_file(f"{folder}/study.csv", columns)
     return scored(path, role, {**options, "memory_limit": "500MB"})
 
 
 @road(TEXT, nulls="text")
 def csv_gzip(columns, folder, role, options):
-    """A CSV file in gzip."""
     import gzip
 
     return scored(text_file(f"{folder}/study.csv.gz", columns, gzip.open), role, options)
@@ -267,7 +251,6 @@ def csv_gzip(columns, folder, role, options):
 
 @road(TEXT, nulls="text")
 def csv_zip(columns, folder, role, options):
-    """A CSV file in zip."""
     import zipfile
 
     path = text_file(f"{folder}/study.csv", columns)
@@ -278,7 +261,6 @@ def csv_zip(columns, folder, role, options):
 
 @road(TEXT, nulls="text")
 def csv_xz(columns, folder, role, options):
-    """A CSV file in xz."""
     import lzma
 
     return scored(text_file(f"{folder}/study.csv.xz", columns, lzma.open), role, options)
@@ -306,19 +288,16 @@ def lines_file(path, columns):
 
 @road("text category list")
 def json_lines(columns, folder, role, options):
-    """JSON lines."""
     return scored(lines_file(f"{folder}/study.jsonl", columns), role, options)
 
 
 @road("text category list", reduces=True, package="duckdb")
 def json_lines_reduced(columns, folder, role, options):
-    """JSON lines that DuckDB reduces."""
     path = lines_file(f"{folder}/study.jsonl", columns)
     return scored(path, role, {**options, "memory_limit": "500MB"})
 
 
 def parquet_file(path, columns):
-    """Write Parquet and return the path."""
     import pyarrow.parquet as pq
 
     pq.write_table(arrow_table(columns), path)
@@ -327,20 +306,17 @@ def parquet_file(path, columns):
 
 @road(TYPED, one_type=True, package="pyarrow")
 def parquet(columns, folder, role, options):
-    """A Parquet file."""
     return scored(parquet_file(f"{folder}/study.parquet", columns), role, options)
 
 
 @road(TYPED, one_type=True, reduces=True, package="duckdb")
 def parquet_reduced(columns, folder, role, options):
-    """A Parquet file that DuckDB reduces."""
     path = parquet_file(f"{folder}/study.parquet", columns)
     return scored(path, role, {**options, "memory_limit": "500MB"})
 
 
 @road(TEXT, nulls="text", workbook=True, package="openpyxl")
 def excel(columns, folder, role, options):
-    """A workbook."""
     import openpyxl
 
     book = openpyxl.Workbook()

@@ -296,7 +296,6 @@ def distance(figure: Figure) -> str | pd.DataFrame:
 
 
 def coefficient(figure: Figure) -> str:
-    """Translate the name of the coefficient."""
     name = figure.entry["coefficient"]
     return COEFFICIENTS[name.partition(".")[0] if figure.family == "irrCAC" else name]
 

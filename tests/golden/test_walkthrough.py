@@ -115,7 +115,6 @@ def _figures():
 
 @cache
 def study(text: str) -> sa.Annotations:
-    """Code one study, once."""
     return sa.Annotations.from_wide(words(text))
 
 

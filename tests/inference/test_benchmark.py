@@ -222,7 +222,6 @@ class TestNoVerdict:
         assert "No verdict. mv_alpha has no standard error here." in flat(found)
 
     def test_undefined(self):
-        """What is nan stays undefined."""
         found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
         assert found.verdict == "undefined"
 

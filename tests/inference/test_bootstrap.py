@@ -320,7 +320,6 @@ class TestIntervals:
 
 
 def made_of(values, *, estimate, over="units"):
-    """Return a bootstrap with these numbers."""
     about = {"coefficient": "x", "distance": "d", "study": None, "reason": None}
     about["inference"] = SimpleNamespace(n_rarer=20.0)
     agreement = SimpleNamespace(estimate=estimate, tally=SimpleNamespace(given=None), **about)

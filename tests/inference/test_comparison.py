@@ -52,7 +52,6 @@ KINDS = (int, str)
 
 
 def score_part(name, study, distance):
-    """Return a coefficient by name."""
     return sa.agreement(study, coefficient=name, distance=distance).rows[0]
 
 
@@ -490,7 +489,6 @@ class TestWhichUnits:
 
 
 def rows_of(tally):
-    """Return the pattern of each unit."""
     if tally.unit_patterns is not None:
         return tally.unit_patterns
     return np.repeat(np.arange(tally.n_patterns), tally.multiplicity.astype(int))

@@ -139,7 +139,6 @@ class TestResults:
                 assert found.size(test, level) <= level + slack, (cell.name, test)
 
     def test_picture(self, tmp_path: Path) -> None:
-        """The picture is drawn from the file."""
         pytest.importorskip("matplotlib", reason="matplotlib draws it")
         path = tmp_path / "coverage.svg"
         draw(KNOWN, path)

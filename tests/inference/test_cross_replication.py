@@ -339,7 +339,6 @@ class TestResult:
         ],
     )
     def test_refusals(self, panels, error, words):
-        """Each mistake has its sentence."""
         rows = triples(text("a a a . . / . b b b a"))
         with pytest.raises(error, match=words):
             cross_replication(sa.Annotations.from_triples(rows), panels=panels)

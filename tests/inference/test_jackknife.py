@@ -36,7 +36,6 @@ every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)
 
 
 def without_each(rows):
-    """Return the rows without the first, without the second, ..."""
     return [rows[:i] + rows[i + 1 :] for i in range(len(rows))]
 
 

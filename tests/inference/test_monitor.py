@@ -31,7 +31,6 @@ def batch_of(study):
 
 
 def weekly(study, per_week):
-    """Return the week of each unit."""
     return {unit: k // per_week for k, unit in enumerate(study.units)}
 
 

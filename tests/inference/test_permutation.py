@@ -86,7 +86,6 @@ def spy_on_tables(monkeypatch):
 
 class Unheard(Model):
     def linearised(self, case):
-        """Return nothing of use."""
         return 0.5, None
 
 
@@ -414,7 +413,6 @@ class TestMeans:
 
 
 def made_of(values, *, estimate=0.5, alternative="greater", exact=False):
-    """Return a test with this null distribution."""
     alpha = replace(score(T1, "krippendorff_alpha"), estimate=estimate)
     return PermutationTest(alpha, np.array(values, dtype=float), "pooled", alternative, exact, 0.0)
 

@@ -439,7 +439,6 @@ class TestDifferences:
         ],
     )
     def test_refusals(self, options, said):
-        """What has no meaning for a difference is refused."""
         with pytest.raises(OptionError, match=said):
             planned(compared(40, 1), **options)
 

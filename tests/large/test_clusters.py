@@ -37,7 +37,6 @@ HERE = str(Path(__file__).parents[1])
 
 
 def check_same(frame, table, **options):
-    """Check that a frame of a cluster has the patterns and the coefficients of its table."""
     study = quiet(sa.Annotations.from_long, table, blank="empty")
     tally = quiet(sa.tally, frame, blank="empty", **options)
     assert patterns(tally) == patterns(sa.Tally.from_annotations(study))

@@ -23,7 +23,6 @@ LIMIT = {"memory_limit": "500MB"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -16,7 +16,6 @@ from setagree.study.reading import Reading
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
 
 

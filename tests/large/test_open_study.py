@@ -105,7 +105,6 @@ def test_every_function_that_takes_a_study_is_here():
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """Return a CSV of the table."""
     file = tmp_path_factory.mktemp("open") / "ratings.csv"
     TABLE.to_csv(file, index=False)
     return file

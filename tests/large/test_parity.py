@@ -28,7 +28,6 @@ PLAIN = "unit,rater,labels\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -42,7 +41,6 @@ def outcome(function, *args, **options):
 
 
 def in_memory(table, **options):
-    """Return the tally of a table that is read, or that is in memory."""
     return sa.Tally.from_annotations(sa.Annotations.from_long(table, **options))
 
 
@@ -503,7 +501,6 @@ OBJECTS = {
 class TestDask:
     @pytest.fixture(autouse=True)
     def dask(self):
-        """Compute in this process."""
         dask = pytest.importorskip("dask", reason="Dask is not installed")
         pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
         with dask.config.set(scheduler="synchronous"):

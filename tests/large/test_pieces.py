@@ -42,7 +42,6 @@ def tiny(monkeypatch, n_pieces):
 
 
 def write(path, data):
-    """Write a table as Parquet."""
     pq.write_table(pa.table(data), path)
     return path
 

@@ -16,7 +16,6 @@ from setagree.panels.alt_test import AltTest
 
 
 def one_test(n, seed, humans=3, skill=0.8, **options):
-    """Return the test of a model that is as good as the humans."""
     study = sa.simulate(n, humans + 1, skill=skill, rng=seed)
     return sa.alt_test(study, model=f"r{humans + 1}", **options).rows[0]
 

@@ -42,7 +42,6 @@ def one_test(study, **options):
 
 
 def jaccard(A, B):
-    """Return the exact similarity."""
     return Fraction(len(A & B), len(A | B)) if A | B else Fraction(1)
 
 
@@ -97,7 +96,6 @@ class TestPublished:
 
 
 def brexit():
-    """Return the study of HS-Brexit."""
     frame = pd.read_csv(Path(DATA) / "hs_brexit.csv", dtype=str, keep_default_na=False)
     return sa.Annotations.from_long(frame, blank="empty")
 
@@ -405,7 +403,6 @@ class TestRefusals:
         ],
     )
     def test_options(self, options, error, words):
-        """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             alt_test(annotations(text("a a a a / b b b b")), **options)
 

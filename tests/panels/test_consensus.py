@@ -426,7 +426,6 @@ class TestLabelMajority:
         assert answers(annotations(text("abc ab a")), threshold=threshold) == [expected]
 
     def test_flags(self):
-        """Each reason is said."""
         found = consensus(
             annotations(text("a b c / a . . / ab a . / aaa a a")), adjudicate_below=0.6
         )
@@ -642,7 +641,6 @@ class TestAllMethods:
         ],
     )
     def test_refusals(self, options, error, words):
-        """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             consensus(annotations(text("a a / b a")), **options)
 

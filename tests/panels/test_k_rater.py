@@ -97,7 +97,6 @@ class TestExact:
         )
 
     def test_chosen_raters(self):
-        """Only the named raters are drawn."""
         rows = [[*row, frozenset("z")] for row in text("a a / b b / c c")]
         result = k_rater_reliability(annotations(rows), k=1, raters=["r0", "r1"], rng=1, n_splits=9)
         assert result.estimate == 1
@@ -244,7 +243,6 @@ class TestResult:
         ],
     )
     def test_refusals(self, options, error, words):
-        """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             k_rater_reliability(annotations(text("a a b b / b b a a")), **options)
 

@@ -10,7 +10,6 @@ STUDY = sa.simulate(40, 4, rng=1)
 
 
 def parts_of(result):
-    """Return the paragraphs of a printed result."""
     return str(result).split("\n\n")
 
 

@@ -400,7 +400,6 @@ class TestVerdict:
         ],
     )
     def test_refusals(self, options, error, words):
-        """Each mistake has its sentence."""
         with pytest.raises(error, match=words):
             rater_map(annotations(text("a a b / b b a")), **options)
 

@@ -38,7 +38,6 @@ def texts(ax):
 
 
 def rows_named(ax):
-    """Return the names of the rows, from the top."""
     return [name.get_text() for name in ax.get_yticklabels()]
 
 

@@ -79,7 +79,6 @@ def said(ax):
 
 
 def rows_named(ax):
-    """Return the names of the rows, from the top."""
     return [name.get_text() for name in ax.get_yticklabels()]
 
 
@@ -111,7 +110,6 @@ def drawn(ax):
 
 
 def windows(n):
-    """Return n weeks."""
     start = pd.Series(pd.date_range("2024-01-01", periods=n, freq="W"))
     return time_frame(start, start + pd.Timedelta("7D"))
 
@@ -847,7 +845,6 @@ def svg(name="labels", n=15, description="Agreement by label", **size):
 
 
 def parsed(element):
-    """Return the element as a tree, which it must be."""
     return ET.fromstring(element)  # noqa: S314  # made two lines above, not received
 
 

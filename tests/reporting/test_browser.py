@@ -77,7 +77,6 @@ def visit(browser, addresses):
 
 
 def column(page, table, number):
-    """Return the texts of one column of the body of a table."""
     cells = page.locator(f"#{table} tbody tr > :nth-child({number})")
     return [text.split("\n")[0].strip() for text in cells.all_inner_texts()]
 

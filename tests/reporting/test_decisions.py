@@ -22,12 +22,10 @@ def study():
 
 
 def section(f, name):
-    """Return a section by its name, or None."""
     return next((one for one in sections(f) if one.id == name), None)
 
 
 def answers(f):
-    """Return the answers by question, as text."""
     rows = section(f, "decisions").table.rows
     return [tuple(plain(cell, quoted=False) for cell in row) for row in rows]
 

@@ -40,7 +40,6 @@ def unsure_and_sure():
 
 
 def finding_of(topic, found):
-    """Return the summary of a topic as text."""
     (one,) = [one for one in TOPICS if one.id == topic]
     return plain(one.summary(found, found.results[topic]))
 

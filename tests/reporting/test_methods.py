@@ -182,7 +182,6 @@ class TestMeasures:
         assert "Standard errors" not in said
 
     def test_undefined(self):
-        """Undefined is said with the reason."""
         with pytest.warns(UndefinedAgreementWarning):
             said = paragraph(annotations(text("a a / a a")))
         assert "is undefined, because only one value was used" in said
@@ -209,7 +208,6 @@ class TestMeasures:
         assert "seed" not in said
 
     def test_version(self, alpha):
-        """The version is that of the package."""
         assert paragraph(alpha).endswith(f"setagree {sa.__version__}.")
 
 

@@ -36,7 +36,6 @@ def alone():
 
 @pytest.fixture(scope="module")
 def beside():
-    """Return what is found where the model is named."""
     return gather(with_model(), model="bot", n_resamples=49, rng=1)
 
 

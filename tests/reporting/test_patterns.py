@@ -40,7 +40,6 @@ def mostly_one(rater, unit, truth, rng):
 
 
 def cem_empty(rater, unit, truth, rng):
-    """Return the empty set for one of the raters."""
     return "[]" if rater == "cem" else noisy(rater, unit, truth, rng)
 
 

@@ -126,7 +126,6 @@ def found(study):
 
 
 def page_of(path):
-    """Read the page at a path."""
     return Page(path.read_text(encoding="utf-8"))
 
 
@@ -713,7 +712,6 @@ def compared(five):
 
 
 def by_id(f):
-    """Return the sections by their id."""
     return {section.id: section for section in sections(f)}
 
 

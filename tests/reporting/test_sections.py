@@ -31,7 +31,6 @@ def summary(f, _):
 
 
 def draw(frame, *, ax):
-    """Draw a bar for each size."""
     ax.bar(frame["size"], frame["n"])
     ax.set_title("Bars of a toy")
 

@@ -36,7 +36,6 @@ def ruzicka(A, B):
 
 
 def manhattan(A, B):
-    """Sum of |a - b|."""
     return sum(abs(a - b) for a, b in exact(A, B))
 
 

@@ -232,7 +232,6 @@ class TestTable:
         ],
     )
     def test_wrong_lookups(self, asked, sentence):
-        """What is not there is answered with what is."""
         with pytest.raises(KeyError, match=sentence):
             self.TABLE[asked]
 

@@ -139,7 +139,6 @@ class TestCategories:
         assert result.n_values == 5
 
     def test_numbers(self):
-        """Numbers are numbers, of any type."""
         result = sa.brennan_prediger(SCORES, categories=[1, 2.0, np.int64(3), 4, 5])
         assert result.n_values == 5
         assert result.expected_agreement == pytest.approx(1 / 5)

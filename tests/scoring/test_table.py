@@ -60,7 +60,6 @@ class TestData:
 
     @pytest.mark.parametrize("wrong", [5, None])
     def test_anything_else(self, wrong):
-        """What is no table is refused by its type."""
         with pytest.raises(
             DataError, match=f"^Expected a table, got an? {type(wrong).__name__}; pass a DataFrame"
         ):
@@ -216,7 +215,6 @@ class TestWeights:
         assert sa.weights(sa.Tally.from_annotations(STUDY), "dice").n_values == 4
 
     def test_refusals(self):
-        """No study, no weights."""
         with pytest.raises(DataError, match="Expected a table, got an int"):
             sa.weights(3)
 

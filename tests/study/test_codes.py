@@ -40,7 +40,6 @@ def decoded(answers):
 
 
 def sets_of(column, **options):
-    """Return the label set of each row of a column."""
     return decoded(coding.code_label_sets(column, LabelSyntax(**options), place=place))
 
 
@@ -49,14 +48,12 @@ def scalars_of(column, blank="missing", **options):
 
 
 def refused_sets(column, **options):
-    """Return the sentence with which a column of label sets is refused."""
     with pytest.raises(LabelError) as caught:
         sets_of(column, **options)
     return str(caught.value)
 
 
 def refused_scalars(column, blank="missing"):
-    """Return the sentence with which a column of scalars is refused."""
     with pytest.raises(DataError) as caught:
         scalars_of(column, blank)
     return str(caught.value)

@@ -213,7 +213,6 @@ class TestDoubt:
 
 class TestWideUnit:
     def frame(self, **columns):
-        """Return a table of text."""
         return pd.DataFrame(columns, dtype=str)
 
     @pytest.mark.parametrize("name", ["unit", "Doc ID", "image", "id"])

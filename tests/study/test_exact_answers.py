@@ -40,7 +40,6 @@ def table_of(cells):
 
 
 def tally_of(study):
-    """Return patterns of values, for a study or a tally."""
     return patterns(study if isinstance(study, sa.Tally) else sa.Tally.from_annotations(study))
 
 

@@ -34,12 +34,10 @@ def rows(long):
 
 
 def wide(data, unit=None, raters=None):
-    """Return the rows of a wide table."""
     return rows(layouts.from_wide(pd.DataFrame(data), unit, raters))
 
 
 def wide_refusal(data, unit=None, raters=None, error=DataError):
-    """Return the sentence with which a wide table is refused."""
     return refusal(layouts.from_wide, pd.DataFrame(data), unit, raters, error=error)
 
 
@@ -329,7 +327,6 @@ class TestCube:
     CUBE = np.array([[[1, 0], [0, 0], [1, 1]], [[1, 1], [0, 1], [0, 0]]])
 
     def read(self, cube=CUBE, labels=("a", "b"), units=None, raters=None, mask=None):
-        """Return the rows of a cube."""
         return rows(layouts.from_cube(cube, labels, units, raters, mask))
 
     def refused(self, *arguments, error=DataError, **options):

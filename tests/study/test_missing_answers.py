@@ -34,7 +34,6 @@ ROWS = [
 
 
 def table(rows=ROWS):
-    """Return a long table."""
     return pd.DataFrame(rows, columns=["unit", "rater", "labels"])
 
 

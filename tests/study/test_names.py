@@ -70,7 +70,6 @@ class TestReading:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -34,12 +34,10 @@ LIMIT = {"memory_limit": "500MB"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder."""
     monkeypatch.chdir(tmp_path)
 
 
 def arrow(cells):
-    """Return an Arrow table of text."""
     columns = {"unit": UNITS, "rater": RATERS, "labels": cells}
     return pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
 

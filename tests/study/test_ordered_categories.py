@@ -40,7 +40,6 @@ def frame(data, **options):
 
 
 def polars_rows():
-    """Return the rows as a table of Polars with an Enum."""
     cells = ROWS["value"].astype(str).tolist()
     text = {"unit": ROWS["unit"].tolist(), "rater": ROWS["rater"].tolist()}
     return pl.DataFrame(text).with_columns(pl.Series("value", cells, dtype=pl.Enum(ORDER)))
@@ -64,7 +63,6 @@ def many_rows():
 
 
 def duckdb_rows():
-    """Return the rows as a relation of DuckDB with an ENUM."""
     database = duckdb.connect()
     database.execute(f"CREATE TYPE severity AS ENUM {tuple(ORDER)!r}")
     database.register("rows", ROWS.astype({"value": str}))

@@ -15,7 +15,6 @@ ROWS = [
 
 
 def table(marks):
-    """Return the ratings with the marks of a queue."""
     frame = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
     return frame.assign(queued=marks)
 

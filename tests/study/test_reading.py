@@ -21,7 +21,6 @@ def sections(doc):
 
 
 def described(section):
-    """Return the names of the parameters that a section describes."""
     entries = re.findall(r"^(\w+(?:, \w+)*)(?:.*(?:\n    .*)+)", section, re.MULTILINE)
     return [name for names in entries for name in names.split(", ")]
 

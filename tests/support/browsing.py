@@ -26,7 +26,6 @@ SIZES = [(1280, 900), (390, 844)]
 
 @contextmanager
 def started_browser():
-    """Start a headless browser."""
     from playwright import sync_api
 
     # The driver warns of its own loop when it ends; that is no concern of the page.

@@ -22,5 +22,4 @@ MISSING_CELLS = (
 
 
 def objects(*cells):
-    """Return a column of objects, whatever the cells are."""
     return pd.Series(coding.as_objects(cells), name="labels")

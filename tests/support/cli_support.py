@@ -46,10 +46,7 @@ def refusal(*words):
 
 
 class Terminal(io.TextIOWrapper):
-    """A stream that passes for a terminal."""
-
     def isatty(self):
-        """Say yes."""
         return True
 
 

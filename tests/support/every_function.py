@@ -36,7 +36,6 @@ def studies():
 
 
 def questions(study, kind):
-    """Yield the name of a question to a study, and what asks it."""
     raters = list(study.raters)
     panels = {"one": raters[:2], "two": raters[2:]}
     groups = {unit: str(k % 3) for k, unit in enumerate(study.units)}

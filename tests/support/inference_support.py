@@ -86,7 +86,6 @@ def score(rows: Rows, name: str, distance: str = "masi") -> sa.Agreement:
 
 
 def score_study(study: sa.Annotations, name: str, distance: str = "masi") -> sa.Agreement:
-    """Score a study, silently where it is undefined."""
     if study.kind == "number":
         return Scorer(study).score(get_coefficient(name), DISTANCES[distance])
     values = [*dict.fromkeys([*VALUES, *study.values])]
@@ -128,7 +127,6 @@ def noisy_rows(seed: int, *, units: int, raters: int, missing: float = 0.0) -> R
 
 
 def rated_rows(rows: Rows) -> Rows:
-    """Drop the units that have no rating."""
     return [row for row in rows if any(x is not None for x in row)]
 
 

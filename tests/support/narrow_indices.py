@@ -41,7 +41,6 @@ class Add:
     """`np.add`, whose `reduceat` looks at its indices first."""
 
     def __call__(self, *args, **kwargs):
-        """Add."""
         return np.add(*args, **kwargs)
 
     def __getattr__(self, name):

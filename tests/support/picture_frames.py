@@ -129,7 +129,6 @@ def unit_frame(n: int, *, hostile: bool = False) -> pd.DataFrame:
 
 
 def group_frame(n: int, *, hostile: bool = False, seed: int = 1) -> pd.DataFrame:
-    """Return a frame such as `by_group` returns."""
     labels = label_frame(n, hostile=hostile, seed=seed)
     return pd.DataFrame(
         {

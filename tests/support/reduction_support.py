@@ -44,7 +44,6 @@ def relation(data):
 
 
 def ibis_table(data):
-    """Return a table of Ibis on DuckDB."""
     import duckdb
     import pyarrow as pa
 
@@ -57,7 +56,6 @@ def ibis_table(data):
 
 
 def columns(table):
-    """Return the columns of a pandas table as lists."""
     return {name: table[name].tolist() for name in table}
 
 
@@ -91,7 +89,6 @@ def generated(n_units=400, seed=1):
 
 
 def in_whole_units(table, n_parts=4):
-    """Return the table in parts, each of which holds all rows of its units."""
     place = table["unit"].astype("category").cat.codes % n_parts
     return [part.reset_index(drop=True) for _, part in table.groupby(place)]
 

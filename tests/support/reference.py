@@ -202,7 +202,6 @@ UNBOUNDED = frozenset(
 
 
 def rated(rows: Rows) -> list[list[Answer]]:
-    """Return the ratings of each unit that has one."""
     units = [[x for x in row if x is not None] for row in rows]
     return [unit for unit in units if unit]
 
@@ -213,7 +212,6 @@ def pairable(rows: Rows) -> list[list[Answer]]:
 
 
 def values_of(rows: Rows) -> list[Answer]:
-    """Return the distinct answers."""
     return list(dict.fromkeys(x for unit in rated(rows) for x in unit))
 
 

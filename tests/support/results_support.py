@@ -11,5 +11,4 @@ def spoil(frame):
 
 
 def flat(result):
-    """Return what is printed of a result as one line."""
     return " ".join(str(result).split())

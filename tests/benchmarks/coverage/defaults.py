@@ -206,7 +206,6 @@ class Default:
 
     @property
     def name(self) -> str:
-        """The world and the parameters."""
         return f"default {self.world} units={self.n_units}{self.suffix}"
 
     def misses(self, found: Found) -> bool:
@@ -263,12 +262,10 @@ class DefaultOfClusters(Default):
 
     @property
     def name(self) -> str:
-        """The world and the parameters."""
         further = f"alpha={self.alpha:g} clusters={self.n_clusters} sizes={self.sizes}"
         return f"default {self.world} units={self.n_units} {further}{self.suffix}"
 
     def drawn(self, generator: Generator) -> Iterator[tuple[sa.Agreement, float]]:
-        """Yield the same of clusters."""
         given = ("nominal", "equal", self.alpha, 3, self.n_units)
         like = Clusters(*given, n_clusters=self.n_clusters, sizes=self.sizes)
         for study, truth in like.studies(self.n_studies, generator):
@@ -290,20 +287,17 @@ class DefaultOfDesign(Default):
 
     @property
     def design(self) -> Intervals:
-        """The design that studies are drawn from."""
         if self.world == STRATA:
             return Strata("nominal", "equal", 0.9, 3, self.n_units)
         shape = self.world.removeprefix(SQUARED)
         return Numbers("interval", shape, SHAPES[shape].alpha, 2, self.n_units)
 
     def drawn(self, generator: Generator) -> Iterator[tuple[sa.Agreement, float]]:
-        """Yield the same of the design."""
         for study, truth in self.design.studies(self.n_studies, generator):
             yield self.design.scored(study), truth
 
 
 def default_cells() -> Iterator[Default]:
-    """Yield all cells."""
     for world, n_units in product(WORLDS, UNITS):
         yield Default(world, n_units)
     for n_units in UNITS:

@@ -70,7 +70,6 @@ class Clusters(Intervals):
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         return clustered(self.distance, self.alpha)
 
     def _sizes(self, generator: np.random.Generator) -> Codes:
@@ -82,7 +81,6 @@ class Clusters(Intervals):
         return np.maximum(1, np.round(self.n_units * share / share.sum())).astype(np.int64)
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies."""
         world = self.world
         raters = np.zeros((1, 1, self.n_raters), dtype=np.int64)
         for _ in range(n):
@@ -125,12 +123,10 @@ class RatersToo(Intervals):
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         tilts = (-self.tilt, self.tilt) if self.tilt else (0.0,)
         return unlike_raters(self.distance, self.labels, self.alpha, tilts)
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies, each with raters of its own."""
         world, shape = self.world, (n, self.n_units, self.n_raters)
         who = generator.integers(len(world.raters), size=(n, 1, self.n_raters))
         raters, types = (
@@ -158,7 +154,6 @@ class RatersResampled(RatersToo):
 
     @property
     def promised(self) -> Promised:
-        """Nothing."""
         return {}
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
@@ -181,11 +176,9 @@ class Weighted(Intervals):
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         return two_parts(self.distance, self.alpha)
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies."""
         world = self.world
         odds = np.array([unit.share for unit in world.units]) * OVERSAMPLED
         hard = generator.random((n, self.n_units, 1)) < odds[1] / odds.sum()
@@ -217,7 +210,6 @@ class Strata(Weighted):
     family: ClassVar[str] = "strata"
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies of one population."""
         world = self.world
         sizes = np.round(POPULATION * np.array([unit.share for unit in world.units])).astype(int)
         types = np.repeat([0, 1], sizes)
@@ -239,7 +231,6 @@ class Strata(Weighted):
 
 
 def interval_cells() -> Iterator[Intervals]:
-    """Yield all designs."""
     both, two, few = ("nominal", "masi"), ("equal", "skewed"), (0.4, 0.7, 0.9)
     grid = product(both, two, ALPHAS, (2, 3, 5, CROWD), UNITS, (0.0, MISSED))
     for *design, n_units, missing in grid:

@@ -75,7 +75,6 @@ class Intervals:
 
     @property
     def name(self) -> str:
-        """The family and the parameters."""
         return (
             f"{self.family} {self.distance} {self.labels} alpha={self.alpha:g} "
             f"raters={self.n_raters} units={self.n_units}{self.further}{self.suffix}"
@@ -99,7 +98,6 @@ class Intervals:
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         if self.n_raters == CROWD:
             return unlike_raters(self.distance, self.labels, self.alpha, (0.0,), CROWD)
         return slips(self.distance, self.labels, self.alpha)
@@ -116,7 +114,6 @@ class Intervals:
         return Answers(codes, raters, self.given(codes.shape, generator))
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies."""
         for one, who, there in zip(*self.answers(n, generator), strict=True):
             yield as_study(self.world.template, one, there, who, self.n_raters), self.alpha
 
@@ -125,15 +122,12 @@ class Intervals:
         shape: tuple[int, ...],
         generator: np.random.Generator,
     ) -> npt.NDArray[np.bool_]:
-        """Return which of the answers exist."""
         return np.ones(shape, dtype=bool)
 
     def scored(self, study: sa.Annotations) -> sa.Agreement:
-        """Return the alpha of a study."""
         return scored(self.world.template, study)
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
-        """Return the ends of each interval of a study."""
         raise NotImplementedError
 
     def run(self, generator: np.random.Generator) -> Found:
@@ -196,11 +190,9 @@ class Plain(Intervals):
     def given(
         self, shape: tuple[int, ...], generator: np.random.Generator
     ) -> npt.NDArray[np.bool_]:
-        """Return which of the answers exist."""
         return generator.random(shape) >= self.missing
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
-        """Return t and score."""
         return {name: row.interval(LEVEL, method=name) for name in ("t", "score")}
 
     def run(self, generator: np.random.Generator) -> Found:
@@ -220,7 +212,6 @@ class Plain(Intervals):
         return Found(self.n_studies, int((~kept).sum()), results)
 
     def batched(self, answers: Answers) -> tuple[Floats, dict[str, batch.Ends]]:
-        """Return alpha and the ends of the intervals of each study."""
         D = self.world.distances
         with np.errstate(divide="ignore", invalid="ignore"):
             studies = batch.Studies.of(batch.counted(answers.codes, answers.given, len(D)), D)
@@ -245,12 +236,10 @@ class Hard(Plain):
 
     @property
     def promised(self) -> Promised:
-        """Nothing."""
         return {}
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         return hard_units(self.distance, self.labels, self.alpha)
 
 
@@ -271,7 +260,6 @@ class Dominated(Plain):
 
     @property
     def further(self) -> str:
-        """Whether there is a warning."""
         return " warned" if self.warned else ""
 
     @property
@@ -289,7 +277,6 @@ class Dominated(Plain):
         return dominated(self.alpha, others / self.n_units, guessed=guessed)
 
     def answers(self, n: int, generator: np.random.Generator) -> Answers:
-        """Return the answers to n studies."""
         worlds = [
             self.with_others(others, guessed=guessed)
             for others, guessed in product(OTHERS, (False, True))
@@ -353,7 +340,6 @@ class OneLabel(Dominated):
         return np.asarray(((counts > 0).sum(axis=1) >= 3).all(axis=1))
 
     def is_warned_of(self, row: sa.Agreement) -> bool | None:
-        """Return whether `by_label` shows no interval."""
         study = row.study
         assert study is not None
         return bool(sa.by_label(study)["low"].isna().all())
@@ -403,18 +389,15 @@ class Numbers(Intervals):
     family: ClassVar[str] = "numbers"
 
     def studies(self, n: int, generator: np.random.Generator) -> Iterator[Drawn]:
-        """Yield n studies."""
         for _ in range(n):
             answers = SHAPES[self.labels].drawn((self.n_units, self.n_raters), generator)
             frame = pd.DataFrame(answers.round(2))
             yield sa.Annotations.from_wide(frame, raters=[*frame], kind="number"), self.alpha
 
     def scored(self, study: sa.Annotations) -> sa.Agreement:
-        """Return the alpha of a study."""
         return sa.krippendorff_alpha(study, distance=self.distance)
 
     def intervals(self, row: sa.Agreement, generator: np.random.Generator) -> dict[str, Ends]:
-        """Return t and score."""
         return {"t": row.interval(LEVEL, method="t"), "score": row.interval(LEVEL, method="score")}
 
 

@@ -44,7 +44,6 @@ class Level(Null):
         return f"level {self.what} units={self.n_units}{self.suffix}"
 
     def p_values(self, generator: Generator) -> P:
-        """Return the p of each test of one study."""
         return LEVELS[self.what](self.n_units, generator)
 
     def promised(self, found: Found) -> list[str]:
@@ -193,6 +192,5 @@ LEVELS: dict[str, Callable[[int, Generator], P]] = {
 
 
 def level_cells() -> Iterator[Level]:
-    """Yield all cells."""
     for what, n_units in product(LEVELS, UNITS):
         yield Level(what, n_units, 1_000 if what.startswith("p_value") else 400)

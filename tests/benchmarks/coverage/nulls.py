@@ -68,7 +68,6 @@ class Null:
         return [test for test in found.results if test not in UNPROMISED and not rough]
 
     def p_values(self, generator: Generator) -> P:
-        """Return the p of each test of one study."""
         return TESTS[self.what](self.n_units, generator)
 
     def run(self, generator: Generator) -> Found:
@@ -90,7 +89,6 @@ class Null:
 def _study(
     world: World, n: int, n_raters: int, generator: Generator, *, types: Codes | None = None
 ) -> sa.Annotations:
-    """Return a study of complete answers."""
     if types is None:
         types = generator.choice(len(world.units), n, p=[unit.share for unit in world.units])
     raters = np.arange(n_raters)[None, None] % len(world.raters)
@@ -98,7 +96,6 @@ def _study(
 
 
 def in_clusters(study: sa.Annotations, cluster: Codes) -> sa.Annotations:
-    """Return a study whose units are drawn in clusters."""
     table = pd.DataFrame({"cluster": cluster}, index=pd.Index(study.units, name="unit"))
     return replace(study, unit_table=table, sampling=Sampling("cluster"))
 
@@ -185,7 +182,6 @@ def _independent(n: int, generator: Generator) -> P:
 
 
 def _same_units(n: int, generator: Generator) -> P:
-    """Compare panels on the same units."""
     template = two_parts("nominal", 0.5).template
     one, two = (scored(template, study) for study in _two_panels(n, generator))
     return _compared(one, two, "same_units", generator)
@@ -312,7 +308,6 @@ TESTS: dict[str, Callable[[int, Generator], P]] = {
 
 
 def null_cells() -> Iterator[Null]:
-    """Yield all cells."""
     for what, n_units in product(TESTS, UNITS):
         if what != "rater_map":
             yield Null(what, n_units, 500)

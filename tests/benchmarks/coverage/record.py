@@ -34,7 +34,6 @@ class Found:
 
     @property
     def n(self) -> int:
-        """The studies that count."""
         return self.n_studies - self.left_out
 
     def coverage(self, method: str) -> float:
@@ -50,9 +49,7 @@ class Cell(Protocol):
     """A design of studies that are counted together."""
 
     @property
-    def name(self) -> str:
-        """What tells it from all others."""
-        ...
+    def name(self) -> str: ...
 
     def run(self, generator: np.random.Generator) -> Found:
         """Simulate the studies and count."""
@@ -86,7 +83,6 @@ def _result(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 def write(path: Path, known: Mapping[str, Found]) -> None:
-    """Write the file anew."""
     path.write_text(",".join(HEADER) + "\n", encoding="utf-8")
     append(path, known.items())
 

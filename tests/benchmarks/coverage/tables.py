@@ -118,7 +118,6 @@ def _warned(cell: Intervals) -> bool:
 
 
 def by_design(known: Known) -> str:
-    """Return a row for each design and method."""
     pairs = results_of(known)
     rows = [["design", "interval", "cells", "mean", "lowest", "highest"]]
     for title, family, belongs in DESIGNS:

@@ -38,7 +38,6 @@ class Decisions:
 
     @property
     def name(self) -> str:
-        """The family and the parameters."""
         given = {one.name: getattr(self, one.name) for one in fields(self) if not one.kw_only}
         told = (f"{key}={_short(value)}" for key, value in given.items())
         return f"{self.family} {' '.join(told)}{self.suffix}"
@@ -61,7 +60,6 @@ class Decisions:
         return not all(self.kept(found, key, slack=1) for key in self.promised)
 
     def seen(self, generator: Generator) -> Iterable[Seen | None]:
-        """Yield what is seen in each study; None where it has no estimate."""
         raise NotImplementedError
 
     def run(self, generator: Generator) -> Found:

@@ -67,13 +67,11 @@ class Variances(Decisions):
 
     @property
     def promised(self) -> dict[str, float]:
-        """The coverage of all intervals."""
         names = ["unit", "residual", "dependability", "generalizability"]
         return dict.fromkeys(names + ["rater"] * (self.n_raters >= 5), LEAST)
 
     @property
     def truth(self) -> dict[str, float]:
-        """The components."""
         if self.answers == "numbers":
             return NUMBERS | {"rater": NUMBERS["rater"] * self.habits}
         return variances(self._world)
@@ -144,7 +142,6 @@ class Repeats(Decisions):
         return {"pooled": LEAST, "one rater": LEAST}
 
     def seen(self, generator: Generator) -> Iterator[Seen | None]:
-        """Yield whether the intervals hold."""
         world = slips(self.distance, "skewed" if self.distance == "nominal" else "equal", 0.6)
         noise = replace(world, units=(replace(world.units[0], skill=0.0),))
         shape, spread = (2, self.n_units, self.n_raters), min(SPREAD, 0.9 * (1 - self.alpha))
@@ -178,7 +175,6 @@ def _repeated(world: World, codes: Codes) -> sa.Annotations:
 
 
 def component_cells() -> Iterator[Variances | Repeats]:
-    """Yield all cells."""
     for answers, R, n in product((("masi", TILT), ("masi", 0.0), ("nominal", TILT)), RATERS, UNITS):
         yield Variances(*answers, R, n, n_studies=400 if R > 3 else 1_000)
     for habits, R, n in product((0.0, 1.0), RATERS, UNITS):

@@ -94,6 +94,5 @@ def _judged(study: sa.Annotations, method: str, right: list[object]) -> tuple[fl
 
 
 def crowd_cells() -> Iterator[Crowds]:
-    """Yield all cells."""
     for n_classes, crowd in product(CLASSES, CROWDS):
         yield Crowds(crowd, n_classes, n_studies=400)

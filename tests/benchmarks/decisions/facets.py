@@ -98,7 +98,6 @@ class Facets(Decisions):
         return study.with_raters(columns)
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
-        """Yield whether the intervals hold."""
         truth = self.truth
         for _ in range(self.n_studies):
             study = self._study(generator)
@@ -113,7 +112,6 @@ class Facets(Decisions):
 
 
 def facet_cells() -> Iterator[Facets]:
-    """Yield all cells."""
     for distance, units, steady in product(("nominal", "masi"), ("alike", "hard"), (0.7, 0.9)):
         for n in UNITS:
             yield Facets(distance, units, steady, n)

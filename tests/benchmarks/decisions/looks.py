@@ -44,12 +44,10 @@ class Looks(Decisions):
 
     @property
     def promised(self) -> dict[str, float]:
-        """The coverage over all looks."""
         return {ANY_TIME: LEAST, PLANNED: LEAST}
 
     @property
     def sizes(self) -> list[int]:
-        """The units at each look."""
         return [self.batch * k for k in range(1, self.n_batches + 1)]
 
     def looked(self, generator: Generator) -> Iterator[dict[str, Floats]]:
@@ -228,7 +226,6 @@ STEPS = (40, 80, 120, 200, 400, 800)
 
 
 def look_cells() -> Iterator[Looks | LastBatch]:
-    """Yield all cells."""
     both = (("nominal", "skewed"), ("masi", "equal"))
     for answers, alpha, batches in product(both, ALPHAS, BATCHES):
         n_studies = 1_000 if batches == BATCHES[-1] else 2_000

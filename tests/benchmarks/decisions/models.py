@@ -111,7 +111,6 @@ class Models(Decisions):
 
     @property
     def name(self) -> str:
-        """The family and the parameters."""
         named = super().name  # the seed of a cell, so that those of before keep theirs
         return named.replace(" n_models=", " complete n_models=") if self.complete else named
 
@@ -134,7 +133,6 @@ class Models(Decisions):
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The hypotheses that are true."""
         if self.n_models > 1:
             return (ANY,)
         if self.humans == "expert":
@@ -142,7 +140,6 @@ class Models(Decisions):
         return (SAME,) if self.change > 0 else (MEAN, SAME)
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
-        """Yield the p of each test."""
         people = world_of(self.distance, self.labels, self.units, self.humans, self.alpha)
         world = with_model(people, self.n_humans, self.change)
         raters = np.array([*range(self.n_humans), *[self.n_humans] * self.n_models])
@@ -223,7 +220,6 @@ def _change(codes: Codes, given: Flags, h: int, D: Floats) -> _Changed:
 
 
 def _p_values(changes: list[_Changed]) -> dict[str, Floats]:
-    """Return the p of the mean, of all, and of equivalence."""
     each = np.array([one.change for one in changes])
     errors = np.array([np.sqrt((one.psi**2).sum(axis=1)) for one in changes])
     df = np.array([one.used.sum(axis=1) - 1 for one in changes])
@@ -249,7 +245,6 @@ def _hall(T: Floats, k: Floats) -> Floats:
 
 
 def model_cells() -> Iterator[Models]:
-    """Yield all cells."""
     both = (("nominal", "skewed"), ("masi", "equal"))
     for n, answers, H, missing in product(UNITS, both, (3, 5), (0.0, MISSED)):
         for alpha in (0.5, 0.8):

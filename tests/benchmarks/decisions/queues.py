@@ -37,7 +37,6 @@ DISAGREED, UNTIL = "most disagreement", "until two agree"
 
 
 def _asked(queue: sa.Queue, n_units: int) -> Counts:
-    """Return how many ratings of each unit a queue asks for."""
     more = np.zeros(n_units, dtype=np.int64)
     more[queue.frame["unit"].to_numpy(dtype=np.int64)] = queue.frame["more"].to_numpy()
     return more
@@ -68,7 +67,6 @@ class Adaptive(Decisions):
 
     @property
     def world(self) -> World:
-        """What studies are drawn from."""
         if self.units == "alike":
             return slips(self.distance, "equal", self.alpha)
         if self.units == "known":
@@ -210,7 +208,6 @@ class Gain(Decisions):
 
 
 def queue_cells() -> Iterator[Adaptive | Gain]:
-    """Yield all cells."""
     for distance, units, alpha in product(("nominal", "masi"), UNITS, (0.4, 0.7)):
         yield Adaptive(distance, units, alpha, n_studies=60 if units == "known" else 120)
     for n_labels, hard in ((5, 0.4), (5, 0.2), (5, 0.0), (20, 0.2), (50, 0.2)):

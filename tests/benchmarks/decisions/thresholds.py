@@ -89,7 +89,6 @@ class Thresholds(Decisions):
 
 
 def threshold_cells() -> Iterator[Thresholds]:
-    """Yield all cells."""
     both, two = ("nominal", "masi"), ("equal", "skewed")
     for *design, alpha, R, n in product(both, two, ALPHAS, (2, 3, 5), UNITS):
         yield Thresholds(*design, "alike", alpha, R, n)
