@@ -237,6 +237,20 @@ REGIMES = {
     "nested": lambda: tuple(frozenset(range(k)) for k in range(200)),
     "hundreds of sizes": lambda: random_family(15, 300, 1_500, 1_000),
 }
+
+
+@cache
+def dense(regime):
+    """Return the sets of a regime, numbers for them, and the sum of distances under each."""
+    family = REGIMES[regime]()
+    flags = SetGeometry(family).flags.astype(int)
+    shared = (flags @ flags.T).toarray()
+    a = np.broadcast_to(np.array([len(A) for A in family])[:, None], shared.shape)
+    x = np.random.default_rng(16).random(len(family))
+    sums = [x @ np.asarray(d.function(a, a.T, shared), dtype=float) @ x for d in EXPECTED]
+    return family, x, sums
+
+
 PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_000, 3)]
 
 
@@ -244,17 +258,12 @@ PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
-    family = REGIMES[regime]()
-    flags = SetGeometry(family).flags.astype(int)
-    shared = (flags @ flags.T).toarray()
-    a = np.broadcast_to(np.array([len(A) for A in family])[:, None], shared.shape)
-    x = np.random.default_rng(16).random(len(family))
+    family, x, sums = dense(regime)
     made = SetGeometry(family)
-    for distance in EXPECTED:
+    for distance, expected in zip(EXPECTED, sums, strict=True):
         weights = OverlapWeights(family, made, distance)
         if plan is not None:
             monkeypatch.setattr(CostModel, "cheapest", lambda *_: plan)
-        expected = x @ np.asarray(distance.function(a, a.T, shared), dtype=float) @ x
         assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
 
 

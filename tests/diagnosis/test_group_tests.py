@@ -100,10 +100,10 @@ def test_many_groups():
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(15, 60), (20, 30, 40, 80)])
 def test_the_level_holds(sizes):
-    """Groups of equal alpha (0.5) and other label mixes: p is at most 0.05 in 5% of 200 studies."""
+    """Groups of equal alpha (0.5) and other label mixes: p is at most 0.05 in 5% of 100 studies."""
     rng, found = np.random.default_rng(2), np.zeros(2)
     mixes = [np.array([0.8, 0.1, 0.1]), np.full(3, 1 / 3)]
-    for _ in range(200):
+    for _ in range(100):
         rows, group = [], {}
         for g, n in enumerate(sizes):
             share = mixes[g % 2]
@@ -117,7 +117,7 @@ def test_the_level_holds(sizes):
         frame = sa.by_group(study, group, n_resamples=1, rng=1)
         found += [frame[name].min() <= 0.05 for name in P[1:]]
     for n in found.astype(int).tolist():
-        assert stats.binomtest(n, 200).proportion_ci(0.95).low <= 0.07
+        assert stats.binomtest(n, 100).proportion_ci(0.95).low <= 0.07
 
 
 @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"])

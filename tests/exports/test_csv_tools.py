@@ -91,7 +91,7 @@ def test_hostile_labels_come_back(name, save, sets):
 def test_damaged_files_give_a_sentence(name, save):
     writer, truth, said = WRITERS[name]
     text = writer(truth)
-    cut = [text[:end] for end in range(1, len(text), max(1, len(text) // 40))]
+    cut = [text[:end] for end in range(1, len(text), max(1, len(text) // 20))]
     header, _, rest = text.partition("\n")
     mark = "\t" if name == "toloka" else ","
     names = header.split(mark)

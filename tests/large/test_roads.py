@@ -253,6 +253,7 @@ DATABASES = {
 }
 UNSEEN = ("spelled in two ways", "Raters that look alike", "Units that look alike")
 """Warnings on names, which are not fetched from an engine."""
+ALTERNATE = {"csv": 0, "lines": 1, "ibis": 1}
 FAST = {"hostile text", "lists", "a condition", "x == 1", "repeats", "repeats among 41", "no unit"}
 
 
@@ -268,9 +269,14 @@ def outcome(source, **options):
 
 
 def cases(tables, roads):
-    """Give each table on each road: those that take a tenth of a second or more are slow."""
+    """Give each table on each road: those that take a tenth of a second or more are slow.
+
+    Text and JSON lines are read in pieces alike, and Ibis asks DuckDB: each has every other table.
+    """
     for road in roads:
-        for name in tables:
+        for place, name in enumerate(tables):
+            if name not in FAST and place % 2 == ALTERNATE.get(road):
+                continue
             is_fast = road in ENGINES or (road != "ibis" and name in FAST)
             yield pytest.param(road, name, marks=() if is_fast else pytest.mark.slow)
 

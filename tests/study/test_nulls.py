@@ -148,10 +148,20 @@ def by_the_rule(cells, blank):
     return alpha.estimate, alpha.n_units, alpha.n_ratings, n_missing, said
 
 
+POLICIES = [None, "missing", "empty", "error"]
+WHOLE = {"pandas", "polars lazy", "duckdb", "dask", "parquet reduced"}
+PAIRS = [
+    (road, case, blank)
+    for r, road in enumerate(ROADS)
+    for k, case in enumerate(CASES)
+    for p, blank in enumerate(POLICIES)
+    if road in WHOLE or (r + k + p) % 2
+]
+"""Each holder with every case and every policy; one of each engine with every pair of them."""
+
+
 @pytest.mark.slow
-@every_road
-@every_case
-@every_policy
+@pytest.mark.parametrize(("road", "case", "blank"), PAIRS)
 def test_every_road(road, case, blank):
     cells = CASES[case]
     found = outcome(road, cells, blank=blank)
