@@ -303,7 +303,8 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
             reason = _NO_SIZES.get(function_name, "it counts every unit once")
             raise OptionError(
                 f"{function_name} is not defined for units with sizes, such as pieces of text: "
-                f"{reason}. These functions take them: {', '.join(_FOR_SIZES)}."
+                f"{reason}. These functions take them: the coefficients, "
+                f"{', '.join(sorted(_TAKES_SIZES))}."
             )
         if required and (missing := required - kwargs.keys()):
             listed = " and ".join(f"{name}=, {_REQUIRED[name]}" for name in sorted(missing))
@@ -331,12 +332,6 @@ def _is_sized(value: Any) -> bool:
 
 _MAX_STUDIES = 100
 """Largest number of entries of a list that is searched for studies."""
-
-_FOR_SIZES = (
-    *("agreement", "the coefficients", "by_label", "by_pair", "by_rater", "by_unit", "by_group"),
-    *("confusions", "compare", "at_least", "bootstrap", "permutation_test", "plan", "report"),
-)
-"""Functions of `_TAKES_SIZES` that a message lists, in order."""
 
 _REQUIRED = {
     "k": "the number of raters behind each agreed answer, as in k=3",

@@ -122,6 +122,8 @@ class Request:
         How these are compared with cells.
     predictions : bool or collection of str
         Whether answers of models are read, or of which models.
+    is_one_of_several : bool
+        Of spans: whether the file is one of several that are read together.
     """
 
     question: str | None = None
@@ -134,6 +136,7 @@ class Request:
     na_values: NaValues | None = None
     case: Case = "keep"
     predictions: Predictions = False
+    is_one_of_several: bool = False
 
     def reads(self, model: Hashable) -> bool:
         """Return whether the answers of a model are read."""
@@ -284,7 +287,7 @@ class Format:
         What the format cannot tell and which option answers it, in one sentence; an option is
         written ``$blank``, to be spelled where it is shown.
     read_spans : callable, optional
-        Reads the labelled spans of a file or folder; `question` of the request is the layer.
+        Adds the labelled spans of all layers of a file or folder to `Spans`.
     """
 
     name: str
@@ -293,7 +296,7 @@ class Format:
     signatures: tuple[Signature, ...]
     read: Reader
     asks: str = ""
-    read_spans: Callable[[Path, Request], Spans] | None = None
+    read_spans: Callable[[Path, Request, Spans], None] | None = None
 
     @property
     def shapes(self) -> set[Shape]:

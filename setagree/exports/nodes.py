@@ -124,6 +124,10 @@ class Node:
             return self.value
         raise self.fail(f"{self._seen()} where a number is due.")
 
+    def ends(self, start: str = "start", end: str = "end") -> tuple[float, float]:
+        """Return the numbers under the keys of a start and an end, which must be there."""
+        return self.at(start).number(), self.at(end).number()
+
     def text(self) -> str:
         """Return the text that this value must be."""
         if not isinstance(self.value, str):

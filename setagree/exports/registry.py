@@ -108,9 +108,13 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "spacy_docs",
-        "spaCy, folder of .spacy files, one a rater",
+        "spaCy, folder of .spacy or .jsonl files, one a rater",
         "tool",
-        (Signature("folder", some=[r"[^/]+\.spacy"]),),
+        (
+            Signature("folder", some=[r"[^/]+\.spacy"]),
+            Signature("folder", some=[r"[^/]+\.jsonl"], also=of_tool("spacy", "holds")),
+            Signature("records", {"text", "ents"}, none="_input_hash|cats"),
+        ),
         of_tool("spacy", "read_docs"),
         "A document without spans needs $blank or $roster.",
         of_tool("spacy", "read_spans"),

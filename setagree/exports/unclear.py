@@ -9,11 +9,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.errors import DataError, check_choice, counted, option, shorten
+from setagree.errors import DataError, OptionError, check_choice, counted, option, shorten
 from setagree.exports.format import Answers, Request
+from setagree.exports.gathering import choose_question
 from setagree.exports.rosters import check_roster, read_roster, text_pairs
 from setagree.study.labels import EMPTY, Blank
-from setagree.study.spans import Spans
+from setagree.study.spans import Spans, as_spans
 from setagree.wording.label_sets import LabelSet
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -81,14 +82,21 @@ def settle(
     raise DataError(_open_sentence(found, policy, why))
 
 
-def settle_spans(
-    spans: Spans, request: Request, name: str, why: str = "", *, is_listed: bool = True
-) -> Spans:
-    """Return spans with the documents that are done by the roster, by ``blank=``, or by the format.
+def settle_spans(spans: Spans, request: Request, name: str) -> None:
+    """Keep the spans of one layer, and the documents that are done by roster, ``blank=`` or tool.
 
-    `why` is a sentence that says why a format leaves documents without spans open; blank if it
-    tells what is done. Unless `is_listed`, the file has nothing on them, and a warning counts them.
+    Documents without spans remain open unless the tool tells that they are done: if `spans.why` is
+    not blank an error asks for them, and if `spans.is_listed` is false a warning counts them.
     """
+    layers = [one.layer for one in spans.rows if one.layer is not None]
+    if request.question is not None and not layers:
+        raise OptionError(
+            f"{option('spans', request.question)} names a layer of an export, and {name} has none; "
+            f"use {as_spans()}."
+        )
+    layer = choose_question(request.question, layers, name, name="spans")
+    spans.rows = [one for one in spans.rows if one.layer == layer]
+    why, is_listed = spans.why, spans.is_listed
     marked = {(one.document, one.rater) for one in spans.rows}
     roster, more = read_roster(request), [] if is_listed else spans.open_pairs
     unmarked = [one for one in spans.done if one not in marked]
@@ -120,7 +128,6 @@ def settle_spans(
             spans.done.setdefault(pair, name)
         else:
             spans.done.pop(pair, None)
-    return spans
 
 
 def _open_sentence(found: Found, policy: Blank | None, why: str) -> str:

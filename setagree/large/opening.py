@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from importlib.util import find_spec
@@ -61,7 +61,7 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import counting_rows
-from setagree.study.spans import spans_hint
+from setagree.study.spans import sized_pieces, spans_hint, usual_columns, warn_pieces
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -586,12 +586,19 @@ def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
     if how.spans:
         from setagree.large.spans import spans_of_table  # loads the readers of files
 
-        return spans_of_table(as_pandas(_kept(frame, how)), how)
-    if how.condition is None:
-        return _of_kept(frame, how, say)
+        frame = as_pandas(_kept(frame, how))
+        named = usual_columns(frame)
+        if named["start"] is not None or named["end"] is not None:
+            return spans_of_table(frame, how)
+        columns = ["text"] if "text" in frame else None
+        as_read = replace(how, spans=None, tokens=None, blank=how.blank or "empty")
+        return sized_pieces(_of_kept(frame, replace(as_read, unit_columns=columns), say), how)
     frame = _kept(frame, how)
-    with counting_rows(how.condition.counted_from):
-        return _of_kept(frame, how, say)
+    with nullcontext() if how.condition is None else counting_rows(how.condition.counted_from):
+        study = _of_kept(frame, how, say)
+    if how.unit_columns is None:
+        warn_pieces(study.units.tolist())
+    return study
 
 
 def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:

@@ -14,7 +14,7 @@ from setagree.files.streams import Paths, matching
 from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
-from setagree.study.spans import USUAL, Spans, study_of_spans, table_spans, usual_columns
+from setagree.study.spans import Spans, no_column, study_of_spans, table_spans, usual_columns
 
 _OPTIONS = (
     "spans tokens unit rater labels case where tool encoding roster blank sheet header_row sql "
@@ -35,34 +35,33 @@ def check_options(how: Reading) -> None:
 
 
 def spans_of_export(path: Paths, found: Format, how: Reading) -> Annotations:
-    """Return the study of the spans in the export of a tool."""
+    """Return the study of the spans in the export of a tool, or in several."""
     files = matching(path)
-    if found.read_spans is None or len(files) > 1:
-        what = f"{found.title} is not read as spans"
-        what = what if len(files) == 1 else "one export is read as spans at a time"
-        raise OptionError(f"{shown(files[0])}: {what}; write a table with one row per span.")
-    layer = how.spans if isinstance(how.spans, str) else None
-    request = Request(layer, how.blank, how.roster, encoding=how.encoding)
-    spans = found.read_spans(files[0], request)
+    several = len(files) > 1
+    name = f"{shown(files[0])}{f' and {len(files) - 1:,} more' if several else ''}"
+    if found.read_spans is None:
+        raise OptionError(
+            f"{name}: {found.title} is not read as spans; write a table with one row per span."
+        )
+    spans = Spans()
+    for file in files:
+        spans.prefix = f"{shown(file)}, " if several else ""
+        found.read_spans(file, replace(_request(how), is_one_of_several=several), spans)
+    settle_spans(spans, _request(how), name)
     try:
-        study = _study(spans, how)
+        study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
     except SetagreeError as error:
-        raise type(error)(f"{shown(files[0])}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
     return replace(study, reading=replace(how, tool=found.name))
 
 
 def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
     """Return the study of a table with one row per span, by the usual names of its columns."""
-    if isinstance(how.spans, str):
-        raise OptionError(
-            f"{option('spans', how.spans)} names a layer of an export; a table has none."
-        )
     if how.tokens == "tool":
         raise OptionError(f"{option('tokens', 'tool')} is for exports; a table has no tokens.")
     named = usual_columns(frame)
     if missing := [role for role in ("start", "end") if named[role] is None]:
-        listed = " or ".join(USUAL[missing[0]][:3])
-        raise DataError(f"no column {missing[0]!r} of spans, such as {listed}.")
+        raise no_column(missing[0])
     if named["text"] is None and named["length"] is None:
         raise DataError(
             "no column 'text' or 'length' of the documents, which the last end of a span does not "
@@ -75,13 +74,13 @@ def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
     columns |= {role: named[role] for role in ("start", "end")}
     length, text = (None, named["text"]) if named["text"] else (named["length"], None)
     spans = table_spans(frame, {role: str(x) for role, x in columns.items()}, length, text)
-    request = Request(blank=how.blank, roster=how.roster, encoding=how.encoding)
-    settle_spans(spans, request, "the table", is_listed=False)
-    return replace(_study(spans, how), reading=how)
+    spans.is_listed = False
+    settle_spans(spans, _request(how), "the table")
+    study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
+    return replace(study, reading=how)
 
 
-def _study(spans: Spans, how: Reading) -> Annotations:
-    """Return the study of spans, with labels in lower case if that is asked for."""
-    if how.case == "lower":
-        spans.rows = [one._replace(label=str(one.label).lower()) for one in spans.rows]
-    return study_of_spans(Annotations, spans, tokens=how.tokens)
+def _request(how: Reading) -> Request:
+    """Return the request of the layer, and of what documents without spans mean."""
+    layer = how.spans if isinstance(how.spans, str) else None
+    return Request(layer, how.blank, how.roster, encoding=how.encoding)

@@ -51,7 +51,7 @@ from setagree.study.reading import (
     Reading,
 )
 from setagree.study.sampling import Sampling
-from setagree.study.spans import from_spans
+from setagree.study.spans import from_spans, warn_pieces
 from setagree.wording.label_sets import Label, display_labels, sorted_labels
 from setagree.wording.tables import html_table
 
@@ -246,7 +246,10 @@ class Annotations(ReadOnlyArrays):
             queued=queued,
             degree=degree,
         )
-        return cls.from_reading(data, reading)
+        study = cls.from_reading(data, reading)
+        if unit_columns is None:
+            warn_pieces(study.units.tolist())
+        return study
 
     @classmethod
     @public

@@ -647,7 +647,7 @@ def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Cod
     return items[used], (np.cumsum(used) - 1).astype(np.int32)[codes]
 
 
-def entries_of(indptr: npt.NDArray[np.int64], rows: Codes) -> npt.NDArray[np.int64]:
+def entries_of(indptr: Codes, rows: Codes) -> npt.NDArray[np.int64]:
     """Return the positions of the entries of compressed rows, row after row.
 
     Examples

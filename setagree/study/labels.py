@@ -127,7 +127,7 @@ def _read_codebook(
             f"{option('empty')}."
         )
     try:
-        read = [tuple(_clean_label(x, case) for x in pair) for pair in pairs.items()]
+        read = [tuple(clean_label(x, case) for x in pair) for pair in pairs.items()]
     except LabelError as error:
         raise OptionError(f"codebook: {error}") from error
     allowed = tuple(dict.fromkeys(label for _, label in read))
@@ -286,7 +286,7 @@ def _parts(text: str, label_sep: str) -> list[str]:
 
 def _label_set(parts: Iterable[object], syntax: LabelSyntax, *, cell: object) -> LabelSet | None:
     """Return the cleaned labels of a cell; if all are blank, the result depends on `blank`."""
-    return _checked(frozenset(_clean_label(p, syntax.case) for p in parts) - {""}, syntax, cell)
+    return _checked(frozenset(clean_label(p, syntax.case) for p in parts) - {""}, syntax, cell)
 
 
 def _is_plain(text: str) -> bool:
@@ -328,7 +328,8 @@ def _blank(cell: object, policy: Blank) -> LabelSet | None:
     return EMPTY if policy == "empty" else None
 
 
-def _clean_label(label: object, case: Case) -> Label:
+def clean_label(label: object, case: Case = "keep") -> Label:
+    """Return a label without the space around it; raise LabelError if it is not a label."""
     if isinstance(label, str):
         cased = label.lower() if case == "lower" else label
         if label.isascii():

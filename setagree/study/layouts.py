@@ -358,7 +358,8 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
             f"(first: row {row_numbers(frame)[partly[0]]}, counted from 1 below the header); fill "
             "them in, or leave all flags of the row missing."
         )
-    answer = _packed_to_sets(packed, labels)
+    codes, sets = code_flags(packed, labels)
+    answer = sets[codes]
     answer[n_missing > 0] = None
     return pd.Series(answer, dtype=object, name="labels")
 
@@ -627,13 +628,14 @@ def _rows_to_sets(
     """Return one frozenset a row; equal rows share theirs."""
     if not flags.size:
         return as_objects([frozenset()] * len(flags))
-    return _packed_to_sets(np.packbits(flags, axis=1), names)
+    codes, sets = code_flags(np.packbits(flags, axis=1), names)
+    return sets[codes]
 
 
-def _packed_to_sets(
+def code_flags(
     packed: npt.NDArray[np.uint8], names: npt.NDArray[np.object_]
-) -> npt.NDArray[np.object_]:
-    """Return one frozenset a row of flags that stand eight in a byte."""
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.object_]]:
+    """Return the codes of rows of flags, eight in a byte, and their distinct frozensets."""
     width = packed.shape[1]
     if width <= 8:  # one number a row
         keys = np.zeros((len(packed), 8), dtype=np.uint8)
@@ -644,5 +646,4 @@ def _packed_to_sets(
         whole = np.ascontiguousarray(packed).view(f"V{width}").ravel()
         _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
     flags = np.unpackbits(packed[first], axis=1, count=len(names)).astype(bool)
-    sets = as_objects(parse_labels(names[row].tolist()) for row in flags)
-    return sets[inverse]
+    return inverse, as_objects(parse_labels(names[row].tolist()) for row in flags)

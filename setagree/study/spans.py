@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -21,6 +21,7 @@ import pandas as pd
 from setagree.checks import check_cost, public
 from setagree.errors import (
     DataError,
+    LabelError,
     OptionError,
     SetagreeWarning,
     a_type,
@@ -35,9 +36,11 @@ from setagree.errors import (
 )
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column
-from setagree.study.codes import Codes, as_objects
+from setagree.study.codes import Codes, as_objects, entries_of
 from setagree.study.frames import Frame, as_pandas, check_columns
 from setagree.study.identifiers import tidied
+from setagree.study.labels import Case, clean_label
+from setagree.study.layouts import code_flags
 from setagree.study.reading import Reading, Tokens
 from setagree.study.sampling import Chance
 from setagree.wording.label_sets import LabelSet
@@ -59,6 +62,7 @@ USUAL = {
 """Usual names of the columns of spans besides document, rater and label."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
+_PIECE = re.compile(r"(.*):([\d.]+(?:e[+-]\d+)?)-([\d.]+(?:e[+-]\d+)?)", re.DOTALL)
 _BYTES_PER_LABEL = 100
 """Memory of a label of a rater on an atom while the label sets are coded."""
 
@@ -67,7 +71,7 @@ class Span(NamedTuple):
     """A labelled span: start and end are its offsets, the end is not part of it.
 
     `place` is where it is in the file. `quote` is its text, if the export repeats it: it shows
-    whether offsets count UTF-16 units.
+    whether offsets count UTF-16 units. `layer` is what one of several layers of a tool is called.
     """
 
     document: Hashable
@@ -77,11 +81,16 @@ class Span(NamedTuple):
     label: object
     place: str
     quote: str | None = None
+    layer: str | None = None
+
+
+Pair: TypeAlias = tuple[Hashable, Hashable]
+"""A document and a rater."""
 
 
 @dataclass
 class Spans:
-    """Labelled spans as a reader collects them.
+    """Labelled spans as a reader collects them, from one file or from several.
 
     Attributes
     ----------
@@ -94,32 +103,60 @@ class Spans:
         Other annotations that were ignored, by kind.
     utf16 : bool
         Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show it.
+    why : str
+        A sentence that says why the tool leaves documents without spans open; blank if it does not.
+    is_listed : bool
+        Whether the file lists documents without spans.
+    prefix : str
+        What goes before places: the file, if there are several.
     """
 
     rows: list[Span] = field(default_factory=list)
-    done: dict[tuple[Hashable, Hashable], str] = field(default_factory=dict)
+    done: dict[Pair, str] = field(default_factory=dict)
     texts: dict[Hashable, str] = field(default_factory=dict)
     lengths: dict[Hashable, float] = field(default_factory=dict)
-    tokens: dict[Hashable, list[tuple[int, int]]] = field(default_factory=dict)
+    tokens: dict[Hashable, Sequence[tuple[float, float]]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
     utf16: bool = False
+    why: str = ""
+    is_listed: bool = True
+    prefix: str = ""
 
     def add_done(
         self, document: Hashable, rater: Hashable, place: str, text: str | None = None
-    ) -> None:
-        """Add a document that a rater annotated; raise DataError if its text is another one."""
-        if (document, rater) in self.done:
+    ) -> Pair:
+        """Add a document that a rater annotated, and return both.
+
+        Raise DataError if that was added before, or with another text.
+        """
+        pair, place = (document, rater), self.prefix + place
+        if pair in self.done:
             raise DataError(
                 f"{place}: rater {shorten(rater)} annotated document {shorten(document)} twice, "
-                f"first in {self.done[document, rater]}; keep one of the two."
+                f"first in {self.done[pair]}; keep one of the two."
             )
-        self.done[document, rater] = place
+        self.done[pair] = place
         if text is not None and self.texts.setdefault(document, text) != text:
             other = next(where for (name, _), where in self.done.items() if name == document)
             raise DataError(
                 f"{place}: the text of document {shorten(document)} differs from that in {other}, "
                 "so that offsets do not mean the same places; export both from one text."
             )
+        return pair
+
+    def add(
+        self,
+        pair: Pair,
+        ends: Iterable[float],
+        label: object,
+        place: str,
+        *,
+        quote: str | None = None,
+        layer: str | None = None,
+    ) -> None:
+        """Add a span of a document and a rater, with its start and its end."""
+        start, end = ends
+        self.rows.append(Span(*pair, start, end, label, self.prefix + place, quote, layer))
 
     @property
     def open_pairs(self) -> list[tuple[Hashable, Hashable]]:
@@ -233,11 +270,8 @@ def table_spans(
         raise DataError("the table has 0 rows; there is nothing to score.")
     coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
-    spans = Spans()
-    if text is not None:
-        spans.texts = _of_documents(text, frame, documents)
-    if length is not None:
-        spans.lengths = _of_documents(length, frame, documents)
+    texts, lengths = (_of_documents(given, frame, documents) for given in (text, length))
+    spans = Spans(texts=texts, lengths=lengths)
     places = [f"row {k + 1}" for k in range(len(frame))]
     spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
     cells = [pick_column(frame, names[role]) for role in ("start", "end", "label")]
@@ -249,15 +283,19 @@ def table_spans(
             f"{places[odd[0]]} has no span: a start and an end that are numbers, and a label, are "
             f"needed, or none of the three ({counted(len(odd), 'row')})."
         )
-    columns = (documents, raters, *(x.tolist() for x in offsets), cells[2].tolist(), places)
+    # a column of whole numbers with blanks has floats
+    labels = [int(x) if isinstance(x, float) and x.is_integer() else x for x in cells[2].tolist()]
+    columns = (documents, raters, *(x.tolist() for x in offsets), labels, places)
     spans.rows = [Span(*one) for one in compress(zip(*columns, strict=True), whole)]
     return spans
 
 
-def _of_documents(given: OfDocuments, frame: pd.DataFrame, documents: list[Any]) -> dict[Any, Any]:
+def _of_documents(
+    given: OfDocuments | None, frame: pd.DataFrame, documents: list[Any]
+) -> dict[Any, Any]:
     """Return the text, or the length, of each document from a column or a mapping."""
-    if isinstance(given, Mapping):
-        return {tidied(name): one for name, one in given.items()}
+    if given is None or isinstance(given, Mapping):
+        return {tidied(name): one for name, one in (given or {}).items()}
     if not isinstance(given, str):
         raise OptionError(f"a column or a mapping from documents is needed, not {a_type(given)}.")
     found: dict[Any, Any] = {}
@@ -307,6 +345,11 @@ def usual_columns(frame: pd.DataFrame) -> dict[str, str | None]:
     return {role: names[0] if names else None for role, names in found.items()}
 
 
+def no_column(role: str) -> DataError:
+    """Return the error of a table of spans without a column."""
+    return DataError(f"no column {role!r} of spans, such as {' or '.join(USUAL[role][:3])}.")
+
+
 def spans_hint(frame: pd.DataFrame) -> str:
     """Return a sentence on a table whose columns are those of spans; blank if they are not."""
     start, end = [usual_columns(frame)[role] for role in ("start", "end")]
@@ -321,11 +364,58 @@ def spans_hint(frame: pd.DataFrame) -> str:
     )
 
 
+def document_pieces(units: Sequence[object]) -> list[tuple[str, float]] | None:
+    """Return document and length of units such as ``doc1:0-40``, which fill documents, or None.
+
+    Examples
+    --------
+    >>> document_pieces(["d:0-2", "d:2-5"])
+    [('d', 2.0), ('d', 3.0)]
+    >>> document_pieces(["Luke 2:1-4", "Luke 2:5-7"])
+    """
+    places = []
+    for unit in units:
+        if (match := _PIECE.fullmatch(str(unit))) is None:
+            return None
+        places.append((match[1], float(match[2]), float(match[3])))
+    end: dict[str, float] = {}
+    for document, low, high in sorted(places):
+        if low != end.get(document, 0.0) or high <= low:
+            return None
+        end[document] = high
+    return [(document, high - low) for document, low, high in places]
+
+
+def warn_pieces(units: Sequence[object]) -> None:
+    """Warn if units are pieces of documents that are read without their lengths."""
+    if len(units) > 1 and document_pieces(units) is not None:
+        warn(
+            f"units such as {shorten(units[0])} are pieces of documents, as those of a study of "
+            f"labelled spans, and count once each; to count them by length, use {as_spans()}.",
+            SetagreeWarning,
+        )
+
+
+def sized_pieces(study: Annotations, how: Reading) -> Annotations:
+    """Return the study of pieces that were written, with their documents and lengths.
+
+    Raise DataError if the units are not pieces that fill documents.
+    """
+    found = document_pieces(study.units.tolist())
+    if found is None or how.tokens is not None:
+        raise no_column("start")
+    columns = zip(*found, strict=True)
+    table = pd.DataFrame(dict(zip(("document", "length"), columns, strict=True)), study.units)
+    study = study.with_units(table).sampled(cluster="document", size="length")
+    return replace(study, reading=how)
+
+
 def study_of_spans(
     cls: type[Annotations],
     spans: Spans,
     *,
     tokens: Tokens | None = None,
+    case: Case = "keep",
     chance: Chance = "documents",
 ) -> Annotations:
     """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
@@ -336,14 +426,12 @@ def study_of_spans(
         warn(f"ignored beside the labelled spans: {kinds}.", SetagreeWarning)
     if not spans.done:
         raise DataError("no rater annotated a document; there is nothing to score.")
+    labels = []
     for one in spans.rows:
-        if (one.document, one.rater) not in spans.done:
-            raise DataError(
-                f"{one.place}: rater {shorten(one.rater)} has a span in document "
-                f"{shorten(one.document)}, which that rater did not annotate."
-            )
-        if not isinstance(one.label, str | int | float | np.number):
-            raise DataError(f"{one.place}: {shorten(one.label)} is not one label; write one a row.")
+        try:
+            labels.append(clean_label(one.label, case))
+        except LabelError as error:
+            raise DataError(f"{one.place}: {error}") from None
     names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
     if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
         raise DataError(f"several documents are called {listing(twice)}; rename one of each.")
@@ -354,7 +442,7 @@ def study_of_spans(
     lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
     _to_code_points(spans, names, doc, start, end)
     _check_offsets(spans, lengths[doc], start, end)
-    labels, texts = [tidied(one.label) for one in spans.rows], [*map(spans.texts.get, names)]
+    texts = [*map(spans.texts.get, names)]
     warn_similar("labels", dict.fromkeys(labels))
     if tokens is not None:
         cuts = [_tokens(spans, name, tokens) for name in names]
@@ -363,8 +451,11 @@ def study_of_spans(
         lengths = np.array([*map(len, cuts)], dtype=np.float64)
     atoms = _Atoms.of(lengths, doc, start, end)
     pairs = np.array([(place[d], of_rater[r]) for d, r in spans.done], dtype=np.int64)
-    unit_codes, rater_codes, shift = atoms.ratings(pairs)
-    value_codes, values = _label_sets(atoms, labels, shift[doc, who], len(unit_codes))
+    documents, rated = pairs.T
+    rated = np.repeat(rated, np.diff(atoms.offsets)[documents])
+    keys = np.sort(entries_of(atoms.offsets, documents) * len(raters) + rated)
+    unit_codes, rater_codes = np.divmod(keys, len(raters))
+    value_codes, values = _label_sets(atoms, labels, who, keys, len(raters))
     units = as_objects(atoms.names(names))
     columns = {"document": as_objects(names)[atoms.document], "length": atoms.high - atoms.low}
     if None not in texts:
@@ -413,30 +504,43 @@ def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> N
 def _to_code_points(
     spans: Spans, names: Sequence[Hashable], doc: Codes, start: Floats, end: Floats
 ) -> None:
-    """Turn offsets that count UTF-16 units into code points, where quotes or ends show it.
+    """Turn offsets that count UTF-16 units into code points, if a quote or an end shows them.
 
-    Both counts are equal unless a text has characters beyond U+FFFF, such as emoji. Raise DataError
-    if the text at the offsets of a span is not its quote.
+    Both counts are equal unless a text has characters beyond U+FFFF, such as emoji. One document
+    shows it for all. Raise DataError if the text at the offsets of a span is not its quote.
     """
-    for name, rows in zip(names, _rows_by_document(doc, len(names)), strict=True):
-        text = spans.texts.get(name)
-        if text is None or not len(rows):
-            continue
-        quotes = [spans.rows[k].quote for k in rows.tolist()]
-        wrong = _misquoted(quotes, text, start[rows], end[rows])
-        if not text.isascii() and max(text) > "\uffff":
-            # at[i] is the offset of code point i in UTF-16 units
-            at = np.cumsum([0, *(1 + (sign > "\uffff") for sign in text)])
-            moved = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
-            is_beyond = wrong is None and end[rows].max() > len(text)
-            if spans.utf16 and name in spans.tokens:
-                cuts = np.searchsorted(at, np.array(spans.tokens[name]).reshape(-1, 2))
-                spans.tokens[name] = [*map(tuple, cuts.tolist())]
-            is_better = wrong is not None and _misquoted(quotes, text, *moved) is None
-            if spans.utf16 or is_beyond or is_better:
-                start[rows], end[rows], wrong = *moved, None
+    rows_of = dict(zip(names, _rows_by_document(doc, len(names)), strict=True))
+    texts = {name: spans.texts[name] for name in names if name in spans.texts}
+    # the offset of each code point in UTF-16 units
+    units = {
+        name: np.cumsum([0, *(1 + (sign > "\uffff") for sign in text)])
+        for name, text in texts.items()
+        if not text.isascii() and max(text) > "\uffff"
+    }
+    is_utf16 = spans.utf16
+    for name, at in units.items():
+        rows, text = rows_of[name], texts[name]
+        wrong = _misquoted(spans, rows, text, start[rows], end[rows])
         if wrong is not None:
-            one = spans.rows[k := int(rows[wrong])]
+            moved = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
+            is_utf16 |= _misquoted(spans, rows, text, *moved) is None
+        elif (
+            not is_utf16 and (beyond := rows[(end[rows] > len(text)) & (end[rows] <= at[-1])]).size
+        ):
+            is_utf16 = True
+            place = spans.rows[beyond[0]].place
+            sentence = "offsets are read as UTF-16 units, because a span ends beyond the text"
+            warn(f"{sentence} otherwise (first: {place}).", SetagreeWarning)
+    for name, at in units.items() if is_utf16 else ():
+        rows = rows_of[name]
+        start[rows], end[rows] = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
+        if name in spans.tokens:
+            cuts = np.searchsorted(at, np.array(spans.tokens[name]).reshape(-1, 2))
+            spans.tokens[name] = [*map(tuple, cuts.tolist())]
+    for name, text in texts.items():
+        rows = rows_of[name]
+        if (k := _misquoted(spans, rows, text, start[rows], end[rows])) is not None:
+            one = spans.rows[k]
             raise DataError(
                 f"{one.place}: the text of document {shorten(name)} at {start[k]:.12g}-"
                 f"{end[k]:.12g} is not {shorten(one.quote)}, the text of the span; are these the "
@@ -450,20 +554,20 @@ def _rows_by_document(doc: Codes, n: int) -> list[Codes]:
     return np.split(order, np.searchsorted(doc[order], np.arange(1, n)))
 
 
-def _misquoted(quotes: Sequence[str | None], text: str, start: Any, end: Any) -> int | None:
-    """Return the position of the first quote that is not the text at its offsets, or None.
+def _misquoted(spans: Spans, rows: Codes, text: str, start: Any, end: Any) -> int | None:
+    """Return the first of some spans whose quote is not the text at its offsets, or None.
 
     Runs of white space are equal, because tools write line breaks as spaces.
     """
-    for k, (quote, low, high) in enumerate(zip(quotes, start.tolist(), end.tolist(), strict=True)):
-        if quote is not None and 0 <= low < high:
+    for k, low, high in zip(rows.tolist(), start.tolist(), end.tolist(), strict=True):
+        if (quote := spans.rows[k].quote) is not None and 0 <= low < high:
             there = text[int(low) : int(high)]
             if there != quote and there.split() != quote.split():
-                return k
+                return int(k)
     return None
 
 
-def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> list[tuple[int, int]]:
+def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:
     """Return the offsets of the words, or of the tokens of the tool, of a document."""
     if tokens == "words" and document in spans.texts:
         return [match.span() for match in _WORD.finditer(spans.texts[document])]
@@ -492,8 +596,7 @@ def _in_tokens(
     return kept, first[kept], last[kept]
 
 
-@dataclass(frozen=True)
-class _Atoms:
+class _Atoms(NamedTuple):
     """The atoms of documents, and the atoms that each span covers.
 
     Attributes
@@ -517,20 +620,15 @@ class _Atoms:
     def of(cls, lengths: Floats, doc: Codes, start: Floats, end: Floats) -> _Atoms:
         """Return the atoms of documents whose spans have their document, start and end."""
         used = np.arange(len(lengths))
-        document = np.concatenate([used, used, doc, doc])
-        position = np.concatenate([np.zeros(len(used)), lengths, start, end])
-        order = np.lexsort((position, document))
-        d, x = document[order], position[order]
-        is_new = np.r_[True, (np.diff(d) != 0) | (np.diff(x) != 0)]
-        cut = np.empty(len(order), dtype=np.int64)
-        cut[order] = np.cumsum(is_new) - 1
-        d, x = d[is_new], x[is_new]
+        position = np.concatenate([0 * lengths, lengths, start, end])
+        # complex numbers are ordered by their real parts, and then by their imaginary parts
+        places = np.concatenate([used, used, doc, doc]) + 1j * position
+        cuts, cut = np.unique(places, return_inverse=True)
+        d, x = cuts.real.astype(np.int64), cuts.imag
         inside = np.flatnonzero(np.diff(d) == 0)  # a cut that is not the last of its document
         offsets = np.searchsorted(d[inside], np.arange(len(lengths) + 1))
         # Each document has one cut more than atoms.
-        first, last = (
-            cut[k : k + len(doc)] - doc for k in (2 * len(used), 2 * len(used) + len(doc))
-        )
+        first, last = cut[2 * len(used) :].reshape(2, -1) - doc
         return cls(d[inside], x[inside], x[inside + 1], offsets, first, last)
 
     def names(self, documents: Sequence[Hashable]) -> list[str]:
@@ -541,46 +639,27 @@ class _Atoms:
         both = zip(self.document.tolist(), ends, strict=True)
         return [f"{documents[d]}:{low}-{high}" for d, (low, high) in both]
 
-    def ratings(self, pairs: Codes) -> tuple[Codes, Codes, Codes]:
-        """Return the unit and the rater of each rating, and the first rating of each pair.
-
-        `pairs` holds (document, rater), of shape (n_pairs, 2). The last result has the shape
-        (n_documents, n_raters); an entry minus the first atom of its document is added to an atom.
-        """
-        documents, raters = pairs.T
-        n = np.diff(self.offsets)[documents]
-        starts = np.concatenate([[0], np.cumsum(n)])
-        within = np.arange(starts[-1]) - np.repeat(starts[:-1], n)
-        units = np.repeat(self.offsets[documents], n) + within
-        shift = np.zeros((len(self.offsets) - 1, int(raters.max()) + 1), dtype=np.int64)
-        shift[documents, raters] = starts[:-1] - self.offsets[documents]
-        return units, np.repeat(raters, n), shift
-
 
 def _label_sets(
-    atoms: _Atoms, labels: Sequence[object], shift: Codes, n_ratings: int
+    atoms: _Atoms, labels: Sequence[object], who: Codes, keys: Codes, n_raters: int
 ) -> tuple[Codes, tuple[LabelSet, ...]]:
-    """Return the label set of each rating as codes of distinct sets, the empty set first.
+    """Return the label set of each rating as codes of distinct sets.
 
-    `labels` and `shift` are those of each span; see `_Atoms.ratings`.
+    `labels` and `who` are the label and the rater of each span, and `keys` the sorted ratings, each
+    as atom times `n_raters` plus rater.
     """
     codes, names = pd.factorize(as_objects(labels))
     n = atoms.last - atoms.first
     check_cost(
         "The label sets of all pieces",
-        n_bytes=_BYTES_PER_LABEL * float(n.sum()),
+        n_bytes=_BYTES_PER_LABEL * float(n.sum()) + len(keys) * len(names) / 8,
         instead="Read some of the documents at a time.",
     )
-    within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-    rating = np.repeat(atoms.first + shift, n) + within
-    keys = np.unique(rating * len(names) + np.repeat(codes, n))
-    rating, label = np.divmod(keys, max(len(names), 1))
-    rank = np.arange(len(rating)) - np.searchsorted(rating, rating)
-    found, sets = np.zeros(n_ratings, dtype=np.int64), [frozenset[str]()]
-    for k in range(int(rank.max(initial=-1)) + 1):  # one more label of each set at a time
-        rows = rank == k
-        before = found[rating[rows]] * len(names) + label[rows]
-        distinct, place = np.unique(before, return_inverse=True)
-        found[rating[rows]] = len(sets) + place
-        sets += [sets[one // len(names)] | {names[one % len(names)]} for one in distinct.tolist()]
+    bounds = np.stack([atoms.first, atoms.last], axis=1).ravel()
+    covered = entries_of(bounds, 2 * np.arange(len(n)))
+    rating = np.searchsorted(keys, covered * n_raters + np.repeat(who, n))
+    label = np.repeat(codes, n)
+    flags = np.zeros((len(keys), len(names) // 8 + 1), dtype=np.uint8)
+    np.bitwise_or.at(flags, (rating, label // 8), np.uint8(128) >> (label % 8).astype(np.uint8))
+    found, sets = code_flags(flags, names)
     return found, tuple(sets)

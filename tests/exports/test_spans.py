@@ -199,8 +199,29 @@ def spacy_docs(folder):
     return project
 
 
-TOOLS = [table, label_studio, prodigy, doccano, brat, inception, inception_tsv, spacy_docs]
-ASKED = {"doccano", "brat", "inception", "inception_tsv", "spacy_docs"}
+def spacy_json(folder):
+    """Return a folder with the JSON of spaCy of each rater, one document per line."""
+    project = folder / "project"
+    project.mkdir()
+    for rater in ("ana", "ben"):
+        rows = [
+            {
+                "text": text,
+                "ents": [
+                    dict(zip(("start", "end", "label"), mark, strict=True))
+                    for mark in MARKS[document, rater]
+                ],
+                "tokens": [],
+            }
+            for document, text in TEXTS.items()
+        ]
+        lines(project / f"{rater}.jsonl", rows)
+    return project
+
+
+TOOLS = [table, label_studio, prodigy, doccano, brat, inception, inception_tsv]
+TOOLS += [spacy_docs, spacy_json]
+ASKED = {"doccano", "brat", "inception", "inception_tsv", "spacy_docs", "spacy_json"}
 """Tools that do not tell whether a document without marks was annotated."""
 
 
@@ -219,7 +240,7 @@ def test_every_tool_gives_the_same_study(tool, tmp_path):
         missing = sa.read(path, spans=True, blank="missing")
         assert missing.n_ratings == 6 * 2 + 3
     study = sa.read(path, spans=True, blank="empty" if name in ASKED else None)
-    numbered = {"1": "d1", "2": "d2"} if name == "spacy_docs" else {}  # without names
+    numbered = {"1": "d1", "2": "d2"} if name.startswith("spacy") else {}  # without names
     found = {
         ":".join([numbered.get(x, x), y]): labels
         for (x, y), labels in ((unit.split(":"), one) for unit, one in answers(study).items())
@@ -258,6 +279,56 @@ def test_tokens_of_the_tool_and_words(tmp_path):
         6,
         5,
     ]
+
+
+@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.parametrize(
+    ("tool", "pattern"),
+    [
+        (doccano, "project/*.jsonl"),
+        (spacy_json, "project/*.jsonl"),
+        (inception, "annotation/*/*.xmi"),
+        (brat, "project/*"),
+    ],
+)
+def test_several_files_are_read_together(tool, pattern, tmp_path):
+    together = sa.read(tool(tmp_path), spans=True, blank="empty")
+    files = sorted(tmp_path.glob(pattern))
+    assert len(files) > 1
+    assert answers(sa.read(files, spans=True, blank="empty")) == answers(together)
+
+
+def test_exports_of_each_rater_are_read_together(tmp_path):
+    tasks = json.loads(label_studio(tmp_path).read_text(encoding="utf-8"))
+    files = [tmp_path / "ana.json", tmp_path / "ben.json"]
+    for k, file in enumerate(files):
+        own = [{**task, "annotations": task["annotations"][k : k + 1]} for task in tasks]
+        file.write_text(json.dumps(own), encoding="utf-8")
+    assert answers(sa.read(files, spans=True)) == EXPECTED
+    edited(files[1], '"end": 19', '"end": 29')
+    message = r"ben.json', tasks\[0\].annotations\[0\].result\[1\]: span 15-29"
+    edited(files[1], '"text": "Rome"', '"text": null')
+    with pytest.raises(DataError, match=message):
+        sa.read(files, spans=True)
+    with pytest.raises(DataError, match=r"annotated document 'd1' twice, first in .*ana.json'"):
+        sa.read([files[0], tmp_path / "export.json"], spans=True)
+
+
+@pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
+def test_pieces_that_were_written_are_read_again(tmp_path):
+    study = sa.read(table(tmp_path), spans=True)
+    alpha = sa.krippendorff_alpha(study, distance="jaccard").estimate
+    ok("convert", tmp_path / "spans.csv", "--spans", "auto", "-o", tmp_path / "pieces.csv")
+    for source in (tmp_path / "pieces.csv", study.to_long(), study.to_wide().reset_index()):
+        again = sa.read(source, spans=True)
+        assert sa.krippendorff_alpha(again, distance="jaccard").estimate == pytest.approx(
+            alpha, abs=1e-12
+        )
+    for read in (sa.read, sa.Annotations.from_long):
+        with pytest.warns(SetagreeWarning, match="'d1:0-3' are pieces of documents"):
+            read(study.to_long())
+    with pytest.raises(DataError, match="no column 'start' of spans"):
+        sa.read(study.to_long()[2:], spans=True)
 
 
 def edited(path, old, new):
@@ -312,6 +383,12 @@ def test_layers_are_chosen(tmp_path):
         sa.read(path, spans=True)
 
 
+@pytest.mark.parametrize("tool", [prodigy, brat])
+def test_layers_are_refused_without_any(tool, tmp_path):
+    with pytest.raises(OptionError, match=r"spans=.PER. names a layer of an export, and .* none"):
+        sa.read(tool(tmp_path), spans="PER")
+
+
 def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
     frame = pd.read_csv(table(tmp_path)).replace({"label": {"EVENT": "per"}})
     with pytest.warns(SetagreeWarning, match="labels that look alike are kept apart: 'PER' and"):
@@ -321,7 +398,7 @@ def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
 
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
-    ({"spans": "layer"}, OptionError, "names a layer of an export"),
+    ({"spans": "layer"}, OptionError, "names a layer of an export, and the table has none"),
     ({"spans": True, "tokens": "tool"}, OptionError, "a table has no tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
     ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),
@@ -385,6 +462,20 @@ def test_marks_of_recordings_are_in_seconds(tmp_path):
     study = sa.read(path, spans=True)
     assert study.units.tolist() == ["1:0.0-0.5", "1:0.5-2.25", "1:2.25-9.5"]
     assert study.units_frame["length"].tolist() == [0.5, 1.75, 7.25]
+
+
+def test_recordings_without_marks_have_no_length(tmp_path):
+    """Only a mark tells the length of a recording; the text of the task is its address."""
+    value = {"start": 0.5, "end": 2, "labels": ["speech"]}
+    mark = {"value": value, "from_name": "l", "type": "labels", "original_length": 9.5}
+    tasks = [
+        {"id": k, "data": {"audio": "/a.wav"}, "annotations": [{"completed_by": 1, "result": one}]}
+        for k, one in enumerate(([mark], []))
+    ]
+    path = tmp_path / "audio.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    with pytest.raises(DataError, match="document 1 has no text and no length"):
+        sa.read(path, spans=True)
 
 
 def test_tables_of_spans_are_recognised_without_the_option(tmp_path):

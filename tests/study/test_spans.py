@@ -85,6 +85,12 @@ def test_tokens_are_touched_by_spans():
     assert study.units_frame["length"].sum() == 4
 
 
+def test_labels_beside_blanks_are_whole_numbers():
+    rows = pd.DataFrame({"document": "d", "rater": ["a", "b"], "start": [0, None]})
+    study = sa.Annotations.from_spans(rows.assign(end=[2, None], label=[1, None]), length={"d": 4})
+    assert study.labels == (1,)
+
+
 REFUSED = {
     "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* lies in 0 to 9 "),
     "empty": ({"a": "d 4-4 P"}, {}, "row 1: span 4-4 .* starts before it ends"),
@@ -99,7 +105,8 @@ REFUSED = {
         {"length": None, "text": {"d": 9}},
         "no text and no length, but 9",
     ),
-    "several labels": ({"a": "d 0-4 P"}, {"label": "both"}, "row 1: .* is not one label"),
+    "several labels": ({"a": "d 0-4 P"}, {"label": "both"}, "row 1: .* is a list; a label is text"),
+    "a flag": ({"a": "d 0-4 P"}, {"label": "flag"}, "row 1: True is a bool"),
     "tokens without text": ({"a": "d 0-4 P"}, {"tokens": "words"}, "requires the text"),
 }
 
@@ -108,7 +115,7 @@ REFUSED = {
 def test_odd_spans_are_refused_with_their_row(name):
     rows, options, message = REFUSED[name]
     frame = spans.rows({"lengths": {}, **rows}).assign(minus=-1, blank=None)
-    frame["both"] = [["P", "Q"]]
+    frame["both"], frame["flag"] = [["P", "Q"]], True
     with pytest.raises(DataError, match=message):
         sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from setagree.errors import DataError, FileError, option, shorten
 from setagree.exports.format import Answers, Request
 from setagree.exports.sheets import pick_question
-from setagree.exports.unclear import Found, settle, settle_spans
+from setagree.exports.unclear import Found, settle
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Span, Spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import LabelSet
 
 
@@ -37,21 +37,21 @@ def read(path: Path, request: Request) -> Answers:
     return settle(Found.of_rows(path.name, rows), request, why=why)
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the text-bound annotations of one folder a rater; a piece of one is a span."""
-    if request.question is not None:
-        raise DataError(f"brat has no layers; use {option('spans')} alone.")
-    spans = Spans()
-    for file in sorted(path.rglob("*.ann")):
-        name, text = file.relative_to(path).as_posix(), file.with_suffix(".txt")
-        document, rater = _unit_and_rater(file, path)
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add the text-bound annotations of one folder a rater; a piece of one is a span."""
+    root, files = path, sorted(path.rglob("*.ann"))
+    if request.is_one_of_several and any(file.parent == path for file in files):
+        root = path.parent  # of the folder of a rater
+    for file in files:
+        name, text = file.relative_to(root).as_posix(), file.with_suffix(".txt")
+        document, rater = _unit_and_rater(file, root)
         if not document or not text.is_file():
             raise DataError(
                 f"{name}: {'the text file is missing' if document else 'no folder of a rater'}; "
                 "name the folder that has one folder with .ann and .txt files for each rater."
             )
-        content = "\n".join(_lines(text, text.relative_to(path).as_posix(), request))
-        spans.add_done(document, rater, name, content)
+        content = "\n".join(_lines(text, text.relative_to(root).as_posix(), request))
+        pair = spans.add_done(document, rater, name, content)
         for number, line in enumerate(_lines(file, name, request), start=1):
             if not (line := line.removesuffix("\r")).startswith("T"):
                 if line.strip():
@@ -62,11 +62,10 @@ def read_spans(path: Path, request: Request) -> Spans:
                 raise FileError(f"{name}, line {number}: {shorten(line)} is no 'T1<tab>Type 0 5'.")
             pieces = [piece.split() for piece in match["pieces"].split(";")]
             quote = match["quote"] if len(pieces) == 1 else None
-            for start, end in pieces:
-                found = (int(start), int(end), match["type"], f"{name}, line {number}", quote)
-                spans.rows.append(Span(document, rater, *found))
-    why = "brat makes a file for every document, looked at or not."
-    return settle_spans(spans, request, path.name, why)
+            for ends in pieces:
+                where = f"{name}, line {number}"
+                spans.add(pair, map(int, ends), match["type"], where, quote=quote)
+    spans.why = "brat makes a file for every document, looked at or not."
 
 
 _SPAN = re.compile(r"T\S*\t(?P<type>\S+) (?P<pieces>\d+ \d+(;\d+ \d+)*)\t(?P<quote>.*)")

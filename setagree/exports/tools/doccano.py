@@ -15,10 +15,10 @@ from setagree.errors import DataError, FileError, counted, option
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import first_object, read_records, shown
-from setagree.exports.unclear import Found, settle, settle_spans
+from setagree.exports.unclear import Found, settle
 from setagree.files.streams import check_regular
 from setagree.files.tables import read_table
-from setagree.study.spans import Span, Spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label
 
 _NO_RATERS = "all"
@@ -69,29 +69,29 @@ def read(path: Path, request: Request, ending: str) -> Answers:
     return settle(Found.of_rows(shown(path), rows), request, why="")
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the labelled spans of a folder of JSONL files, which are called as the annotators."""
-    if not path.is_dir():
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add the labelled spans of JSONL files, which are called as the annotators."""
+    if not path.is_dir() and not request.is_one_of_several:
         raise DataError(f"{shown(path)} does not tell who annotated; name the folder of doccano.")
-    spans = Spans()
-    files = sorted(each for each in path.glob("*.jsonl") if not each.name.startswith("."))
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    files = [file for file in files if not file.name.startswith(".")]
     for file in files:
         for line in [] if _has_no_rows(file) else read_records(file, request.encoding):
             place = f"{file.name}, {line.place}"
-            document = line.at("id").name()
-            spans.add_done(document, file.stem, place, line.at("text").text())
+            pair = spans.add_done(line.at("id").name(), file.stem, place, line.at("text").text())
             for one in line.at("entities" if "entities" in line.members() else "label").items():
                 if isinstance(one.value, dict):
-                    parts = [one.at(key) for key in ("start_offset", "end_offset", "label")]
-                elif len(parts := [*one.items()]) != 3:
+                    ends, label = one.ends("start_offset", "end_offset"), one.at("label")
+                elif len(parts := [*one.items()]) == 3:
+                    ends, label = (parts[0].number(), parts[1].number()), parts[2]
+                else:
                     raise one.fail("no [start, end, label].")
-                start, end, label = parts[0].number(), parts[1].number(), str(parts[2].label())
-                spans.rows.append(Span(document, file.stem, start, end, label, place))
-    n_of_file = Counter(rater for _, rater in spans.done)
-    why = "Without 'Export only approved documents' doccano exports untouched examples, too."
+                spans.add(pair, ends, label.label(), place)
+    n_of_rater = Counter(rater for _, rater in spans.done)
     # every file has every example
-    is_whole = len({*n_of_file.values()}) == 1 and len(n_of_file) == len(files)
-    return settle_spans(spans, request, shown(path), why if is_whole else "")
+    is_whole = len({*n_of_rater.values()}) == 1 and len(n_of_rater) >= len(files)
+    why = "Without 'Export only approved documents' doccano exports untouched examples, too."
+    spans.why = why if is_whole else ""
 
 
 def _check_untouched(path: Path, by_file: list[list[_Example]]) -> None:

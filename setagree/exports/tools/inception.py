@@ -14,9 +14,9 @@ from setagree.errors import DataError, FileError
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.gathering import choose_question
 from setagree.exports.markup import parse_xml
-from setagree.exports.unclear import Found, settle, settle_spans
+from setagree.exports.unclear import Found, settle
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Span, Spans
+from setagree.study.spans import Spans
 
 _READ = {".xmi", ".tsv"}
 _NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
@@ -87,26 +87,17 @@ def read(path: Path, request: Request) -> Answers:
     return settle(Found.of_rows(path.name, rows), request, why=_WHY)
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the spans of one feature, whose offsets count UTF-16 units."""
-    spans, opened = Spans(utf16=True), {}
-    for file in _files(path):
-        each = opened[file] = _opened(file, path, has_names=True)
-        spans.add_done(file.parent.name, file.stem, each.name, each.text)
-        spans.tokens[file.parent.name] = each.tokens
-    found = [
-        (file, each.name, value)
-        for file, each in opened.items()
-        for value in each.values
-        if value.place is not None
-    ]
-    layers = [value.question for *_, value in found]
-    layer = choose_question(request.question, layers, path.name, name="spans")
-    for file, name, (question, label, place, where) in found:
-        if question == layer and place is not None:
-            own = (*place, label, f"{name}, {where}")
-            spans.rows.append(Span(file.parent.name, file.stem, *own))
-    return settle_spans(spans, request, path.name, _WHY)
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add the spans of all features, whose offsets count UTF-16 units."""
+    spans.utf16, spans.why = True, _WHY
+    is_file = request.is_one_of_several and not path.is_dir()
+    for file in [path] if is_file else _files(path):
+        each = _opened(file, path.parents[1] if is_file else path, has_names=True)
+        pair = spans.add_done(file.parent.name, file.stem, each.name, each.text)
+        spans.tokens[pair[0]] = each.tokens
+        for layer, label, ends, where in each.values:
+            if ends is not None:
+                spans.add(pair, ends, label, f"{each.name}, {where}", layer=layer)
 
 
 _WHY = "INCEpTION writes a file without annotations for a document that was opened, done or not."

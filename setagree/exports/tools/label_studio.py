@@ -16,8 +16,8 @@ from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import Predicted, check_useless, choose_question, unanswered
 from setagree.exports.nodes import Node, read_records, shown
 from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
-from setagree.exports.unclear import settle, settle_spans
-from setagree.study.spans import Span, Spans
+from setagree.exports.unclear import settle
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label, LabelSet
 
 _NOT_QUESTIONS = {
@@ -122,17 +122,14 @@ def _check_other_types(annotations: list[Node], path: Path) -> None:
 # ---- spans in JSON -------------------------------------------------------------------------------
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the labelled spans of each annotation; one without results found nothing."""
-    spans, found = Spans(), []
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add the labelled spans of each annotation; one without results found nothing."""
     for task in read_records(path, request.encoding, name="tasks"):
-        document = task.at("id").name()
-        if (text := _text_of(task.at("data"))) is not None:
-            spans.texts[document] = text
+        document, text = task.at("id").name(), _text_of(task.at("data"))
         for each in task.at("annotations").items():
             if each.flag("was_cancelled"):
                 continue
-            spans.add_done(document, _completed_by(each), each.place)
+            pair = spans.add_done(document, _completed_by(each), each.place, text)
             for result in each.at("result").items():
                 kind = str(result.members().get("type"))
                 if kind == "hypertextlabels":
@@ -143,23 +140,17 @@ def read_spans(path: Path, request: Request) -> Spans:
                 if kind != "labels":
                     spans.ignored[f"results of type {kind}"] += 1
                     continue
-                found.append((document, _completed_by(each), result))
-    layers = [result.at("from_name").text() for *_, result in found]
-    layer = choose_question(request.question, layers, shown(path), name="spans")
-    for document, rater, result in found:
-        if result.at("from_name").value != layer:
-            continue
-        if (seconds := result.get("original_length")) is not None:  # of a recording
-            spans.lengths[document] = seconds.number()
-            spans.texts.pop(document, None)
-        value = result.at("value")
-        start, end = (value.at(key).number() for key in ("start", "end"))
-        quote = None if value.get("text") is None else value.at("text").text()
-        quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
-        for label in value.at("labels").items():
-            own = (start, end, str(label.label()), result.place, quote)
-            spans.rows.append(Span(document, rater, *own))
-    return settle_spans(spans, request, shown(path))
+                layer, value = result.at("from_name").text(), result.at("value")
+                seconds = result.get("original_length")  # of a recording
+                if seconds is not None and request.question in {None, layer}:
+                    spans.lengths[document] = seconds.number()
+                quote = None if value.get("text") is None else value.at("text").text()
+                quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
+                for label in value.at("labels").items():
+                    ends, place = value.ends(), result.place
+                    spans.add(pair, ends, label.label(), place, quote=quote, layer=layer)
+    if spans.lengths:  # the only text of a recording is its address
+        spans.texts.clear()
 
 
 def _text_of(data: Node) -> str | None:

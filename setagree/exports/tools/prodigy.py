@@ -13,8 +13,7 @@ from setagree.errors import SetagreeWarning, counted, warn
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import blank_answer, check_useless
 from setagree.exports.nodes import Node, read_records, shown
-from setagree.exports.unclear import settle_spans
-from setagree.study.spans import Span, Spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label
 
 
@@ -30,23 +29,18 @@ def read(path: Path, request: Request) -> Answers:
     return answers
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the spans of accepted examples; rejected and ignored ones are no annotation."""
-    spans = Spans()
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add the spans of accepted examples; rejected and ignored ones are no annotation."""
     for line in read_records(path, request.encoding, name="examples"):
         if line.at("answer").value != "accept":
             continue
-        document, rater = line.at("_input_hash").name(), _session(line)
-        spans.add_done(document, rater, line.place, line.at("text").text())
+        document = line.at("_input_hash").name()
+        pair = spans.add_done(document, _session(line), line.place, line.at("text").text())
         if (tokens := line.get("tokens")) is not None:
-            ends = ((one.at("start").number(), one.at("end").number()) for one in tokens.items())
-            spans.tokens[document] = [(int(start), int(end)) for start, end in ends]
+            spans.tokens[document] = [one.ends() for one in tokens.items()]
         given = line.get("spans")
         for one in [] if given is None else given.items():
-            start, end = (one.at(key).number() for key in ("start", "end"))
-            label = str(one.at("label").label())
-            spans.rows.append(Span(document, rater, start, end, label, one.place))
-    return settle_spans(spans, request, shown(path))
+            spans.add(pair, one.ends(), one.at("label").label(), one.place)
 
 
 def _warn_tasks(lines: list[Node], path: Path) -> None:

@@ -18,8 +18,8 @@ from setagree.errors import DataError, FileError
 from setagree.exports.format import Answers, Request
 from setagree.exports.gathering import check_useless
 from setagree.exports.nodes import shown
-from setagree.exports.unclear import Found, settle, settle_spans
-from setagree.study.spans import Span, Spans, as_spans
+from setagree.exports.unclear import Found, settle
+from setagree.study.spans import Spans, as_spans
 from setagree.wording.label_sets import LabelSet
 
 PROJECT = "project.qde"
@@ -48,17 +48,16 @@ def read(path: Path, request: Request) -> Answers:
     return settle(found, request, why=why, writes_empty=False)
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return the coded passages of text documents."""
-    spans = Spans()
+def read_spans(path: Path, _: Request, spans: Spans) -> None:
+    """Add the coded passages of text documents."""
+    spans.is_listed = False
     for source, (rater, code), selection in _codings(path):
         if selection is not None:
-            start, end = (int(selection.get(name, -1)) for name in _ENDS)
-            place = f"document {source!r}, {start} to {end}"
-            spans.done.setdefault((source, rater), place)
-            spans.rows.append(Span(source, rater, start, end, code, place))
+            ends = [int(selection.get(name, -1)) for name in _ENDS]
+            place = f"document {source!r}, {ends[0]} to {ends[1]}"
+            spans.done.setdefault((source, rater), spans.prefix + place)
+            spans.add((source, rater), ends, code, place)
     spans.texts.update(_texts(path, {source for source, _ in spans.done}))
-    return settle_spans(spans, request, shown(path), is_listed=False)
 
 
 def _texts(path: Path, documents: set[Any]) -> Iterator[tuple[str, str]]:

@@ -1,18 +1,16 @@
-"""spaCy: JSONL with the categories of texts, and a folder with the DocBin of each rater."""
+"""spaCy: JSONL with the categories of texts, and folders with the spans of each rater."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from setagree.errors import DataError, FileError, MissingDependencyError, listing
-from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import check_useless, choose_question
-from setagree.exports.nodes import Node, read_records, shown
-from setagree.exports.unclear import settle_spans
+from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.gathering import check_useless
+from setagree.exports.nodes import Node, first_object, read_records, shown
 from setagree.study.columns import guess_columns
-from setagree.study.spans import Span, Spans, as_spans
+from setagree.study.spans import Spans, as_spans
 from setagree.wording.label_sets import Label
 
 
@@ -55,7 +53,7 @@ def _given(line: Node, known: Iterable[str]) -> frozenset[Label]:
     return frozenset(label for label, flag in cats.members().items() if flag)
 
 
-# ---- DocBin --------------------------------------------------------------------------------------
+# ---- spans ---------------------------------------------------------------------------------------
 
 
 def read_docs(path: Path, _: Request) -> Answers:
@@ -63,34 +61,47 @@ def read_docs(path: Path, _: Request) -> Answers:
     raise DataError(f"{shown(path)} has spans; read them with {as_spans()}.")
 
 
-def read_spans(path: Path, request: Request) -> Spans:
-    """Return ``doc.ents`` or one key of ``doc.spans`` of a folder with one file per rater.
+def holds(peek: Peek) -> bool:
+    """Return whether the files of a folder have spans in the JSON of spaCy."""
+    names = [name for name in peek.names if name.endswith(".jsonl")]
+    if not names:
+        return False
+    with (peek.path / names[0]).open(encoding="utf-8-sig", errors="replace") as file:
+        found = first_object(file.read(2**16)) or {}
+    return {"text", "ents"} <= found.keys() and "_input_hash" not in found
+
+
+def read_spans(path: Path, request: Request, spans: Spans) -> None:
+    """Add ``ents`` or one key of ``spans`` of the documents of one file per rater.
 
     Documents have no names: equal texts are one document, numbered in the order of the files.
     """
-    if not path.is_dir():
+    if not path.is_dir() and not request.is_one_of_several:
         raise DataError(
-            f"{shown(path)} does not tell who annotated; name a folder with a .spacy file of each "
-            "rater."
+            f"{shown(path)} does not tell who annotated; name a folder with a .spacy or .jsonl "
+            "file of each rater."
         )
-    spans, number, found = Spans(), dict[str, int](), []
-    for file in sorted(path.glob("*.spacy")):
-        for k, doc in enumerate(_docs(file), start=1):
-            document = number.setdefault(doc.text, len(number) + 1)
-            place = f"{file.name}, document {k:,}"
-            spans.add_done(document, file.stem, place, doc.text)
-            spans.tokens[document] = [(one.idx, one.idx + len(one)) for one in doc]
-            for layer, group in [("ents", doc.ents), *doc.spans.items()]:
-                ends = ((one.start_char, one.end_char, one.label_) for one in group)
-                found += [(layer, Span(document, file.stem, *one, place)) for one in ends]
-    chosen = choose_question(request.question, [each[0] for each in found], path.name, name="spans")
-    spans.rows = [one for layer, one in found if layer == chosen]
-    why = "A document of spaCy does not tell whether somebody looked for spans."
-    return settle_spans(spans, request, path.name, why)
+    number = {text: name for name, text in spans.texts.items()}
+    files = sorted([*path.glob("*.spacy"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
+    for file in files:
+        is_json = file.suffix == ".jsonl"
+        for k, doc in enumerate(read_records(file, request.encoding) if is_json else _docs(file)):
+            text, place = doc.at("text").text(), f"{file.name}, document {k + 1:,}"
+            document = number.setdefault(text, len(number) + 1)
+            pair = spans.add_done(document, file.stem, place, text)
+            if (tokens := doc.get("tokens")) is not None:
+                spans.tokens[document] = [one.ends() for one in tokens.items()]
+            groups = doc.get("spans")
+            layers = [doc.at("ents"), *([] if groups is None else groups.values())]
+            for layer in layers:
+                for one in layer.items():
+                    label = one.at("label").label()
+                    spans.add(pair, one.ends(), label, place, layer=str(layer.key))
+    spans.why = "A document of spaCy does not tell whether somebody looked for spans."
 
 
-def _docs(file: Path) -> list[Any]:
-    """Return the documents of a file; spaCy itself reads them."""
+def _docs(file: Path) -> list[Node]:
+    """Return the documents of a .spacy file in the JSON of spaCy, which itself reads them."""
     try:
         from spacy.tokens import DocBin
         from spacy.vocab import Vocab
@@ -100,6 +111,7 @@ def _docs(file: Path) -> list[Any]:
             "with one row per span."
         ) from error
     try:
-        return [*DocBin().from_disk(file).get_docs(Vocab())]
+        docs = DocBin().from_disk(file).get_docs(Vocab())
+        return [Node({"ents": [], **doc.to_json()}, shown(file)) for doc in docs]
     except Exception as error:  # of zlib, msgpack and spaCy
         raise FileError(f"{shown(file)} is not a file of DocBin ({error}).") from error
