@@ -361,7 +361,7 @@ BUDGET = {
     "distances": 2_500,
     "exports": 5_500,
     "files": 1_950,
-    "inference": 7_350,
+    "inference": 7_300,
     "large": 4_800,
     "panels": 5_200,
     "plots": 2_700,

@@ -15,7 +15,7 @@ from setagree.coefficients.chance import Floats
 from setagree.credit.geometry import labels_of_values
 from setagree.diagnosis.by_label import label_counts
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.panel_members import case_of, check_least, people_of, unweighted_units
+from setagree.inference.panel_members import case_of, check_least, unweighted_units
 from setagree.inference.prevalence import with_one_model
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
@@ -296,8 +296,7 @@ def _to_check(
     generator: np.random.Generator,
 ) -> Queue:
     """Return a random sample of the units of a model, stratified by its answers; see above."""
-    known, code, answers = with_one_model(study, model)
-    human = people_of(known, None, [code])[known.rater_codes]
+    known, _, answers, human = with_one_model(study, model)
     answered = np.flatnonzero(answers >= 0)
     N_s = np.bincount(answers[answered], minlength=known.n_values)
     # Stratum 0 has the answers that are too rare for two units.
@@ -308,13 +307,11 @@ def _to_check(
     weights = case_of(known, "hamming" if known.kind == "labels" else "nominal").weights
     d = weights.distance_at(values, answers[units]) if len(units) else np.zeros(0)
     S, done = int(stratum.max(initial=0)) + 1, np.unique(units)
+    N, n_done, n_rated = (np.bincount(of_unit[x], minlength=S) for x in (answered, done, units))
     # d_s, shrunk to the mean of all
     mean = float(d.mean()) if d.any() else 1.0
-    total = np.bincount(of_unit[units], d, S) + _KNOWN * mean
-    d_s = total / (np.bincount(of_unit[units], minlength=S) + _KNOWN)
-    N, n_done = (np.bincount(of_unit[each], minlength=S) for each in (answered, done))
-    share = N * np.sqrt(np.clip(d_s, mean / 4, 4 * mean))
-    n_new = _allocated(budget, share, n_done, N)
+    d_s = (np.bincount(of_unit[units], d, S) + _KNOWN * mean) / (n_rated + _KNOWN)
+    n_new = _allocated(budget, N * np.sqrt(np.clip(d_s, mean / 4, 4 * mean)), n_done, N)
     free = np.setdiff1d(answered, done)
     drawn = [generator.permutation(free[of_unit[free] == s])[:n] for s, n in enumerate(n_new)]
     taken = np.concatenate([np.sort(np.concatenate(drawn)), done])
@@ -335,10 +332,7 @@ def _to_check(
 
 
 def _allocated(budget: int, share: Any, done: Any, size: Any) -> Ints:
-    """Return how many units to draw from each stratum, at least one in all that have none.
-
-    The units that are checked already count in the share of their stratum.
-    """
+    """Return the numbers of units to draw from each stratum, at least one if none is checked."""
     room = size - done
     wish = np.clip(share / share.sum() * (budget + done.sum()) - done, 0, room)
     wish *= budget / max(float(wish.sum()), 1.0)

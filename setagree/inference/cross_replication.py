@@ -196,8 +196,8 @@ class CrossReplication(Replicated):
     distribution, normalised_distribution : ndarray of shape (n_resamples,)
         Both estimates from resampled units. NaN values are counted by `n_undefined` and
         `n_normalised_undefined` and are not in the intervals.
-    association_distributions : tuple of two ndarrays
-        alpha / kappa_x of each panel from resampled units; NaN if kappa_x is not above 0.
+    alpha_distributions : tuple of two ndarrays
+        The alphas from the same resampled units.
     reason : str or None
         Reason for an estimate of NaN; for the normalised one see `normalised_reason`.
     """
@@ -213,7 +213,7 @@ class CrossReplication(Replicated):
     n_ratings: tuple[int, int]
     distribution: Floats
     normalised_distribution: Floats
-    association_distributions: tuple[Floats, Floats]
+    alpha_distributions: tuple[Floats, Floats]
     reason: str | None
 
     columns = (
@@ -261,9 +261,10 @@ class CrossReplication(Replicated):
         The index is its in-group cohesion over its cross-group cohesion, alpha / kappa_x; NaN if
         kappa_x is not above 0 (Prabhakaran et al. 2024).
         """
-        index = self.alphas[side] / self.estimate if self.estimate > 0 else float("nan")
-        reason = "undefined" if np.isnan(index) else None
-        ends = percentile_interval(self.association_distributions[side], level, reason)
+        draws = np.where(self.distribution > 0, self.distribution, np.nan)
+        reason = None if self.estimate > 0 else "undefined"
+        index = self.alphas[side] / self.estimate if reason is None else float("nan")
+        ends = percentile_interval(self.alpha_distributions[side] / draws, level, reason)
         return index, *ends
 
     @property
@@ -379,7 +380,7 @@ def cross_replication(
     joint = Joint.of(part, compared.weights, in_y)
     once = joint.multiplicity[None, :]
     observed, expected = joint.disagreements(once)
-    values, normalised, alphas = _scores(joint, once)
+    values, normalised, *alphas = (float(x[0]) for x in _scores(joint, once))
     reason = None if expected[0] > 0 else "chance leaves no disagreement to correct for"
     if len(joint.unit_patterns) == 1:
         reason = "there is only one unit with both panels"
@@ -389,8 +390,8 @@ def cross_replication(
             UndefinedAgreementWarning,
         )
     rows = joint.unit_patterns, len(joint.between)
-    distribution, of_normalised, of_x, of_y = over_resamples(
-        lambda draws: _resampled(joint, row_weights(draws, *rows)),
+    distribution, of_normalised, *of_alphas = over_resamples(
+        lambda draws: _scores(joint, row_weights(draws, *rows)),
         len(rows[0]),
         n_resamples,
         generator,
@@ -399,34 +400,27 @@ def cross_replication(
     return CrossReplication(
         names,
         compared.name,
-        float(values[0]),
-        float(normalised[0]),
-        (float(alphas[0][0]), float(alphas[1][0])),
+        values,
+        normalised,
+        (alphas[0], alphas[1]),
         float(observed[0]),
         float(expected[0]),
         len(joint.unit_patterns),
         (round(float((once @ joint.x.ratings)[0])), round(float((once @ joint.y.ratings)[0]))),
         distribution,
         of_normalised,
-        (of_x, of_y),
+        (of_alphas[0], of_alphas[1]),
         reason,
     )
 
 
-def _resampled(joint: Joint, M: Floats) -> tuple[Floats, ...]:
-    """Return kappa_x, normalised kappa_x and alpha / kappa_x of both panels."""
-    kappas, normalised, alphas = _scores(joint, M)
-    above = np.where(kappas > 0, kappas, np.nan)
-    return kappas, normalised, *(alpha / above for alpha in alphas)
-
-
-def _scores(joint: Joint, M: Floats) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
+def _scores(joint: Joint, M: Floats) -> tuple[Floats, ...]:
     """Return kappa_x, normalised kappa_x and both alphas for each row of pattern weights."""
     observed, expected = joint.disagreements(M)
     kappas = one_minus(observed, expected * (M.sum(axis=1) != 1))
     alphas = (joint.x.alphas(joint.weights, M), joint.y.alphas(joint.weights, M))
     product = np.where((alphas[0] > 0) & (alphas[1] > 0), alphas[0] * alphas[1], np.nan)
-    return kappas, np.asarray(kappas / np.sqrt(product)), alphas
+    return kappas, np.asarray(kappas / np.sqrt(product)), *alphas
 
 
 def _two_panels(

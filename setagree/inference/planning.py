@@ -550,20 +550,19 @@ def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> Prevalence
     """Return the smallest numbers of units for a half width, or the half widths for units."""
     checked, L = pilot.checked, len(pilot.frame)
 
-    def half(n_units: Any) -> Any:
-        found = checked.table(goals.level, pilot.target, n_units / checked.n)
-        return (found["high"] - found["low"]) / 2
+    def planned(n: Any) -> pd.DataFrame:
+        found = checked.table(goals.level, pilot.target, n / checked.n)
+        rows = pilot.frame[["label", "prevalence"]].assign(n_units=n)
+        rows["half_width"] = (found["high"] - found["low"]) / 2
+        return rows.assign(n_additional_units=np.maximum(n - checked.n, 0))
 
     low, n = np.full(L, 3), np.full(L, checked.n_units)
     while goals.half_width is not None and (low < n).any():
         middle = (low + n) // 2
-        is_enough = half(middle) <= goals.half_width
+        is_enough = planned(middle)["half_width"] <= goals.half_width
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
-    tried = [n] if goals.n_units is None else [np.full(L, each) for each in goals.n_units]
-    rows = pilot.frame[["label", "prevalence"]]
-    frame = pd.concat([rows.assign(n_units=n, half_width=half(n)) for n in tried])
-    more = (frame["n_units"] - checked.n).clip(lower=0)
-    frame = frame.assign(n_additional_units=more).reset_index(drop=True)
+    tried = [n] if goals.n_units is None else goals.n_units
+    frame = pd.concat([planned(each) for each in tried], ignore_index=True)
     return PrevalencePlan(pilot, frame, goals.level)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, dot
 from setagree.coefficients.estimated import LEAST_DF, cluster_deviations
 from setagree.credit.geometry import labels_of_values
 from setagree.errors import (
@@ -44,113 +44,106 @@ from setagree.wording.tables import Column
 Truth: TypeAlias = Literal["share", "majority", "any", "all"]
 Target: TypeAlias = Literal["corpus", "beyond"]
 
-_ODD_ERRORS, _ODD_UNITS = 4.5, 5
-"""Standard errors, and units, by which a random sample hardly differs from the corpus."""
+_TRUTHS: dict[str, Any] = {
+    "share": np.positive,
+    "majority": lambda share: (1 + np.sign(share - 0.5)) / 2,
+    "any": np.ceil,
+    "all": np.floor,
+}
+"""The truth of a unit from the share of its human answers that have a label."""
+
 _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
 """Below the first two, and above the third, numbers of units and of labels a warning is given."""
-
+_ODD_ERRORS, _ODD_UNITS = 4.5, 5
+"""Standard errors, and units, by which a random sample hardly differs from the corpus."""
 _WHOLE = 1e-9
 """Rounding tolerance of a number of units."""
 
 
-class Strata(NamedTuple):
-    """Checked units in strata by the model's answer; arrays of shape (n_strata, n_labels).
-
-    `size` is M_k, the number of units of the corpus, `n` that of the checked ones, `mean` p_k of
-    their truth h, `kish` (sum w)² / sum w², `squares` SS_k = sum w² (h - p_k)² with w scaled to
-    mean 1.
-    """
-
-    size: Floats
-    n: Floats
-    mean: Floats
-    kish: Floats
-    squares: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """The n checked units of a corpus of `n_units`, by label.
+    """The n checked units of a corpus of `n_units`, by label; arrays of shape (3, n_labels).
 
-    `total` is the sum of the truth, shape (n_labels,). `by_model` has the units in two strata,
-    without and with the label by the model, `humans` in one. With weights there is no finite
-    correction. `clustered` has the design effects and degrees of freedom of `by_model` and of
-    `humans`, shape (2, 2, n_labels), or is None.
+    Their rows k are the units without the label by the model, those with it, and all: `size` is
+    M_k, the number of units of the corpus, `drawn` n_k, that of the checked ones, `mean` p_k of
+    their truth h, `kish` (sum w)² / sum w², `squares` SS_k = sum w² (h - p_k)² with w scaled to
+    mean 1. With weights there is no finite correction. `deff` has the design effects by clusters of
+    both together and of the humans alone, shape (2, n_labels), `cluster_df` is inf without them.
     """
 
     n: int
     n_units: int
-    total: Floats
-    by_model: Strata
-    humans: Strata
-    is_weighted: bool
-    clustered: Floats | None
+    size: Floats
+    drawn: Floats
+    mean: Floats
+    kish: Floats
+    squares: Floats
+    is_weighted: bool = False
+    deff: Floats | float = 1.0
+    cluster_df: float = np.inf
 
-    @property
-    def is_corrected(self) -> npt.NDArray[np.bool_]:
-        """Whether each stratum of the corpus has a checked unit, per label."""
-        return np.asarray(((self.by_model.n > 0) | (self.by_model.size == 0)).all(axis=0))
-
-    def table(self, level: float, target: Target, times: Floats | float = 1.0) -> pd.DataFrame:
+    def table(self, level: float, target: Target, times: Any = 1.0) -> pd.DataFrame:
         """Return the numbers of `PrevalenceTable.frame` if the sample is `times` as large.
 
         If one stratum is left, or one of the corpus has no checked unit, the humans are alone.
         """
-        both, alone = (self._estimate(which, level, target, times) for which in (0, 1))
-        has_two = self.is_corrected & (self.by_model.size > 0).all(axis=0)
-        best = {name: np.where(has_two, both[name], alone[name]) for name in both}
+        N, found = self.n_units, self._estimates(level, target, times)
+        corrected = ((self.drawn > 0) | (self.size == 0)).all(axis=0)
+        has_two = corrected & (self.size > 0).all(axis=0)
+        alone, best = (
+            pd.DataFrame({name: np.where(is_both, *x) for name, x in found.items()})
+            for is_both in (False, has_two)
+        )
+        humans = alone[["prevalence", "low", "high", "standard_error"]].add_prefix("humans_")
+        humans = humans.rename(columns={"humans_prevalence": "humans"})
         wide, narrow = (each["high"] - each["low"] for each in (alone, best))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            worth = np.where(narrow == 0, np.inf, self.n * times * (wide / narrow) ** 2)
-        return pd.DataFrame(
-            {"humans": alone["prevalence"]}
-            | {f"humans_{name}": alone[name] for name in ("low", "high", "standard_error")}
-            | {"model": self.by_model.size[1] / self.n_units}
-            | best
-            | {
-                "count": best["prevalence"] * self.n_units,
-                "count_low": np.floor(best["low"] * self.n_units + _WHOLE),
-                "count_high": np.ceil(best["high"] * self.n_units - _WHOLE),
-                "n_checked": self.n,
-                "n_marked": self.by_model.n[1].astype(np.int64),
-                "worth": worth,
-                "corrected": self.is_corrected,
-            }
+        return humans.assign(model=self.size[1] / N, **best).assign(
+            count=best["prevalence"] * N,
+            count_low=np.floor(best["low"] * N + _WHOLE),
+            count_high=np.ceil(best["high"] * N - _WHOLE),
+            n_checked=self.n,
+            n_marked=self.drawn[1].astype(np.int64),
+            worth=(self.n * times * (wide / narrow) ** 2).where(narrow != 0, np.inf),
+            corrected=corrected,
         )
 
-    def _estimate(
-        self, which: int, level: float, target: Target, times: Floats | float
-    ) -> dict[str, Floats]:
-        """Return estimate, standard error and interval by the model's strata, or by one."""
+    def _estimates(self, level: float, target: Target, times: Any) -> dict[str, Floats]:
+        """Return estimate, standard error and interval by two strata, and of one; (2, n_labels)."""
         from scipy.special import stdtrit
 
-        s, N, n_all = (self.by_model, self.humans)[which], self.n_units, self.n * times
-        n, kish, squares = (x * times for x in (s.n, s.kish, s.squares))
-        W, p, n_strata = s.size / N, s.mean, len(s.n)
-        df, deff, least = n_all - n_strata + 0.0 * self.total, np.ones_like(self.total), 1.0
-        if self.clustered is not None:
-            deff, least = self.clustered[which, 0], LEAST_DF
-            df = np.minimum(df, self.clustered[which, 1] * times)
+        def total(x: Floats) -> Any:
+            """Return the sums over the strata without and with the label, and of that of all."""
+            return np.add.reduceat(x, [0, 2])
+
+        N, W, p, of = self.n_units, self.size / self.n_units, self.mean, [0, 0, 1]
+        n, kish, squares = (x * times for x in (self.drawn, self.kish, self.squares))
+        n_all, n_strata, deff = n[2], np.array([[2], [1]]), self.deff * np.ones((2, 1))
+        df = np.minimum(n_all - n_strata, self.cluster_df * times)
+        least = 1 if np.isinf(self.cluster_df) else LEAST_DF
         with np.errstate(divide="ignore", invalid="ignore"):
             z = stdtrit(np.where((n_all > 2) & (df >= least), df, np.nan), (1 + level) / 2)
             # phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) n_k / kish_k + 1), f_k = n_k / M_k
-            phi = (squares.sum(axis=0) + 1) / ((n**2 / kish * p * (1 - p)).sum(axis=0) + 1)
-            f = 0.0 * n if self.is_weighted else np.minimum(1.0, n / s.size)
+            phi = (total(squares) + 1) / (total(n**2 / kish * p * (1 - p)) + 1)
+            f = 0.0 * n if self.is_weighted else np.minimum(1.0, n / self.size)
             # se² = deff sum W_k² (1 - f_k) s²_k / n_k
-            pooled = squares.sum(axis=0) / np.maximum(n_all - n_strata, 1.0)
-            s2 = np.where(n > 1, squares / (n - 1), pooled)
-            variance = deff * (W**2 * (1 - f) * s2 / n).sum(axis=0)
-            low_k, high_k = _wilson_or_wald(p, kish / (phi * deff * (1 - f)), z)
-            estimate = (W * p).sum(axis=0)
-            below, above = (((W * (p - end)) ** 2).sum(axis=0) for end in (low_k, high_k))
+            pooled = total(squares) / np.maximum(n_all - n_strata, 1.0)
+            s2 = np.where(n > 1, squares / (n - 1), pooled[of])
+            variance = deff * total(W**2 * (1 - f) * s2 / n)
+            low_k, high_k = _wilson_or_wald(p, kish / ((phi * deff)[of] * (1 - f)), z[of])
+            estimate = total(W * p)
+            below, above = (total((W * (p - end)) ** 2) for end in (low_k, high_k))
             if target == "beyond":
                 more = phi * estimate * (1 - estimate) / N
                 variance, below, above = variance + more, below + z**2 * more, above + z**2 * more
             low, high = estimate - np.sqrt(below), estimate + np.sqrt(above)
+            if target == "beyond":  # at least as wide as if all N units were checked
+                least_low, least_high = _wilson_or_wald(estimate, N / (phi * deff), z)
+                low, high = np.minimum(low, least_low), np.maximum(high, least_high)
         if target == "corpus" and not self.is_weighted and np.all(n_all == self.n):
             # What was seen is certain; what is planned is not.
-            low = np.maximum(low, self.total / N)
-            high = np.minimum(high, (self.total + N - self.n) / N)
+            seen = n_all * p[2]
+            low = np.maximum(low, np.minimum(seen / N, estimate))
+            high = np.minimum(high, np.maximum((seen + N - self.n) / N, estimate))
         return {
             "prevalence": estimate,
             "low": np.maximum(low, 0.0),
@@ -158,7 +151,7 @@ class Checked:
             "standard_error": np.where(n_all > 1, np.sqrt(variance), np.nan),
             "degrees_of_freedom": df,
             "dispersion": phi,
-            "design_effect": deff,
+            "design_effect": deff + 0 * phi,
         }
 
 
@@ -177,22 +170,18 @@ class PrevalenceTable(Result):
 
     Attributes
     ----------
-    model : object
-        The name of the model.
-    truth, target : str
-        As in `prevalence`.
-    level : float
-        The level of the intervals.
+    model, truth, target, level
+        The name of the model; the others as in `prevalence`.
     checked : Checked
         The checked units, from which `plan` computes other numbers of units.
     frame : DataFrame
-        One row per label: label; humans, humans_low, humans_high (the checked units alone); model
-        (share of the corpus that the model marks); prevalence, low, high, standard_error (both
-        together); count, count_low, count_high (units of the corpus, the ends rounded outward);
-        n_checked; n_marked (checked units that the model marks); worth (number of human-labelled
-        units whose interval would be as wide); corrected (whether the model's answers are used);
-        humans_standard_error; degrees_of_freedom, dispersion, design_effect; reason (for an
-        interval of NaN or a missing correction, or None).
+        One row per label: label; humans, humans_low, humans_high, humans_standard_error (checked
+        units alone); model (share of the corpus that it marks); prevalence, low, high,
+        standard_error (both together), degrees_of_freedom, dispersion, design_effect; count,
+        count_low, count_high (units of the corpus, the ends rounded outward); n_checked; n_marked
+        (checked units that the model marks); worth (number of human-labelled units with an interval
+        as wide); corrected (whether the model's answers are used); reason (for an interval of NaN
+        or a missing correction, or None).
     """
 
     model: Any
@@ -218,20 +207,27 @@ class PrevalenceTable(Result):
     @property
     def is_count(self) -> bool:
         """Whether every unit of the corpus was checked, so that nothing is estimated."""
-        return bool((self.frame["low"] == self.frame["high"]).all())
+        same = (self.frame["low"] == self.frame["high"]).all()
+        return self.target == "corpus" and bool(same)
 
-    def words(self, row: int) -> Sentence:
-        """Return the sentence on the label of a row, for a report."""
-        x, N = self.frame.iloc[row], self.checked.n_units
-        sure = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
-        sure = "no interval" if np.isnan(x["low"]) else sure
-        last = f"; the model alone says {count(round(x['model'] * N))}"
-        units = f"{count(round(x['count']))} of {counted(N, 'unit')} have "
+    def words(self, row: int | None = None) -> Sentence:
+        """Return the sentence on the label of a row, by default the most frequent label."""
+        if not len(self.frame):
+            return ()
+        frame, N = self.frame, self.checked.n_units
+        x = frame.iloc[frame["count"].argmax() if row is None else row]
+        ends = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
+        sure = f" ({'no interval' if np.isnan(x['low']) else ends})"
+        about, n = "About ", f"; {counted(self.checked.n, 'checked unit')}"
         if self.is_count:
-            every = ": every unit was checked, so that this is a count, not an estimate"
-            return units, Name.of(x["label"]), f"{every}{last}."
-        n = counted(self.checked.n, "checked unit")
-        return f"About {units}", Name.of(x["label"]), f" ({sure}){last}; {n}."
+            sure = ": every unit was checked, so that this is a count, not an estimate"
+            about = n = ""
+        of = f"of {counted(N, 'unit')}"
+        if self.target == "beyond":
+            of = f"in {counted(N, 'unit')} of the population"
+        units = f"{about}{count(round(x['count']))} {of} have "
+        model = f"; the model alone says {count(round(x['model'] * N))}"
+        return units, Name.of(x["label"]), f"{sure}{model}{n}."
 
     @property
     def sentences(self) -> list[str]:
@@ -239,39 +235,26 @@ class PrevalenceTable(Result):
         return [plain(self.words(row), quoted=False) for row in range(len(self.frame))]
 
     @property
-    def main_words(self) -> Sentence:
-        """The sentence on the most frequent label, blank without labels."""
-        return self.words(int(self.frame["count"].argmax())) if len(self.frame) else ()
-
-    @property
     def caution(self) -> str:
         """Sentences on few checked units, an odd sample, and many labels; blank if none apply."""
         c, frame, share = self.checked, self.frame, self.frame["model"]
-        if self.is_count:
-            return ""
-        parts = []
-        if c.n < _FEW_CHECKED:
-            units = counted(c.n, "checked unit")
-            parts.append(f"{units} are few: intervals were simulated for 50 and more.")
-        if rare := [*frame.loc[(frame["n_marked"] < _FEW_MARKED) & (share > 0), "label"]]:
-            n = counted(_FEW_MARKED, "checked unit")
-            parts.append(f"The model marks fewer than {n} with {listing(rare)}.")
-        error = np.sqrt(c.n * share * (1 - share) * (1 - c.n / c.n_units))
-        is_odd = (frame["n_marked"] - c.n * share).abs() > np.maximum(
-            _ODD_ERRORS * error, _ODD_UNITS
-        )
-        if is_odd.any() and not c.is_weighted and c.clustered is None:
-            parts.append(
-                f"The model marks {listing([*frame.loc[is_odd, 'label']])} in a share of the "
-                "checked units that a random sample of the corpus hardly has; the intervals "
-                "require a random sample."
-            )
-        if len(frame) > _MANY_LABELS:
-            parts.append(
-                f"Each of the {len(frame):,} intervals holds by itself; no correction is made for "
-                "the choice of a label."
-            )
-        return " ".join(parts)
+        n, n_marked = c.n, frame["n_marked"]
+        error = np.sqrt(n * share * (1 - share) * (1 - n / c.n_units))
+        is_odd = (n_marked - n * share).abs() > np.maximum(_ODD_ERRORS * error, _ODD_UNITS)
+        is_odd &= not c.is_weighted and np.isinf(c.cluster_df)
+        few_marked = (n_marked < _FEW_MARKED) & (share > 0)
+        rare, odd = (listing([*frame.loc[rows, "label"]]) for rows in (few_marked, is_odd))
+        parts = {
+            f"{counted(n, 'checked unit')} are few: intervals were simulated for 50 and more.": (
+                n < _FEW_CHECKED
+            ),
+            f"The model marks fewer than {counted(_FEW_MARKED, 'checked unit')} with {rare}.": rare,
+            f"The model marks {odd} in a share of the checked units that a random sample of the "
+            "corpus hardly has; the intervals require a random sample.": odd,
+            f"Each of the {len(frame):,} intervals holds by itself; no correction is made for the "
+            "choice of a label.": len(frame) > _MANY_LABELS,
+        }
+        return "" if self.is_count else " ".join(text for text, holds in parts.items() if holds)
 
     def _to_print(self) -> pd.DataFrame:
         return self.frame.round({"count": 0, "worth": 0})
@@ -279,7 +262,7 @@ class PrevalenceTable(Result):
     def _notes(self) -> list[str]:
         reasons = self.frame.dropna(subset="reason").groupby("reason", sort=False)["label"]
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
-        return [*filter(None, [plain(self.main_words, quoted=False)]), *notes]
+        return [*filter(None, [plain(self.words(), quoted=False)]), *notes]
 
     def __repr__(self) -> str:
         n, N = self.checked.n, counted(self.checked.n_units, "unit")
@@ -311,17 +294,16 @@ def prevalence(
     This is prediction-powered inference with lambda = (p_1 - p_0) (1 - n / N), and post-stratified
     survey sampling. The interval joins, by Zou and Donner's rule, the union of Wilson's and Wald's
     interval of each p_k, with t of n - 2 degrees of freedom and n_k divided by deff, 1 - f_k and
-    ``phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) + 1)``. In 720 simulated designs (prevalence 1%
-    to 50%, 50 to 1,000 checked units, good to adverse models) the 95% interval covered the true
-    value in at least 94.3% of 4,000 studies; it was up to 50% narrower than that of the humans
-    alone, and up to 24% wider. Other levels and joint statements on labels were not simulated.
+    ``phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) + 1)``. In 720 simulated designs 95% intervals
+    covered the true value in at least 94.3% of 4,000 studies, at most half as wide as, and up to
+    24% wider than, those of the humans alone. Other levels and joint statements were not simulated.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of people, perhaps with those of the model: label sets or categories, with the
-        clusters or sampling weights of the checked units, or both (their intervals covered the true
-        value in at least 97% of 600 studies of 18 designs). Weights have no finite correction.
+        clusters or sampling weights of the checked units, or both. Weights have no finite
+        correction.
     model : rater, DataFrame, path or Annotations
         A rater of the study, or a table of its answers, also to units without human answers.
     humans : sequence of raters, optional
@@ -341,8 +323,8 @@ def prevalence(
     Returns
     -------
     PrevalenceTable
-        If the model marks none or all of the checked units, but not of the corpus, the humans alone
-        are the estimate. No interval for fewer than 3 checked units or 2 degrees of freedom.
+        The humans alone if the model marks none or all of the checked units, but not of the corpus.
+        No interval for fewer than 3 checked units or 2 degrees of freedom.
 
     Raises
     ------
@@ -354,8 +336,7 @@ def prevalence(
     Warns
     -----
     SetagreeWarning
-        Fewer than 30 units are checked, the model marks fewer than 5 with a label, there are more
-        than 20 labels, nobody gave one of them, or degrees do not count.
+        What `PrevalenceTable.caution` says; nobody gave one of the labels; degrees do not count.
 
     References
     ----------
@@ -372,33 +353,35 @@ def prevalence(
     About 315 of 1,000 units have l1 (95%: 251 to 382); the model alone says 289; 100 checked units.
     """
     check_level(level)
-    check_choice("truth", truth, ("share", "majority", "any", "all"))
+    check_choice("truth", truth, [*_TRUTHS])
     check_choice("target", target, ("corpus", "beyond"))
     check_type("corpus", corpus, Tally | None, "a Tally of the model's answers")
-    known, code, answers = with_one_model(require_raters(study, "prevalence"), model)
+    study = require_raters(study, "prevalence")
+    known, name, answers, rows = with_one_model(study, model, humans)
     warn_degrees(known.values, "prevalence")
-    people = people_of(known, humans, [code])
     if corpus is not None and (corpus.kind != known.kind or (corpus.pattern_ratings != 1).any()):
         raise DataError(f"corpus= must have one answer per unit, of the kind {known.kind!r}.")
     values = known.values if corpus is None else (*known.values, *corpus.values)
     flags, listed = label_flags(values, known.kind, labels)
-    checked = _checked(known, people, answers, truth, flags, corpus)
+    checked = _checked(known, rows, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
-    marks = np.where(checked.by_model.n[1] > 0, "all", "none")
-    reasons = [f"humans alone: the model marks {which} of the checked units" for which in marks]
-    frame["reason"] = pd.Series(reasons, dtype=object).where(~checked.is_corrected, None)
+    marks = np.where(frame["n_marked"] > 0, "all", "none")
+    alone = [f"humans alone: the model marks {which} of the checked units" for which in marks]
+    frame["reason"] = pd.Series(alone, dtype=object).where(~frame["corrected"], None)
     few = "clusters leave too few degrees of freedom"
     few = few if checked.n > 2 else "fewer than 3 checked units"
     frame.loc[frame["low"].isna(), "reason"] = few
-    found = PrevalenceTable(known.raters[code], truth, target, level, checked, frame)
+    found = PrevalenceTable(name, truth, target, level, checked, frame)
     if caution := found.caution:
         warn(caution, SetagreeWarning)
     return found
 
 
-def with_one_model(study: Annotations, model: Any) -> tuple[Annotations, int, Codes]:
-    """Return a study with the model, its position, and its answer to each unit, or -1."""
+def with_one_model(
+    study: Annotations, model: Any, humans: Sequence[object] | None = None
+) -> tuple[Annotations, Any, Codes, npt.NDArray[np.bool_]]:
+    """Return a study with a model, its name, its answer to each unit or -1, and people's rows."""
     known, names = with_models(study, model, all_units=True)
     if len(names) != 1:
         raise OptionError(
@@ -409,53 +392,28 @@ def with_one_model(study: Annotations, model: Any) -> tuple[Annotations, int, Co
     [code] = rater_codes(known, names, "model", "model")
     answers, rows = np.full(len(known.units), -1, dtype=np.intp), known.rater_codes == code
     answers[known.unit_codes[rows]] = known.value_codes[rows]
-    return known, code, answers
+    return known, known.raters[code], answers, people_of(known, humans, [code])[known.rater_codes]
 
 
 def label_flags(
     values: Sequence[Any], kind: str, labels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any]]:
     """Return the labels of each value as sparse flags (n_values, n_labels), and their names."""
-    sets = labels_of_values(values, kind)
-    flags: Any = sets.flags.astype(np.float64)
-    names: list[Any] = [*sets.labels]
+    wanted: list[Any] = []
+    if labels is not None:
+        check_list("labels", labels, "labels")
+        if any(label is None or not isinstance(label, Hashable) for label in labels):
+            raise OptionError(f"{option('labels', labels)} must be a list of labels.")
+        wanted = [*dict.fromkeys(labels)]
+    sets = labels_of_values([*values, frozenset(wanted)], kind)
+    flags, names = sets.flags[: len(values)].astype(np.float64), [*sets.labels]
     if labels is None:
         return flags, names
-    check_list("labels", labels, "labels")
-    if any(label is None or not isinstance(label, Hashable) for label in labels):
-        raise OptionError(f"{option('labels', labels)} must be a list of labels.")
-    wanted = [*dict.fromkeys(labels)]
-    if absent := [label for label in wanted if label not in names]:
-        hint = did_you_mean(absent[0], names)
+    flags = flags.tocsc()[:, [names.index(label) for label in wanted]].tocsr()
+    if absent := [x for x, n in zip(wanted, flags.sum(axis=0), strict=True) if not n]:
+        hint = did_you_mean(absent[0], [name for name in names if name not in absent])
         warn(f"{option('labels')}: nobody gave {listing(absent)}.{hint}", SetagreeWarning)
-    names += absent
-    flags.resize((len(values), len(names)))
-    return flags.tocsc()[:, [names.index(label) for label in wanted]].tocsr(), wanted
-
-
-def _checked(
-    study: Annotations, people: Any, answers: Codes, truth: Truth, flags: Any, corpus: Tally | None
-) -> Checked:
-    """Return the checked units of a study, by label."""
-    rows, K = people[study.rater_codes], study.n_values
-    human, units = study.take(rows), np.flatnonzero(np.bincount(study.unit_codes[rows]))
-    if not len(units):
-        raise DataError("no unit has a human answer, so that nothing is checked.")
-    if len(gone := units[answers[units] < 0]):
-        has = "has" if len(gone) == 1 else "have"
-        raise DataError(
-            f"{counted(len(gone), 'checked unit')} of {len(units):,} {has} no answer of the model "
-            f"({listing(study.units[gone].tolist())}); ask the model for it, or leave such units "
-            "out."
-        )
-    if corpus is None:
-        of_value = np.bincount(answers[answers >= 0], minlength=K)
-    else:
-        each = corpus.counts * corpus.multiplicity[corpus.rows]
-        of_value = np.bincount(K + corpus.indices, each, K + corpus.n_values)
-    given = np.asarray(of_value @ flags, dtype=np.float64)
-    N = round(float(of_value.sum()))
-    return _by_stratum(_truth(human, flags, truth), flags[answers[units]], given, N, human)
+    return flags, wanted
 
 
 def vote_shares(unit: Codes, values: Codes, flags: Any) -> Any:
@@ -469,16 +427,26 @@ def vote_shares(unit: Codes, values: Codes, flags: Any) -> Any:
     return votes
 
 
-def _truth(human: Annotations, flags: Any, truth: Truth) -> Any:
-    """Return the truth of each unit and label, sparse, from the human answers."""
-    votes = vote_shares(human.unit_codes, human.value_codes, flags)
-    share = votes.data
-    if truth == "majority":
-        share = 0.5 * (share > 0.5) + 0.5 * (share >= 0.5)
-    elif truth != "share":
-        share = (share >= (1 if truth == "all" else 0)) * 1.0
-    votes.data = share
-    return votes
+def _checked(
+    study: Annotations, rows: Any, answers: Codes, truth: Truth, flags: Any, corpus: Tally | None
+) -> Checked:
+    """Return the checked units of a study, by label, from the rows of people."""
+    human, units = study.take(rows), np.flatnonzero(np.bincount(study.unit_codes[rows]))
+    if not len(units):
+        raise DataError("no unit has a human answer, so that nothing is checked.")
+    if len(gone := units[answers[units] < 0]):
+        raise DataError(
+            f"the model has no answer to {counted(len(gone), 'checked unit')} of {len(units):,} "
+            f"({listing(study.units[gone].tolist())}); ask it for them, or leave such units out."
+        )
+    of_value = np.bincount(answers[answers >= 0], minlength=study.n_values)
+    if corpus is not None:
+        each = corpus.counts * corpus.multiplicity[corpus.rows]
+        of_value = np.bincount(study.n_values + corpus.indices, each, flags.shape[0])
+    M, N = np.asarray(of_value @ flags, dtype=np.float64), round(float(of_value.sum()))
+    h = vote_shares(human.unit_codes, human.value_codes, flags)
+    h.data = _TRUTHS[truth](h.data)
+    return _by_stratum(h, flags[answers[units]], M, N, human)
 
 
 def _design(people: Annotations) -> tuple[Floats | None, Codes | None]:
@@ -489,67 +457,54 @@ def _design(people: Annotations) -> tuple[Floats | None, Codes | None]:
     weights, strata, of_cluster = sample.weights, sample.groups, sample.cluster_strata
     if sample.weighted_by == OF_SIZES and strata is not None:
         # N_s / n_s of the checked units, or of their clusters
-        n_s = np.bincount(strata if of_cluster is None else of_cluster)
-        strata = strata if of_cluster is None else of_cluster[strata]
-        weights = (sample.sizes / n_s)[strata]
+        each = sample.sizes / np.bincount(strata if of_cluster is None else of_cluster)
+        weights = each[strata if of_cluster is None else of_cluster[strata]]
     elif weights is None and (how.strata is not None or how.population_size is not None):
         warn_ignored(replace(how, cluster=None), "prevalence")
     return weights, sample.groups if sample.is_clustered else None
 
 
-def _by_stratum(h: Any, marked: Any, given: Floats, N: int, human: Annotations) -> Checked:
+def _by_stratum(h: Any, marked: Any, M: Floats, N: int, human: Annotations) -> Checked:
     """Return the sums of truth h and the model's flags, both sparse of shape (n, n_labels)."""
-    (n, L), both, (weights, clusters) = h.shape, h.multiply(marked).tocsr(), _design(human)
+    (n, L), columns, (weights, clusters) = h.shape, marked.tocsc(), _design(human)
     w = np.ones(n) if weights is None else weights
-    every = np.stack([np.full(L, (w**k).sum()) for k in (0, 1, 2)])
-    with_ = np.stack([w**k @ marked for k in (0, 1, 2)])
+    powers = np.stack([w**k for k in (0, 1, 2)])
+    every, with_ = np.repeat(powers.sum(axis=1)[:, None], L, axis=1), powers @ marked
     without = every - with_
-    if weights is not None:  # sums of their own: differences could lose their digits
-        columns = marked.tocsc()
-        others = [w[columns[:, [label]].toarray().ravel() == 0] for label in range(L)]
-        without = np.array([[(x**k).sum() for x in others] for k in (0, 1, 2)])
-    parts = [_moments((h - both).tocsr(), w, without), _moments(both, w, with_)]
-    size = np.stack([N - given, given])
-    by_model = Strata(size, *map(np.stack, zip(*parts, strict=True)))
-    humans = Strata(np.full((1, L), float(N)), *(x[None] for x in _moments(h, w, every)))
-    if (by_model.n > by_model.size).any():
+    for label in range(L if weights is not None else 0):  # differences could lose their digits
+        without[:, label] = powers[:, columns[:, [label]].toarray().ravel() == 0].sum(axis=1)
+    n_k, w1, w2 = np.stack([without, with_, every], axis=1)
+    size, both = np.stack([N - M, M, np.full(L, float(N))]), h.multiply(marked)
+    if (n_k > size).any():
         raise DataError("corpus= lacks answers of the model to checked units.")
-    clustered = None if clusters is None else _clustered(h, marked, by_model, humans, w, clusters)
-    total = np.asarray(h.sum(axis=0), dtype=np.float64).ravel()
-    return Checked(n, N, total, by_model, humans, weights is not None, clustered)
-
-
-def _moments(h: Any, w: Floats, sums: Floats) -> tuple[Floats, ...]:
-    """Return n, mean, kish and squares of a stratum, from n, sum w and sum w²."""
-    (n, w1, w2), v = sums, w[np.repeat(np.arange(len(w)), np.diff(h.indptr))]
-    vh, v2h, v2h2 = (
-        np.bincount(h.indices, part, len(n))
-        for part in (v * h.data, v**2 * h.data, (v * h.data) ** 2)
-    )
+    truths = [h - both, both, h]
+    wh, w2h, w2h2 = np.swapaxes([(w @ x, w**2 @ x, w**2 @ x.power(2)) for x in truths], 0, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.minimum(vh / np.where(n > 0, w1, np.nan), 1.0)
-        # sum w² (h - p)², 0 if it is rounding
-        squares = v2h2 - 2 * p * v2h + p**2 * w2
-        squares = np.where(squares > ROUNDING * (v2h2 + p**2 * w2), squares, 0.0) * (n / w1) ** 2
-        return n, p, w1**2 / np.where(n > 0, w2, np.nan), np.where(n > 0, squares, 0.0)
+        p, kish = np.minimum(wh / w1, 1.0), w1**2 / w2
+        # SS_k, 0 if it is rounding
+        squares = w2h2 - 2 * p * w2h + p**2 * w2
+        is_rounding = squares <= ROUNDING * (w2h2 + p**2 * w2)
+        squares = np.where(is_rounding | (n_k == 0), 0.0, squares * (n_k / w1) ** 2)
+    effects = () if clusters is None else _effects(h, columns, size / N, p, w, clusters)
+    return Checked(n, N, size, n_k, p, kish, squares, weights is not None, *effects)
 
 
-def _clustered(h: Any, marked: Any, two: Strata, one: Strata, w: Floats, clusters: Codes) -> Floats:
-    """Return design effect and degrees of freedom of both estimates, of shape (2, 2, n_labels).
+def _effects(
+    h: Any, marked: Any, W: Floats, p: Floats, w: Floats, clusters: Codes
+) -> tuple[Floats, float]:
+    """Return the design effects of both together and humans alone, and degrees of freedom.
 
     The design effect is the variance by clusters of the weighted mean of x_i = W_k (sum w /
     sum_k w) (h_i - p_k) over sum w² x² / (sum w)², at least 1; see `cluster_deviations`.
     """
-    out, columns = np.empty((2, 2, h.shape[1])), (h.tocsc(), marked.tocsc())
-    for label in range(h.shape[1]):
-        truth, k = (y[:, [label]].toarray().ravel() for y in columns)
-        for which, s in enumerate((two, one)):
-            stratum = k.astype(np.intp) * (which == 0)
-            W, p = s.size[:, label] / one.size[0, label], s.mean[:, label]
-            share = np.bincount(stratum, w, len(W)) / w.sum()
-            x = (W / np.where(share > 0, share, np.nan))[stratum] * (truth - p[stratum])
+    (n, L), truths, df = h.shape, h.tocsc(), 0.0
+    effects, every = np.ones((2, L)), np.full(n, 2)
+    for label in range(L):
+        truth, marks = (y[:, [label]].toarray().ravel() for y in (truths, marked))
+        for which, k in enumerate((marks.astype(np.intp), every)):
+            x = W[k, label] * w.sum() / np.bincount(k, w)[k] * (truth - p[k, label])
             deviations, df = cluster_deviations(clusters, x, w)
-            plain = float((w * x) @ (w * x)) / w.sum() ** 2
-            ratio = float(deviations @ deviations) / plain if plain > 0 and df > 0 else 1.0
-            out[which, :, label] = max(1.0, ratio), df
-    return out
+            plain = dot(w * x, w * x) / w.sum() ** 2
+            if plain > 0 and df > 0:
+                effects[which, label] = max(1.0, dot(deviations, deviations) / plain)
+    return effects, df

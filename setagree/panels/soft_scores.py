@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import Rng, as_generator, check_cost, check_level, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, option
-from setagree.inference.panel_members import people_of, unweighted_units
+from setagree.inference.panel_members import unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.large.opening import Data, takes_data
 from setagree.scoring.intervals import t_interval
@@ -33,25 +33,23 @@ def soft_scores(
 
     With p_il the share of the people of unit i who gave label l (the mean degree, if they gave
     degrees), q_il the degree of the model (1 or 0 for a label set), H the entropy in bits of p and
-    1 - p, and means over units and labels::
+    1 - p (of categories, of their distribution), and means over units and labels::
 
         jensen_shannon_divergence = mean of H((p + q) / 2) - (H(p) + H(q)) / 2     0 is best
         soft_micro_f1 = 2 sum_il min(p, q) / sum_il (p + q)
         soft_macro_f1 = mean over labels of 2 sum_i min(p, q) / sum_i (p + q)
         entropy_correlation = mean over labels of Pearson's r of H(p) and H(q) over units
 
-    Of categories, H is the entropy of their distribution. Labels that nobody gave, or whose
-    entropies do not vary, are left out of the last two. The ceiling is the score of one half of the
-    people of each unit against the other; halves are noisy, so that a model may exceed it.
+    Labels that nobody gave, or whose entropies do not vary, are left out of the last two. The
+    ceiling is the score of one half of the people of each unit against the other; halves are noisy,
+    so that a model may exceed it.
 
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of people, perhaps with those of the model: label sets or categories.
-    model : rater, DataFrame, path or Annotations
-        As in `prevalence`; degrees (`degree=`) from 0 to 1.
-    humans : sequence of raters, optional
-        Default: all raters that are not models.
+    model, humans
+        As in `prevalence`; degrees (`degree=`) are from 0 to 1.
     level : float
         The level of the t intervals over units, from linearised values.
     n_splits, rng : int, and int or numpy Generator, optional
@@ -84,8 +82,9 @@ def soft_scores(
     """
     check_level(level)
     check_resamples(n_splits)
-    known, code, answers = with_one_model(unweighted_units(study, "soft_scores"), model)
-    rows = people_of(known, humans, [code])[known.rater_codes] & (answers[known.unit_codes] >= 0)
+    study = unweighted_units(study, "soft_scores")
+    known, _, answers, rows = with_one_model(study, model, humans)
+    rows &= answers[known.unit_codes] >= 0
     units, unit = np.unique(known.unit_codes[rows], return_inverse=True)
     if not len(units):
         raise DataError("no unit has an answer of the model and of a human.")
@@ -93,21 +92,17 @@ def soft_scores(
     if not degrees.shape[1]:
         raise DataError("nobody gave a label, so that there is nothing to compare.")
     check_cost("The shares of labels", n_bytes=80 * n * degrees.shape[1], instead="Take a part.")
-    values = known.value_codes[rows]
+    values, rng = known.value_codes[rows], as_generator(rng)
     p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()
-    halves = [
-        {name: estimate for name, (estimate, _) in _scores(one, other, known.kind).items()}
-        for one, other in _halves(degrees, unit, values, as_generator(rng), n_splits)
-    ]
-    table = []
-    for name, (estimate, psi) in _scores(p, q, known.kind).items():
-        # SE² = sum psi² / [n (n - 1)] of the linearised values
-        error = float(np.sqrt(psi @ psi / n / (n - 1))) if n > 1 else np.nan
-        low, high = t_interval(estimate, error, n - 1.0, level)
-        row = {"score": name, "estimate": estimate, "standard_error": error, "low": low}
-        ceiling = pd.Series([half[name] for half in halves], dtype=float).mean()
-        table.append(row | {"high": high, "ceiling": ceiling, "n_units": n})
-    return pd.DataFrame(table)
+    estimates, psi = _scores(p, q, known.kind)
+    errors = psi.std() / np.sqrt(n)
+    halves = _halves(degrees, unit, values, rng, n_splits)
+    ceilings = [_scores(one, other, known.kind)[0] for one, other in halves]
+    frame = pd.DataFrame({"estimate": estimates, "standard_error": errors})
+    ends = [t_interval(x, error, n - 1.0, level) for x, error in frame.to_numpy()]
+    frame[["low", "high"]] = ends
+    frame["ceiling"] = pd.DataFrame(ceilings, columns=frame.index, dtype=float).mean()
+    return frame.assign(n_units=n).rename_axis("score").reset_index()
 
 
 def _degrees(values: Sequence[Any], kind: str) -> Any:
@@ -135,8 +130,12 @@ def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -
         yield tuple(vote_shares(unit[part], values[part], degrees).toarray() for part in parts)
 
 
-def _scores(p: Floats, q: Floats, kind: str) -> dict[str, tuple[float, Floats]]:
-    """Return each score with the linearised value of each unit; p and q are (n_units, n_labels)."""
+def _scores(p: Floats, q: Floats, kind: str) -> tuple[pd.Series[float], pd.DataFrame]:
+    """Return the scores, and their linearised values by unit; p and q are (n_units, n_labels).
+
+    Each score is the mean over labels of R = sum_i a_i / sum_i b_i, with the linearised values
+    n (a_i - R b_i) / sum b; labels whose sum b is 0 are left out.
+    """
     from scipy.special import entr
 
     def entropy(x: Floats) -> Floats:
@@ -144,26 +143,21 @@ def _scores(p: Floats, q: Floats, kind: str) -> dict[str, tuple[float, Floats]]:
         nats = entr(x) + entr(1 - x) if kind == "labels" else entr(x).sum(axis=1, keepdims=True)
         return np.asarray(nats / np.log(2))
 
-    x, y, n = entropy(p), entropy(q), len(p)
-    divergence = np.maximum(entropy((p + q) / 2) - (x + y) / 2, 0.0).mean(axis=1)
-    both, either = 2 * np.minimum(p, q), p + q
-    with np.errstate(divide="ignore", invalid="ignore"):
-        micro, per_label = both.sum() / either.sum(), both.sum(axis=0) / either.sum(axis=0)
-        of_micro = n * (both - micro * either).sum(axis=1) / either.sum()
-        of_macro = n * (both - per_label * either) / either.sum(axis=0)
-        # r = mean of x y, psi = x y - r (x² + y²) / 2, of standardised entropies
-        spread = [np.where(np.ptp(e, axis=0) > ROUNDING, e.std(axis=0), np.nan) for e in (x, y)]
-        x, y = ((e - e.mean(axis=0)) / sd for e, sd in zip((x, y), spread, strict=True))
-        r = (x * y).mean(axis=0)
-        of_r = x * y - r * (x**2 + y**2) / 2
-    used, varies = either.sum(axis=0) > 0, np.isfinite(r)
-
-    def mean(each: Floats, kept: Any) -> Any:
-        return each[..., kept].mean(axis=-1) if kept.any() else np.full(each.shape[:-1], np.nan)
-
-    return {
-        "jensen_shannon_divergence": (float(divergence.mean()), divergence - divergence.mean()),
-        "soft_micro_f1": (float(micro), of_micro),
-        "soft_macro_f1": (float(mean(per_label, used)), mean(of_macro, used)),
-        "entropy_correlation": (float(mean(r, varies)), mean(of_r, varies)),
+    x, y, both, either = entropy(p), entropy(q), 2 * np.minimum(p, q), p + q
+    divergence = np.maximum(entropy(either / 2) - (x + y) / 2, 0.0)
+    # r = sum x y / sum (x² + y²) / 2 of standardised entropies
+    spread = (np.where(np.ptp(e, axis=0) > ROUNDING, e.std(axis=0), np.nan) for e in (x, y))
+    x, y = ((e - e.mean(axis=0)) / sd for e, sd in zip((x, y), spread, strict=True))
+    ratios = {
+        "jensen_shannon_divergence": (divergence, np.ones_like(divergence)),
+        "soft_micro_f1": [each.sum(axis=1, keepdims=True) for each in (both, either)],
+        "soft_macro_f1": (both, either),
+        "entropy_correlation": (x * y, (x**2 + y**2) / 2),
     }
+    R, psi = {}, {}
+    with np.errstate(invalid="ignore"):
+        for name, (a, b) in ratios.items():
+            each = a.sum(axis=0) / b.sum(axis=0)
+            R[name] = pd.Series(each).mean()
+            psi[name] = pd.DataFrame(len(p) * (a - each * b) / b.sum(axis=0)).mean(axis=1)
+    return pd.Series(R), pd.DataFrame(psi)

@@ -395,8 +395,8 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
     ['l1', 'l2']
     """
     result = check_result(table, "PrevalenceTable", "prevalence", "prevalence")
-    checked, level = result.checked, level_text(result.level)
-    units = f"{checked.n:,} of {counted(checked.n_units, 'unit')} checked"
+    n, N = f"{result.checked.n:,}", counted(result.checked.n_units, "unit")
+    level = level_text(result.level)
     ax, shown = draw_rows(
         result.frame,
         ax,
@@ -404,7 +404,7 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
         limit=limit,
         title="How many units have each label",
         lines=[
-            f"Dot: people and {short_text(result.model)} together ({units}).",
+            f"Dot: people and {short_text(result.model)} together ({n} of {N} checked).",
             f"Grey: people alone; diamond: the model alone; lines: {level} intervals.",
         ],
         label="share of the units",
@@ -418,9 +418,7 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
     y = np.arange(len(shown)) + 0.3
     ax.hlines(y, floats(shown, "humans_low"), floats(shown, "humans_high"), color="0.5", lw=1)
     ax.plot(floats(shown, "humans"), y, "|", color="0.5", markersize=6)
-    left, right = ax.get_xlim()
-    highest = float(np.nanmax([right, *floats(shown, "humans_high") + 0.01]))
-    ax.set_xlim(left, highest)
+    ax.set_xlim(right=np.nanmax([ax.get_xlim()[1], *floats(shown, "humans_high") + 0.01]))
     return ax
 
 

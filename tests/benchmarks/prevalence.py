@@ -12,8 +12,7 @@ from itertools import product
 import numpy as np
 
 import setagree as sa
-from setagree.coefficients.chance import Floats
-from setagree.inference.prevalence import Checked, Strata
+from setagree.inference.prevalence import Checked
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from tests.benchmarks.table import Row
@@ -43,25 +42,18 @@ def coverage(
     both, wrong = rng.binomial(true, sensitivity), rng.binomial(N - true, 1 - specificity)
     cells = np.stack([true - both, both, N - true - wrong, wrong], axis=1)
     seen = np.stack([rng.multivariate_hypergeometric(row, n) for row in cells]).T
-    positive, size = seen[:2], np.stack([N - both - wrong, both + wrong])
-    by_model = _strata(size, positive, seen[:2] + seen[2:])
-    total = positive.sum(axis=0)
-    one = np.ones((1, studies))
-    humans = _strata(N * one, total[None], n * one)
-    checked = Checked(n, N, total * 1.0, by_model, humans, is_weighted=False, clustered=None)
+    size, positive, n_k = (
+        np.concatenate([x, x.sum(axis=0, keepdims=True)]).astype(float)
+        for x in (np.stack([N - both - wrong, both + wrong]), seen[:2], seen[:2] + seen[2:])
+    )
+    with np.errstate(invalid="ignore"):
+        mean = positive / n_k
+    squares = np.where(n_k > 0, n_k * mean * (1 - mean), 0.0)
+    checked = Checked(n, N, size, n_k, mean, n_k, squares)
     found = checked.table(NOMINAL, "corpus")
     covers = (found["low"] <= true / N + 1e-12) & (true / N - 1e-12 <= found["high"])
     width = (found["high"] - found["low"]).mean()
     return float(covers.mean()), float(width / (found["humans_high"] - found["humans_low"]).mean())
-
-
-def _strata(size: Floats, positive: Floats, n: Floats) -> Strata:
-    """Return strata of 0/1 answers without weights."""
-    with np.errstate(invalid="ignore"):
-        mean = positive / np.where(n > 0, n, np.nan)
-    squares = n * mean * (1 - mean)
-    n, size = n.astype(float), size.astype(float)
-    return Strata(size, n, mean, n, np.where(n > 0, squares, 0.0))
 
 
 def large_study(n_units: int, n_checked: int) -> Annotations:

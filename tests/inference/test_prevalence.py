@@ -138,6 +138,24 @@ def test_all_units_are_checked():
     assert found.caution == ""
 
 
+def test_shares_of_all_units_are_a_count():
+    """Sums of thirds in two strata: the ends must not differ from the estimate by rounding."""
+    study = people([[{"a"} if (unit + g) % 7 < 3 else "" for g in range(3)] for unit in range(39)])
+    found = sa.prevalence(study, model=machine(["a" if k % 4 else "" for k in range(39)]))
+    row = found.frame.iloc[0]
+    assert row["low"] == row["high"] == row["prevalence"] == pytest.approx(found.frame["humans"][0])
+    assert row["worth"] == np.inf
+    assert found.sentences[0].startswith("17 of 39 units have a: every unit was checked")
+
+
+def test_a_population_of_which_all_units_were_checked():
+    """None of 50 units has the label: Wilson's t² / (50 + t²) with 49 degrees of freedom."""
+    row = of_flags([0] * 50, [0] * 50, target="beyond")
+    assert row["high"] == pytest.approx(4.0383871 / 54.0383871, abs=1e-7)
+    found = sa.prevalence(ONE, model=MODEL, target="beyond")
+    assert found.sentences[0].startswith("About 19 in 40 units of the population have a (95%: ")
+
+
 def test_no_checked_unit_has_the_label():
     """The high end is that of PREVALENCE: 20 of 200 units, none with the label."""
     row = of_flags([0] * 20, [0] * 200)
@@ -235,7 +253,7 @@ def test_categories_are_labels():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"model": MODEL.drop(index=[3, 5])}, DataError, r"2 checked units of 12 have no answer"),
+        ({"model": MODEL.drop(index=[3, 5])}, DataError, "no answer to 2 checked units of 12"),
         ({"model": MODEL.assign(unit=MODEL["unit"] + 99)}, DataError, "no unit of the model is"),
         ({"model": pd.concat([MODEL, MODEL.head(1)])}, DataError, "unit 0"),
         ({"model": "gpt"}, DataError, "model 'gpt' gave no answer"),

@@ -91,7 +91,7 @@ class TestPrevalence:
 
     def test_a_unit_without_an_answer_of_the_model(self, beside):
         (section,) = (one for one in sections(beside) if one.id == "prevalence")
-        assert "20 checked units of 80 have no answer of the model" in plain(section.lead)
+        assert "the model has no answer to 20 checked units of 80" in plain(section.lead)
 
 
 def test_how_many_are_counted(beside):

@@ -379,12 +379,10 @@ def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section
     frame = frame.sort_values("count", ascending=False, kind="stable")
     caption = "People alone, the model alone, and both together, the most frequent label first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
-    picture = Picture(
-        partial(draw_prevalence, found, limit=MOST_DRAWN), rows_height(len(table.rows))
-    )
-    lead = (*found.main_words, " Model: ", Name.of(found.model), ".")
+    draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
+    lead = (*found.words(), " Model: ", Name.of(found.model), ".")
     note = f"This holds if the checked units are a random sample of all. {found.caution}".strip()
-    yield Section(table, picture, note, lead)
+    yield Section(table, Picture(draw, rows_height(len(table.rows))), note, lead)
 
 
 def prevalence_method(_: Findings, found: PrevalenceTable) -> Method:
@@ -427,7 +425,7 @@ PREVALENCE = Topic(
     prevalence_sections,
     compute_prevalence,
     about="Prevalence",
-    summary=lambda _, found: found.main_words,
+    summary=lambda _, found: found.words(),
     method=prevalence_method,
     optional=True,
     without_estimate=True,
