@@ -210,6 +210,12 @@ def dot(x: Floats, y: Floats) -> float:
     return float(x @ y if len(x) < _FEW_PATTERNS else np.einsum("i,i", x, y))
 
 
+def divided(part: npt.ArrayLike, whole: npt.ArrayLike, undefined: float = np.nan) -> Floats:
+    """Return part / whole, or another number where the whole is not above 0."""
+    out = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), undefined)
+    return np.asarray(np.divide(part, whole, out=out, where=np.asarray(whole) > 0))
+
+
 def summed_weights(tally: Tally, weights: Floats | None) -> Floats:
     """Return the summed weights of the units of each pattern; without weights, their number."""
     if weights is None or tally.unit_patterns is None:

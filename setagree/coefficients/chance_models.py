@@ -24,6 +24,7 @@ from setagree.coefficients.chance import (
     Case,
     Codes,
     Floats,
+    divided,
     reach,
 )
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
@@ -128,8 +129,7 @@ class Urn(Model):
             form = quadratic(case.weights, X) / case.weights.max_distance
         else:
             form = beyond_rounding((1 - s) * P2 + s * (X * X).sum(axis=0), P2)
-        pairs = P2 - own  # alpha: N (N - 1), Krippendorff (2011)
-        return np.asarray(form / np.where(pairs > 0, pairs, np.nan))
+        return divided(form, P2 - own)  # alpha: N (N - 1), Krippendorff (2011)
 
 
 @dataclass(frozen=True)
@@ -220,10 +220,3 @@ def quadratic(weights: Weights, x: Floats) -> Floats:
 def beyond_rounding(whole: Floats, scale: Floats | float) -> Floats:
     """Return the whole, or 0 if it is rounding relative to the scale."""
     return np.where(whole > NOTHING * scale, whole, 0.0)
-
-
-def one_minus(part: Floats, whole: Floats) -> Floats:
-    """Return 1 - part / whole, or NaN if the whole is 0."""
-    defined = (whole > 0) & np.isfinite(part)
-    out = np.full(defined.shape, np.nan)
-    return np.asarray(1 - np.divide(part, whole, out=out, where=defined))

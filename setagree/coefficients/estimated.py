@@ -318,10 +318,9 @@ def stratified_deviations(
     return np.sqrt(k)[strata] * (S - means[strata]) / W, df
 
 
-def jackknife_variance(values: Floats) -> float:
-    """Return (n - 1) / n sum (value - mean)² of n leave-one-out estimates."""
-    n = len(values)
-    return float((n - 1) / n * ((values - values.mean()) ** 2).sum())
+def jackknife_variance(values: Floats) -> Any:
+    """Return (n - 1) / n sum (value - mean)² of n leave-one-out estimates, or of each column."""
+    return (len(values) - 1) * values.var(axis=0)
 
 
 def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import check_cost
-from setagree.coefficients.chance import NOTHING, Codes, Floats
+from setagree.coefficients.chance import NOTHING, Codes, Floats, divided
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.multivalued import redrawn_steps
@@ -158,9 +158,8 @@ class Parts(_Parts):
         if isinstance(model, Urn):
             z, entry, each = self._urns
             spread, form = _forms(self.whole, z)
-            pairs = S.P**2 - S.own
             near = _added(case.tally.rows, each * spread[entry], n)
-            return form / np.where(pairs > 0, pairs, np.nan), near
+            return divided(form, S.P**2 - S.own), near
         if isinstance(model, UrnOfEachRater):
             y, moves = model.in_parts(case, self.part, self.n_parts)
             return y, moves * S.P[self.part]
@@ -417,7 +416,8 @@ class RaterParts(_Parts):
             some, column, counts = z[start:stop], self.part[mine] - start, whole.counts[rows[mine]]
             F_z = whole.spread(some.T.toarray()).T if F is None else some @ F  # (n, K)
             if F is None:
-                squared_nu[start:stop] = self._squared_nu(F_z.T)
+                nu_i = self._rooted @ F_z.T
+                squared_nu[start:stop] = np.einsum("ib,ib->b", nu_i, nu_i)
             row = np.repeat(np.arange(len(column)), np.diff(counts.indptr))
             nu[mine] = _added(row, counts.data * F_z[column[row], counts.indices], len(column))
             to_z[mine] = F_z[column, v[mine]]
@@ -426,11 +426,6 @@ class RaterParts(_Parts):
         after, ratio = share[entry], share[entry] / np.where(before > 0, before, 1)
         near = ratio * (before * whole.to_urn[rows] - nu) - after * (whole.to_values[v] - to_z)
         return rows, nu, squared_nu, (Sums(*(x[entry] for x in f)), near)
-
-    def _squared_nu(self, F_z: Floats) -> Floats:
-        """Return sum_i nu_ib², nu_ib = share_i c_i' F z_b, of parts with F z_b of shape (K, B)."""
-        nu = self._rooted @ F_z
-        return np.asarray(np.einsum("ib,ib->b", nu, nu))
 
     @cached_property
     def _rooted(self) -> Any:

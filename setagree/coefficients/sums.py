@@ -47,10 +47,11 @@ from setagree.coefficients.chance import (
     Codes,
     Floats,
     Undefined,
+    divided,
     dot,
     reach,
 )
-from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn, one_minus
+from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.measured import AlphaTerms, SameRater
 from setagree.limits import BLOCK_ENTRIES
@@ -139,7 +140,7 @@ def is_undefined(model: Model, sums: Sums) -> Flags:
 
 def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
     """Return 1 - (O / M) / y, or NaN if it is undefined."""
-    return one_minus(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)
+    return 1 - divided(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)
 
 
 def slopes(
@@ -500,8 +501,7 @@ class UnitSums:
         left = Sums(*(a - b for a, b in zip(S, gone, strict=True)))
         if isinstance(model, Urn):
             form = np.asarray(self.form - 2 * to_urn + own_form)
-            pairs = left.P**2 - left.own
-            y, least = form / np.where(pairs > 0, pairs, np.nan), model.rounding(case, self.urn)
+            y, least = divided(form, left.P**2 - left.own), model.rounding(case, self.urn)
         else:
             form = y = np.full(left.n.shape, self.form) if y is None else y
             least = NOTHING * reach(case.weights, self.urn) / case.weights.max_distance

@@ -133,8 +133,11 @@ class WeightBuilder:
                 if distance.label_weights is None:
                     return self._overlap(closed, jaccard)
                 return self._weighted(distance.weighted, closed, of_tree=True)
+            case DegreeDistance() if have_degrees(self.values):
+                weights = DegreeWeights(self.values, distance)
+                return dense_if_few(weights, relative=not distance.bounded)
             case DegreeDistance():
-                return self._of_degrees(distance)
+                return self._overlap(self.geometry, distance.of_sets)
             case BestMatchDistance():
                 stated = self._known(distance.information, self._closed(distance))
                 near = distance.similarities(self.geometry.labels, stated)
@@ -194,12 +197,6 @@ class WeightBuilder:
                 "check how it is spelled.",
                 SetagreeWarning,
             )
-
-    def _of_degrees(self, distance: DegreeDistance) -> Weights:
-        if have_degrees(self.values):
-            weights = DegreeWeights(self.values, distance)
-            return dense_if_few(weights, relative=not distance.bounded)
-        return self._overlap(self.geometry, distance.of_sets)
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
         if not self.checked:

@@ -96,7 +96,12 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     distances = check_range(distances, list(values))
     distances += distances.T
     _check_symmetry(values, function, distances)
-    _check_bound(values, distance, distances)
+    if distance.bounded and (distances > 1).any():
+        k, l = np.argwhere(distances > 1)[0]
+        raise DistanceError(
+            f"{distance.name!r} was declared to be bounded by 1; the pair {_text(values[k])}, "
+            f"{_text(values[l])} has {distances[k, l]}. Leave out bounded=True."
+        )
     return DenseWeights(values, distances, relative=distance.relative)
 
 
@@ -201,15 +206,6 @@ def _checked_pairs(n: int) -> Iterator[Codes]:
     bounds = np.searchsorted(chosen, starts)
     for k in range(n - 1):
         yield chosen[bounds[k] : bounds[k + 1]] - starts[k] + k + 1
-
-
-def _check_bound(values: Sequence[Any], distance: CallableDistance, distances: Floats) -> None:
-    if distance.bounded and (distances > 1).any():
-        k, l = np.argwhere(distances > 1)[0]
-        raise DistanceError(
-            f"{distance.name!r} was declared to be bounded by 1; the pair {_text(values[k])}, "
-            f"{_text(values[l])} has {distances[k, l]}. Leave out bounded=True."
-        )
 
 
 def _text(value: object) -> str:

@@ -109,7 +109,7 @@ class SetGeometry:
 
     @property
     def _rows(self) -> npt.NDArray[np.int64]:
-        return np.repeat(np.arange(self.n_values, dtype=np.int64), self.sizes)
+        return np.repeat(np.arange(self.n_values), self.sizes)
 
     @cached_property
     def words(self) -> npt.NDArray[np.unsignedinteger[Any]]:

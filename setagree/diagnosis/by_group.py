@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import copysign, inf, sqrt
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ from setagree.diagnosis.grouping import (
     edges,
     first_times,
     group_by_mapping,
-    group_of_units,
     grouped_table,
     score_parts,
     study_and_column,
@@ -48,7 +47,7 @@ from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.table_notes import warn_clusters
 from setagree.study.annotations import Annotations
-from setagree.study.attributes import OfUnits
+from setagree.study.attributes import OfUnits, read_column
 from setagree.study.preparation import Times
 from setagree.study.tally import Tally, take_rows
 from setagree.wording.result_base import ResultFrame
@@ -130,13 +129,10 @@ def _in_one_order(parts: Parts) -> tuple[Codes, Codes]:
     return np.argsort(keys, kind="stable"), np.repeat(groups, sizes[groups])
 
 
-Grouping: TypeAlias = "Mapping[Any, Any] | pd.Series[Any] | str"
-
-
 @takes_data
 def by_group(
     data: Data,
-    by: Grouping,
+    by: OfUnits,
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
@@ -266,7 +262,13 @@ def by_group(
     0   first       45     0.426       0.124                0.11
     1  second       45     0.302      -0.124                0.11
     """
-    grouped = _grouped(data, by, cluster)
+    if isinstance(by, str) and not isinstance(data, Annotations | Tally):
+        data, how = with_reading(data)
+        if isinstance(cluster, str):
+            how = replace(how, cluster=cluster)
+        grouped = grouped_table(open_table(data, how), by, how)
+    else:
+        grouped = group_by_mapping(require_raters(data, "by_group"), by)
     if cluster is not None:
         grouped = replace(grouped, study=grouped.study.sampled(cluster=cluster))
     return compare_groups(
@@ -283,7 +285,7 @@ def by_group(
 def compare_groups(
     grouped: Grouped,
     *,
-    by: Grouping,
+    by: OfUnits,
     coefficient: CoefficientLike = "krippendorff_alpha",
     distance: DistanceLike | None = None,
     level: float = 0.95,
@@ -344,7 +346,7 @@ _COLUMNS = (
 @takes_data
 def over_time(
     data: Data,
-    time: Grouping,
+    time: OfUnits,
     *,
     window: float | str | pd.Timedelta,
     step: float | str | pd.Timedelta | None = None,
@@ -420,7 +422,7 @@ def over_time(
 _OVERLAP = "the windows overlap"
 
 
-def _dated(data: Data, time: Grouping) -> tuple[Annotations, Times]:
+def _dated(data: Data, time: OfUnits) -> tuple[Annotations, Times]:
     """Return the study, and when each of its units began."""
     if isinstance(time, str) and not isinstance(data, Annotations | Tally):
         data, how = with_reading(data)
@@ -428,11 +430,11 @@ def _dated(data: Data, time: Grouping) -> tuple[Annotations, Times]:
         times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
     said = option("time", time) if isinstance(time, str) else option("time")
-    study, time = _known(data, time, "over_time")
-    return study, windowed_times(pd.Series(group_of_units(study, time, "over_time")), said)
+    study = require_raters(data, "over_time")
+    return study, windowed_times(read_column(study, time, "time"), said)
 
 
-def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares: str) -> None:
+def _check_group_sizes(by: OfUnits, n_groups: int, study: Annotations, compares: str) -> None:
     """Raise an error if groups are nearly as many as the units, such as in a column of times."""
     n, what = (study.n_raters, "raters") if compares == "raters" else (study.n_units, "units")
     if n_groups > _FEW_GROUPS and 2 * n_groups > n:
@@ -445,33 +447,6 @@ def _check_group_sizes(by: Grouping, n_groups: int, study: Annotations, compares
 
 
 _FEW_GROUPS = 20
-
-
-def _grouped(data: Data, by: Grouping, cluster: OfUnits | None) -> Grouped:
-    """Return the study, and the groups of its units or raters."""
-    if isinstance(by, str) and not isinstance(data, Annotations | Tally):
-        data, how = with_reading(data)
-        if isinstance(cluster, str):
-            how = replace(how, cluster=cluster)
-        return grouped_table(open_table(data, how), by, how)
-    study, by = _known(data, by, "by_group")
-    return group_by_mapping(study, by, "by_group")
-
-
-def _known(
-    data: Data, by: Grouping, what: str
-) -> tuple[Annotations, Mapping[Any, Any] | pd.Series[Any]]:
-    """Return the study that a mapping is about, and the mapping: a column of its units is one."""
-    study = require_raters(data, what)
-    if not isinstance(by, str):
-        return study, by
-    if by not in (known := study.units_frame):
-        listed = f" ({listing([*known])})" if len(known.columns) else ""
-        raise OptionError(
-            f"{what}: {by!r} names a column, so pass the table; a study keeps its units and what "
-            f"is named when it is read{listed}: unit_columns=[{by!r}]. Or pass a mapping from unit."
-        )
-    return study, known[by]
 
 
 MAX_TESTED_GROUPS = 30
@@ -589,7 +564,10 @@ def group_tests(
     if sample is None:
         found = score_tests([groups[g].inference.score for g in tested])
     else:
-        domains = [_domain(groups[g], rows[g], whole) for g in tested]
+        # The estimates with their deviations by unit, or by cluster, of the study
+        assert whole.study is not None  # noqa: S101 - it was drawn
+        units = whole.study.unit_codes
+        domains = [estimated(groups[g].parts, np.unique(units[rows[g]]), sample) for g in tested]
         f = np.array([groups[g].degrees_of_freedom for g in tested])
         values = np.array([domain.value for domain in domains])
         found = wald_tests(values, _covariances(whole, domains), f)
@@ -650,13 +628,6 @@ def wald_tests(k: Floats, C: Floats, f: Floats) -> tuple[Floats, Floats, Floats,
     L = float(((1 - w / w.sum()) ** 2 / f).sum())
     F = between / (1 + 2 * (G - 2) * L / (G**2 - 1))
     return gaps, errors, p, float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
-
-
-def _domain(part: Agreement, rows: Codes, whole: Agreement) -> Estimated:
-    """Return the estimate of a group with its deviations by unit, or by cluster, of the study."""
-    assert whole.study is not None  # noqa: S101 - it was drawn
-    places = np.unique(whole.study.unit_codes[rows])
-    return estimated(part.parts, places, whole.case.sample)
 
 
 def _covariances(whole: Agreement, domains: Sequence[Estimated]) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import Floats, divided
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NO_DEGREE,
@@ -20,7 +20,6 @@ from setagree.diagnosis.common import (
     named,
     reasons,
     score_whole,
-    shares,
     uncertainty,
 )
 from setagree.distances import get_distance
@@ -161,8 +160,8 @@ def by_label(
         for label, binary in zip(sets.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=_COLUMNS.split())
-    of_all = shares(frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float))
-    frame["share_of_disagreement"] = of_all
+    own = frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float)
+    frame["share_of_disagreement"] = divided(own, own.sum())
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
     return ResultFrame.of(frame.reset_index(drop=True), COLUMNS)
 
@@ -207,16 +206,11 @@ def _given(tally: Tally) -> Floats:
 def specific_agreements(binary: Agreement) -> Row:
     """Return the probabilities that another rater of the unit also says yes, or also no."""
     r, m, yes = binary.tally.pattern_ratings, binary.case.pairable_mass, _given(binary.tally)
+    # sum m n (n - 1) / sum m n (r - 1), or NaN if no such rating is in a pair
     return {
-        "positive_agreement": _specific(yes, r, m),
-        "negative_agreement": _specific(r - yes, r, m),
+        name: float(divided(m @ (n * (n - 1)), m @ (n * (r - 1))))
+        for name, n in (("positive_agreement", yes), ("negative_agreement", r - yes))
     }
-
-
-def _specific(n: Floats, r: Floats, m: Floats) -> float:
-    """Return sum m n (n - 1) / sum m n (r - 1), or NaN if no such rating is in a pair."""
-    possible = float(m @ (n * (r - 1)))
-    return float(m @ (n * (n - 1))) / possible if possible > 0 else float("nan")
 
 
 def _binary_tallies(tally: Tally, counts: Any) -> Iterator[Data]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import factorial, prod
@@ -15,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, check_drawing, public
-from setagree.coefficients.chance import Case, Floats
+from setagree.coefficients.chance import Case, Floats, divided
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.shuffler import arrangements
 from setagree.coefficients.sums import UnitSums
@@ -384,10 +383,8 @@ class RaterPermutation:
         `permuted` contains the permuted groups of the raters, of shape (b, n_raters).
         """
         same = (permuted[:, self.one] == permuted[:, self.two]).astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            within = same @ self.apart / (same @ self.shared)
-            between = (1 - same) @ self.apart / ((1 - same) @ self.shared)
-        return np.asarray(between - within)
+        within, between = (divided(x @ self.apart, x @ self.shared) for x in (same, 1 - same))
+        return between - within
 
     @property
     def n_ways(self) -> int:
@@ -418,14 +415,8 @@ class RaterPermutation:
         permuted = arrangements([self.of_rater]) if exact else drawn
         rows = max(1, BLOCK_ENTRIES // max(len(self.one), 1))
         reached = 0
-        for block in _blocks(permuted, rows):
-            gaps = self.gaps(block)
+        for block in iter(lambda: list(islice(permuted, rows)), []):
+            gaps = self.gaps(np.stack(block))
             # An undefined gap counts as large: it must not make p smaller.
             reached += int((~(gaps < observed - TIE)).sum())
         return reached / n_orders if exact else (reached + 1) / (n + 1)
-
-
-def _blocks(rows: Iterable[Codes], size: int) -> Iterator[Codes]:
-    rows = iter(rows)
-    while block := list(islice(rows, size)):
-        yield np.stack(block)

@@ -252,15 +252,12 @@ def _typed(table: pd.DataFrame, how: Reading, name: str | None = None) -> Annota
     """Return the study of a question: of numbers if all of its answers are, otherwise of labels."""
     if name is None:
         name = str(with_columns(how, [str(x) for x in table]).answer)
-    cells = {cell for cell in table[name] if isinstance(cell, Hashable) and not _is_blank(cell)}
+    answers = (cell for cell in table[name] if isinstance(cell, Hashable) and not is_missing(cell))
+    cells = {cell for cell in answers if str(cell).strip()}
     are_numbers = bool(cells) and all(as_number(cell) is not None for cell in cells)
     if how.kind is None and are_numbers:
         return _opened(table, replace(how, labels=None, value=name))
     return _opened(table, replace(how, labels=name, value=None))
-
-
-def _is_blank(cell: Any) -> bool:
-    return (isinstance(cell, str) and not cell.strip()) or is_missing(cell)
 
 
 def _row(question: str, one: Agreement, level: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_cost, check_resamples
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
 from setagree.credit.geometry import SetGeometry, labels_of_values
@@ -311,7 +311,7 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats, size: Fl
     n = np.bincount(ratings.raters[shared], minlength=study.n_raters)
     total = np.bincount(ratings.raters[shared], size[shared], study.n_raters)
     sums = np.bincount(ratings.raters[shared], (size * mean)[shared], study.n_raters)
-    return {"n_paired_ratings": n, "mean_distance": _divided(sums, total)}
+    return {"n_paired_ratings": n, "mean_distance": divided(sums, total)}
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: Floats) -> Row:
@@ -341,7 +341,7 @@ def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats, size: 
     shared = r > 1
     gap = size * np.where(shared, x - (sums - x) / np.maximum(r - 1, 1), 0.0)
     n = np.bincount(ratings.raters[shared], size[shared], study.n_raters)
-    return _divided(np.bincount(ratings.raters, gap, study.n_raters), n)
+    return divided(np.bincount(ratings.raters, gap, study.n_raters), n)
 
 
 def _label_habits(
@@ -396,8 +396,3 @@ def _largest(bias: Floats, sets: SetGeometry) -> tuple[npt.NDArray[np.object_], 
 def _no_labels(n_raters: int) -> Row:
     labels = dict.fromkeys(("overused_label", "underused_label"), [None] * n_raters)
     return labels | dict.fromkeys(("overuse", "underuse"), np.full(n_raters, np.nan))
-
-
-def _divided(sums: npt.NDArray[Any], n: npt.NDArray[Any]) -> Floats:
-    """Return sums / n, or NaN if n is 0."""
-    return np.asarray(np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0))

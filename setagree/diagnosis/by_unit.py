@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost
-from setagree.coefficients.chance import Codes
+from setagree.coefficients.chance import Codes, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.base import display_value
-from setagree.diagnosis.common import score_whole, shares, steps_to_score
+from setagree.diagnosis.common import score_whole, steps_to_score
 from setagree.distances.registry import DistanceLike
 from setagree.inference.panel_members import check_least
 from setagree.inference.unit_order import rows_of_units
@@ -138,7 +138,7 @@ def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
         "n_ratings": r.astype(np.int64)[patterns],
         "n_distinct": np.diff(tally.indptr)[patterns],
         "disagreement": (whole.case.mean_disagreement * whole.weights.max_distance)[patterns],
-        "share_of_disagreement": shares(weight),
+        "share_of_disagreement": divided(weight, weight.sum()),
         "influence": influence if influence.size else nothing,
         "estimate_without": sums.without_units()[rows] if in_closed_form else nothing,
     }

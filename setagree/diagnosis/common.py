@@ -198,12 +198,6 @@ def corrected(p_values: pd.Series[float] | Floats) -> Row:
     return {"p_holm": holm(p), "n_tests": int((~np.isnan(p)).sum())}
 
 
-def shares(parts: Floats) -> Floats:
-    """Return each part divided by their sum, or NaN if the sum is 0."""
-    total = float(parts.sum())
-    return parts / total if total > 0 else np.full(len(parts), np.nan)
-
-
 _BLOCK_PAIRS = 150_000
 """Pairs of ratings in a block, unless one rater has more: their arrays stay in the cache."""
 

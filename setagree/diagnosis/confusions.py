@@ -200,7 +200,8 @@ def confusions(
     frame["p_value"], frame["tested_by"], frame["no_test"] = np.nan, None, NOT_REQUESTED
     if n_resamples is not None:
         z = expected.excess(pairs, e)
-        tested = has_enough_pairs(frame).to_numpy() & np.isfinite(z)
+        # If the number expected by chance is unknown, the observed one decides.
+        tested = (pairs >= ENOUGH_PAIRS) & ~(e < ENOUGH_PAIRS) & np.isfinite(z)
         largest = np.sort(_largest_excesses(tally, expected, n_resamples, as_generator(rng)))
         n_reached = n_resamples - np.searchsorted(largest, z)
         frame["p_value"] = np.where(tested, (1 + n_reached) / (1 + n_resamples), np.nan)
@@ -230,14 +231,6 @@ def _by_size(study: Annotations | Tally, n_resamples: int | None) -> Tally | Non
 def _objects(condition: npt.NDArray[np.bool_], one: Any, other: Any) -> pd.Series[Any]:
     """Return one value or the other elementwise, with None and texts as they are."""
     return pd.Series(np.where(condition, np.array(one, object), other), dtype=object)
-
-
-def has_enough_pairs(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether confusions have enough pairs, observed and expected, for a comparison.
-
-    If the number expected by chance is unknown, the observed one decides.
-    """
-    return (frame["n_pairs"] >= ENOUGH_PAIRS) & ~(frame["expected_pairs"] < ENOUGH_PAIRS)
 
 
 def exceed_chance(frame: pd.DataFrame) -> pd.Series[bool]:

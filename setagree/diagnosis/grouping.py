@@ -26,12 +26,9 @@ from setagree.errors import (
     DataError,
     DroppedRowsWarning,
     OptionError,
-    a_type,
     counted,
-    did_you_mean,
     listing,
     option,
-    shorten,
     warn,
 )
 from setagree.limits import LONG_WORK, MAX_SCORED_GROUPS
@@ -40,6 +37,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, pick_column, warn_names
+from setagree.study.attributes import OfUnits, read_column
 from setagree.study.codes import as_objects
 from setagree.study.columns import check_role, with_columns, with_missing_ids
 from setagree.study.frames import numbered
@@ -110,13 +108,13 @@ def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
         codes, names = pd.factorize(groups)
     except TypeError as error:
         raise DataError(f"by_group: a group is named by text or a number ({error}).") from error
+    for name in names:
+        check_text(name, "by_group: the group")
     warn_names("Groups", names)
     return codes, names
 
 
-def group_by_mapping(
-    study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
-) -> Grouped:
+def group_by_mapping(study: Annotations, by: OfUnits) -> Grouped:
     """Return the groups of units, or of raters if a mapping is from raters."""
     if isinstance(by, Mapping | pd.Series):
         group_of = {tidied(name): tidied(group) for name, group in by.items()}
@@ -124,37 +122,9 @@ def group_by_mapping(
             groups = as_objects(group_of[rater] for rater in study.raters)
             without = [r for r, one in zip(study.raters, groups, strict=True) if is_missing(one)]
             if without:
-                raise DataError(f"{what}: the raters {listing(without)} have no group.")
+                raise DataError(f"by_group: the raters {listing(without)} have no group.")
             return Grouped.of_raters(study, groups)
-    return Grouped.of_units(study, group_of_units(study, by, what))
-
-
-def group_of_units(
-    study: Annotations, by: Mapping[Any, Any] | pd.Series[Any], what: str
-) -> npt.NDArray[np.object_]:
-    """Return the value of a mapping for each unit of a study."""
-    if not isinstance(by, Mapping | pd.Series):
-        raise OptionError(
-            f"{what} must be a mapping or Series from unit, not {a_type(by)}; for a "
-            "column, pass the table itself as data."
-        )
-    entries = [(tidied(unit), tidied(group)) for unit, group in by.items()]
-    units = pd.Index(as_objects(u for u, _ in entries), dtype=object, tupleize_cols=False)
-    if units.has_duplicates:
-        twice = units[units.duplicated()].unique().tolist()
-        raise DataError(f"{what}: the units {listing(twice)} have several entries.")
-    by = dict(entries)
-    for unit, group in by.items():
-        check_text(group, f"{what}: unit {shorten(unit)}: the group")
-    found = as_objects([by.get(unit) for unit in study.units])
-    without = [unit for unit, one in zip(study.units, found, strict=True) if is_missing(one)]
-    if without:
-        hint = did_you_mean(without[0], by)
-        raise DataError(
-            f"{what}: {counted(len(without), 'unit')} of {study.n_units:,} have no entry "
-            f"({listing(without)}).{hint}"
-        )
-    return found
+    return Grouped.of_units(study, as_objects(read_column(study, by, "group")))
 
 
 def grouped_table(

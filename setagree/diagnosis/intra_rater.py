@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.diagnosis.common import reasons
+from setagree.diagnosis.common import reasons, uncertainty
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
 from setagree.inference.panel_members import plain_units
@@ -61,20 +61,10 @@ class IntraRater(Result):
         Its columns are n_units (rated again), estimate, standard_error, low, high, reason (for no
         interval) and remark (on a rough one).
         """
-        rows = []
-        for rater, one in self.by_rater:
-            low, high = one.interval(self.level)
-            rows.append(
-                {
-                    "rater": rater,
-                    "n_units": one.n_units,
-                    "estimate": one.estimate,
-                    "standard_error": one.standard_error,
-                    "low": low,
-                    "high": high,
-                    **reasons(one),
-                }
-            )
+        rows = [
+            {"rater": rater, "n_units": one.n_units} | uncertainty(one, self.level) | reasons(one)
+            for rater, one in self.by_rater
+        ]
         return pd.DataFrame(rows).sort_values("estimate", kind="stable", ignore_index=True)
 
     @property

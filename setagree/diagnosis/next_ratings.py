@@ -267,7 +267,11 @@ def next_ratings(
     available = _pool(known, pool)
     wanted = _within(budget, order, n_further)
     if pool is not None:
-        n_further = np.minimum(n_further, _free(known, available, len(names)))
+        # At most the available raters who have not rated the unit
+        asked_raters = {*available}
+        is_asked = np.array([one in asked_raters for one in known.raters.tolist()], dtype=bool)
+        rated = known.unit_codes[is_asked[known.rater_codes]]
+        n_further = np.minimum(n_further, len(available) - np.bincount(rated, minlength=len(names)))
     taken = _within(budget, order, n_further)
     asked = n_further[taken]
     if len(taken):
@@ -422,14 +426,6 @@ def _pool(study: Annotations, pool: Sequence[object] | None) -> list[Any]:
     if not len(pool):
         raise OptionError(f"{option('pool', [])} is empty; omit it to use the raters of the study.")
     return [*dict.fromkeys(map(tidied, pool))]
-
-
-def _free(study: Annotations, pool: list[Any], n_units: int) -> Ints:
-    """Return the number of available raters who have not rated each unit."""
-    known = {*pool}
-    is_asked = np.array([one in known for one in study.raters.tolist()], dtype=bool)
-    rated = study.unit_codes[is_asked[study.rater_codes]]
-    return len(pool) - np.bincount(rated, minlength=n_units)
 
 
 def _raters(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, floor
 from typing import Any
 
@@ -192,11 +191,11 @@ def acceptance_plan(
     >>> plan.n, plan.c
     (44, 2)
     """
-    risks = {"producer_risk": producer_risk, "consumer_risk": consumer_risk}
     for name, one in {
         "acceptable_rate": acceptable_rate,
         "rejectable_rate": rejectable_rate,
-        **risks,
+        "producer_risk": producer_risk,
+        "consumer_risk": consumer_risk,
     }.items():
         if not is_number(one) or not 0 < one < 1:
             percent = is_number(one) and 1 <= one < 100
@@ -216,13 +215,10 @@ def acceptance_plan(
     most = _first(range(largest + 1), lambda c: bad(largest, c) > consumer_risk) - 1
     if good(largest, most) >= 1 - producer_risk:
         n = 0
-
-        def refused_often(n: int, c: int) -> bool:
-            return bad(n, c) <= consumer_risk
-
         for c in range(most + 1):
             # The smallest n with P(X <= c | rejectable_rate) <= consumer_risk rises with c.
-            n = _first(range(n + 1, largest + 1), partial(refused_often, c=c))
+            numbers = range(n + 1, largest + 1)
+            n = _first(numbers, lambda n, c=c: bad(n, c) <= consumer_risk)  # type: ignore[misc]
             if good(n, c) >= 1 - producer_risk:
                 return AcceptancePlan(
                     n, c, acceptable_rate, rejectable_rate, producer_risk, consumer_risk, lot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -193,9 +193,15 @@ def benchmark(
     """
     name, lows = _levels(scale)
     if isinstance(agreement, tuple) and len(agreement) == 2 and all(map(is_number, agreement)):
-        found = _published(*agreement)
-        levels = _memberships(found.estimate, found.standard_error, lows)
-        return Benchmark(found, name, levels, _reached(levels))
+        numbers: Any = agreement
+        estimate, error = numbers
+        if not (estimate <= 1 and 0 < error < np.inf):
+            raise OptionError(
+                "two numbers are a published estimate, at most 1, and its standard error, above 0, "
+                f"not {shorten(estimate)} and {shorten(error)}."
+            )
+        levels = _memberships(estimate, error, lows)
+        return Benchmark(Published(float(estimate), float(error)), name, levels, _reached(levels))
 
     def judged(row: Agreement) -> Benchmark:
         reason = row.standard_error_reason or row.interval_reason
@@ -212,16 +218,6 @@ def benchmark(
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
     return for_each_row(agreement, judged)
-
-
-def _published(estimate: float, standard_error: float) -> Published:
-    """Return a published coefficient, or raise OptionError if its numbers cannot be right."""
-    if not (estimate <= 1 and 0 < standard_error < np.inf):
-        raise OptionError(
-            "two numbers are a published estimate, at most 1, and its standard error, above 0, not "
-            f"{shorten(estimate)} and {shorten(standard_error)}."
-        )
-    return Published(float(estimate), float(standard_error))
 
 
 def _reached(levels: pd.DataFrame) -> str:

@@ -400,10 +400,8 @@ class Comparison(Result):
         Column("p_holm", "p", "p (Holm)"),
     )
 
-    @property
-    def about(self) -> str:
-        """Population of the intervals: these raters, judging a sample of units."""
-        return ABOUT["units"]
+    about = ABOUT["units"]
+    """Population of the intervals: these raters, judging a sample of units."""
 
     @property
     def difference(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import check_cost
-from setagree.coefficients.chance import ROUNDING, Codes, Floats
+from setagree.coefficients.chance import ROUNDING, Codes, Floats, divided
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
@@ -251,6 +251,4 @@ class _Search:
 
     def _alpha(self, P: Floats, Q: Floats) -> Floats:
         """Return 1 - (N - 1) P / Q, or NaN if all answers are equal or belong to one unit."""
-        out = np.full(len(P), np.nan)
-        np.divide((self.N - 1) * P, Q, out=out, where=(Q > ROUNDING) & self.is_defined)
-        return 1 - out
+        return 1 - divided((self.N - 1) * P, Q * ((Q > ROUNDING) & self.is_defined))

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples
-from setagree.coefficients.chance import Floats, reach
-from setagree.coefficients.chance_models import beyond_rounding, one_minus, quadratic
+from setagree.coefficients.chance import Floats, divided, reach
+from setagree.coefficients.chance_models import beyond_rounding, quadratic
 from setagree.credit.base import Weights, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -68,7 +68,7 @@ class Side:
         q = np.where(used, self.within / np.maximum(r - 1, 1), 0.0)
         N = M @ r
         expected = quadratic(weights, self.counts.T @ (M * used).T) * (M[:, used].sum(axis=1) != 1)
-        return one_minus(M @ q, expected / (N - 1))
+        return 1 - divided(M @ q, expected / (N - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -417,7 +417,7 @@ def cross_replication(
 def _scores(joint: Joint, M: Floats) -> tuple[Floats, ...]:
     """Return kappa_x, normalised kappa_x and both alphas for each row of pattern weights."""
     observed, expected = joint.disagreements(M)
-    kappas = one_minus(observed, expected * (M.sum(axis=1) != 1))
+    kappas = 1 - divided(observed, expected * (M.sum(axis=1) != 1))
     alphas = (joint.x.alphas(joint.weights, M), joint.y.alphas(joint.weights, M))
     product = np.where((alphas[0] > 0) & (alphas[1] > 0), alphas[0] * alphas[1], np.nan)
     return kappas, np.asarray(kappas / np.sqrt(product)), *alphas

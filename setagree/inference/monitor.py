@@ -18,7 +18,6 @@ from setagree.coefficients.chance import Floats
 from setagree.coefficients.score_interval import z_of_level
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
-    DataError,
     OptionError,
     SetagreeWarning,
     counted,
@@ -27,8 +26,13 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.comparison import independent_difference
-from setagree.inference.panel_members import check_least, check_threshold, plain_units
-from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
+from setagree.inference.panel_members import (
+    check_least,
+    check_threshold,
+    plain_units,
+    require_raters,
+)
+from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.limits import MAX_LOOKS
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, raters_in_words
@@ -358,15 +362,10 @@ def monitor(
     check_level(level)
     check_threshold(threshold)
     planned = _planned(looks, max_units)
+    how = None
     if isinstance(batch, str) and not isinstance(study, Annotations):
-        known = open_study(study, Reading(unit_columns=[batch]))
-    else:
-        known = open_study(study)
-    if not isinstance(known, Annotations):
-        raise DataError(
-            "monitor requires the identities of the units, which a tally lacks: build the study in "
-            "memory with Annotations.from_long."
-        )
+        how = Reading(unit_columns=[batch])
+    known = require_raters(study, "monitor", how)
     cells = read_column(known, batch, "batch")
     known = plain_units(known, "monitor")
     whole = krippendorff_alpha(known, distance=main_distance(known, distance))

@@ -37,7 +37,7 @@ from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.scoring.intervals import FEWEST_RARER, rarer_answers, t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
-from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
+from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.study.attributes import OfUnits
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -61,8 +61,22 @@ _WIDTHS = (
 )
 
 
+class _OfGoals(Result):
+    """A plan for goals."""
+
+    goals: PlanGoals
+
+    about = ABOUT["units"]
+    """Population of the intervals: these raters, judging a sample of units."""
+
+    @property
+    def level(self) -> float:
+        """Level of the interval."""
+        return self.goals.level
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(_OfGoals):
     """Expected interval widths or powers by number of units and raters.
 
     Attributes
@@ -109,16 +123,6 @@ class Plan(Result):
         Column("cost", "amount", is_optional=True),
         Column("basis", "text"),
     )
-
-    @property
-    def about(self) -> str:
-        """Population of the intervals: these raters, judging a sample of units."""
-        return self.agreement.about
-
-    @property
-    def level(self) -> float:
-        """Level of the interval."""
-        return self.goals.level
 
     @property
     def _noun(self) -> str:
@@ -277,7 +281,7 @@ def _power_note(goals: PlanGoals, name: str, other: str, condition: str) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DifferencePlan(Result):
+class DifferencePlan(_OfGoals):
     """Expected interval widths or powers of a difference by number of shared units.
 
     Attributes
@@ -302,16 +306,6 @@ class DifferencePlan(Result):
         *_UNITS,
         *_WIDTHS,
     )
-
-    @property
-    def about(self) -> str:
-        """Population of the intervals: these raters, judging a sample of units."""
-        return self.comparison.about
-
-    @property
-    def level(self) -> float:
-        """Level of the interval."""
-        return self.goals.level
 
     def _notes(self) -> list[str]:
         power = _power_note(self.goals, "the difference", "", "it is as in the pilot")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
@@ -68,12 +68,12 @@ class Components:
     def dependability(self, m: int) -> Floats:
         """Return Phi_m = u / (u + (r + e) / m); components below 0 count as 0."""
         u, r, e = (np.maximum(one, 0.0) for one in self.by_name.values())
-        return _ratio(u, u + (r + e) / m)
+        return divided(u, u + (r + e) / m)
 
     def generalizability(self, m: int) -> Floats:
         """Return E rho²_m = u / (u + e / m)."""
         u, _, e = (np.maximum(one, 0.0) for one in self.by_name.values())
-        return _ratio(u, u + e / m)
+        return divided(u, u + e / m)
 
 
 def pair_components(study: Annotations, weights: Weights) -> Iterator[Components]:
@@ -113,16 +113,10 @@ def _components(*sums: npt.ArrayLike) -> Components:
     """Return A, B and T from S, S_u, S_g, N and the squared sizes of units and of raters."""
     S, S_u, S_g, N, r2, N2 = (np.asarray(x, dtype=np.float64) for x in sums)
     return Components(
-        _ratio(S_u, 2 * (r2 - N)),
-        _ratio(S_g, 2 * (N2 - N)),
-        _ratio(S - S_u - S_g, 2 * (N**2 - r2 - N2 + N)),
+        divided(S_u, 2 * (r2 - N)),
+        divided(S_g, 2 * (N2 - N)),
+        divided(S - S_u - S_g, 2 * (N**2 - r2 - N2 + N)),
     )
-
-
-def _ratio(x: Floats, y: Floats) -> Floats:
-    """Return x / y, or NaN if y is 0."""
-    out = np.full(np.shape(x), np.nan)
-    return np.asarray(np.divide(x, y, out=out, where=np.asarray(y) > 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

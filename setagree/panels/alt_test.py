@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import ROUNDING, Case, Floats
+from setagree.coefficients.chance import ROUNDING, Case, Floats, divided
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import Weights
@@ -456,8 +456,7 @@ class Contest:
         spread = np.bincount(raters, to_all - own * n[raters], n_raters)
         expected = np.asarray(spread / np.maximum(len(values) - n, 1))
         reached = expected > ROUNDING * self.weights.max_distance * n
-        share = np.divide(observed, expected, out=np.full(n_raters, np.nan), where=reached)
-        return np.asarray(1 - share)
+        return 1 - divided(observed, expected * reached)
 
     def wins(self, model: int) -> tuple[Codes, Codes, Flags, Flags]:
         """Return unit and human of each comparison, and whether the model and the human win."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost
-from setagree.coefficients.chance import Floats
+from setagree.coefficients.chance import Floats, divided
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn
@@ -113,13 +112,9 @@ class Answers:
         # UQS_u = sum_{i<j} w_i w_j cos(v_iu, v_ju) / sum_{i<j} w_i w_j
         units = _ratio(unit, c * w_i * w_j, w_i * w_j, n_units)
         # WWA_i = sum_{u, j} w_j UQS_u cos(v_iu, v_ju) / sum_{u, j} w_j UQS_u
-        wwa = _over(
-            *(
-                np.bincount(self.raters[i], x * w_j * u_ij, n_raters)
-                + np.bincount(self.raters[j], x * w_i * u_ij, n_raters)
-                for x in (c, 1)
-            )
-        )
+        both = np.concatenate([self.raters[i], self.raters[j]])
+        w_u = np.concatenate([w_j * u_ij, w_i * u_ij])
+        wwa = _ratio(both, np.tile(c, 2) * w_u, w_u, n_raters)
         # WSA_i = sum_u UQS_u cos(v_iu, V_u - w_i v_iu) / sum_u UQS_u. For label a of the unit
         # (V_u - w_i v_iu)_a is V_ua - w_i if rater i gave it, else V_ua.
         V = np.bincount(self.cell, mine[self.rating], len(self.cell_units))
@@ -134,7 +129,7 @@ class Answers:
         # P_ij(a) = sum_u UQS_u v_iua v_jua / sum_u UQS_u v_jua
         (i, j, a), u_t = self.triples, u[self.triple_units]
         given = np.bincount(self.triple, u_t, len(a))
-        P = _over(np.bincount(self.triple, self.too * u_t, len(a)), given)
+        P = divided(np.bincount(self.triple, self.too * u_t, len(a)), given, 0.0)
         # AQS_a = sum_{i != j} w_i w_j P_ij(a) / sum_{i != j} w_i w_j
         ww = np.where(given > 0, w[i] * w[j], 0)
         labels = _ratio(a, ww * P, ww, n_labels)
@@ -144,11 +139,7 @@ class Answers:
 
 def _ratio(codes: Codes, x: Floats, weights: Floats, n: int) -> Floats:
     """Return the sum of x over that of the weights for each code, or 0 if all weights are 0."""
-    return _over(np.bincount(codes, x, n), np.bincount(codes, weights, n))
-
-
-def _over(sums: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Floats:
-    return np.asarray(np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0))
+    return divided(np.bincount(codes, x, n), np.bincount(codes, weights, n), 0.0)
 
 
 Empty: TypeAlias = Literal["label", "published"]

@@ -8,11 +8,11 @@ from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -125,7 +125,7 @@ class FacetAgreement(Result):
         gap = float(self.frame["estimate"][i] - self.frame["estimate"][j])
         n_units = self.frame["n_units"][[i, j]].to_numpy().min()
         without = self.without[:, i] - self.without[:, j]
-        half = float(_t_quantile(n_units, self.level) * _jackknife_error(without))
+        half = float(_t_quantile(n_units, self.level) * np.sqrt(jackknife_variance(without)))
         return gap, gap - half, gap + half
 
     @property
@@ -261,11 +261,6 @@ def _with(pairs: str) -> str:
     return f"the {same.removesuffix(', ')} but another {other}"
 
 
-def _jackknife_error(without: Floats) -> Floats:
-    """Return sqrt((n - 1) / n sum (x - mean)²) of estimates without each of n units, by column."""
-    return np.asarray(np.sqrt((len(without) - 1) * without.var(axis=0)))
-
-
 def _t_quantile(n_units: Codes, level: float) -> Floats:
     """Return the quantile of t for n - 1 degrees of freedom, or NaN for one unit."""
     from scipy.special import stdtrit
@@ -378,26 +373,20 @@ class PairTable:
             # Pairs with a rating of the unit leave the sum over all pairs, those within it once.
             N, to_all = N - self.r[:, None], to_all - 2 * (self.to_all - self.within)[:, None]
             apart, counts = apart - self.apart, counts - self.counts
-        return 1 - _over(_over(apart, counts), _over(to_all, N * (N - 1)))
+        return 1 - divided(divided(apart, counts), divided(to_all, N * (N - 1)))
 
     def rooms(self, estimates: Floats, kinds: Kinds) -> Floats:
         """Return the limit due to stability: per pair the mean of the own rows of both sides.
 
         `estimates` has the rows in its last axis. NaN if an own row is undefined, or for own rows.
         """
-        shares = _over(self.sides, self.sides.sum(axis=1)[:, None])
+        shares = divided(self.sides, self.sides.sum(axis=1)[:, None])
         own = estimates[..., kinds.own_rows]
         means = np.nan_to_num(own, nan=0.0) @ shares.T
         lacking = np.isnan(own).astype(np.float64) @ shares.T > 0
         is_own = np.isin(np.arange(kinds.n_rows), kinds.own_rows)
         is_own[kinds.k - kinds.depth] |= kinds.depth > 0
         return np.where(lacking | is_own, np.nan, means)
-
-
-def _over(x: npt.ArrayLike, y: npt.ArrayLike) -> Floats:
-    """Return x / y, or NaN if y is 0."""
-    x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
-    return np.asarray(np.divide(x, y, out=np.full(x.shape, np.nan), where=y > 0))
 
 
 @takes_data
@@ -581,7 +570,7 @@ def _table(
     reason[estimates >= 1 - ROUNDING] = "all of these pairs are alike"
     reason[n_units < 2] = "one unit"
     reason[np.isnan(estimates)] = "all answers are alike"
-    errors = np.where(pd.isna(reason), _jackknife_error(without), np.nan)
+    errors = np.where(pd.isna(reason), np.sqrt(jackknife_variance(without)), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         # log(D / De) +- t SE(D / De) / (D / De), with 1 - estimate = D / De
         factor = np.exp(t * errors / (1 - estimates))
@@ -598,7 +587,7 @@ def _table(
         "high": 1 - (1 - estimates) / factor,
         "upper_bound": room[at],
         "difference": difference,
-        "difference_low": difference - t * _jackknife_error(differences),
+        "difference_low": difference - t * np.sqrt(jackknife_variance(differences)),
         "reason": pd.Series(reason, dtype=object),
     }
     return pd.DataFrame(columns), without

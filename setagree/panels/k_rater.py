@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import Floats
-from setagree.coefficients.chance_models import one_minus, quadratic
+from setagree.coefficients.chance import Floats, divided
+from setagree.coefficients.chance_models import quadratic
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance
 from setagree.distances.registry import DistanceLike
@@ -110,7 +110,7 @@ def split_alphas(
         x = np.bincount(cells, np.tile(m, 2), S * K).astype(np.float64).reshape(S, K).T
         # For two raters alpha is 1 - (2n - 1) (sum of d) 2n / x' D x; it is undefined for one unit.
         expected = quadratic(weights, x) * (pairs > 1)
-        alphas.append(one_minus(2 * observed * (2 * pairs - 1), expected))
+        alphas.append(1 - divided(2 * observed * (2 * pairs - 1), expected))
     return np.array([*alphas, 1 - both.mean(axis=1)])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
@@ -299,14 +299,13 @@ def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
     to_others = sums_to_others(units, values, counts, weights)
     summed = np.bincount(units, counts * to_others, study.n_units)
     pairs = ballot.ratings * (ballot.ratings - 1) * weights.max_distance
-    disagreement = np.divide(summed, pairs, out=np.full(study.n_units, np.nan), where=pairs > 0)
     bimodality, one, two = _widest(units, values, shares, weights, study.n_units)
     named = as_objects([*study.values, None])
     return pd.DataFrame(
         {
             "unit": study.units,
             "n_ratings": ballot.ratings.astype(np.int64),
-            "disagreement": disagreement,
+            "disagreement": divided(summed, pairs),
             "bimodality": bimodality,
             "first": named[one],
             "second": named[two],
@@ -596,8 +595,7 @@ class _Chart:
     def means(self, raters: Codes) -> Floats:
         """Return the mean distances of all raters; NaN for too few shared units."""
         shared = self.pairs.counts
-        out = np.full(shared.shape, np.nan)
-        np.divide(self.pairs.sums(raters), shared, out=out, where=shared >= self.min_shared)
+        out = divided(self.pairs.sums(raters), shared * (shared >= self.min_shared))
         np.fill_diagonal(out, 0)
         return out
 
@@ -647,7 +645,7 @@ def _assembled(
         "y": np.append(points[:, 1], np.nan)[place],
         "cluster": np.append(partition.labels, 0)[place],
         "silhouette": np.append(partition.silhouettes, np.nan)[place],
-        "mean_distance": np.divide(sums, n_others, out=np.full(n, np.nan), where=n_others > 0),
+        "mean_distance": divided(sums, n_others),
         "n_ratings": np.bincount(study.rater_codes, minlength=n),
     }
     return RaterMap(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry
@@ -200,13 +200,13 @@ def _consensus_scores(
     )
     either, n = of_rater + of_others - both, len(left)
     # F1 = 2 tp / (2 tp + fp + fn), with tp + fp the labels of the rater, tp + fn the consensus.
-    f1, seen = _ratio(2 * tp, given + agreed), np.flatnonzero(given + agreed)
+    f1, seen = divided(2 * tp, given + agreed, 0.0), np.flatnonzero(given + agreed)
     row = {
         "n_units": n,
         "n_left_out": int((study.rater_codes == rater).sum()) - n,
         "n_unconverged": n_unconverged,
         "exact": _mean(left == right),
-        "jaccard": _mean(np.divide(both, either, out=np.ones(n), where=either > 0)),
+        "jaccard": _mean(divided(both, either, 1.0)),
         # Without any label, the scores are NaN, not 0.
         "micro_f1": 2 * tp.sum() / (given + agreed).sum() if len(seen) else float("nan"),
         "macro_f1": _mean(f1[seen]),
@@ -217,16 +217,11 @@ def _consensus_scores(
         "true_positives": tp[seen].astype(np.int64),
         "false_positives": (given - tp)[seen].astype(np.int64),
         "false_negatives": (agreed - tp)[seen].astype(np.int64),
-        "precision": _ratio(tp, given)[seen],
-        "recall": _ratio(tp, agreed)[seen],
+        "precision": divided(tp, given, 0.0)[seen],
+        "recall": divided(tp, agreed, 0.0)[seen],
         "f1": f1[seen],
     }
     return row, pd.DataFrame(by_label)
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Return part / whole, or 0 if the whole is 0."""
-    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
 
 
 def _mean(each: npt.NDArray[Any]) -> float:

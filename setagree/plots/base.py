@@ -263,12 +263,6 @@ def label_x(ax: Axes, text: str) -> None:
     ax.tick_params(axis="x", labelsize=NAME_SIZE)
 
 
-def label_y(ax: Axes, text: str) -> None:
-    """Name the vertical axis."""
-    ax.set_ylabel(text, fontsize=NAME_SIZE, usetex=False)
-    ax.tick_params(axis="y", labelsize=NAME_SIZE)
-
-
 def nothing(ax: Axes, why: str) -> Axes:
     """Show only a message on the axes."""
     for spine in ax.spines.values():

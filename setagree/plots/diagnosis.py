@@ -185,12 +185,8 @@ def groups(
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -247,12 +243,8 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -347,12 +339,8 @@ def raters(
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -416,12 +404,8 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -496,12 +480,8 @@ def labels(
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -562,12 +542,8 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------

@@ -86,10 +86,8 @@ def null(test: PermutationTest, *, p_value: float | None = None, ax: Axes | None
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -154,10 +152,8 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -223,12 +219,8 @@ def forest(
 
     Raises
     ------
-    DataError
-        The frame is not a DataFrame, or lacks a column.
-    OptionError
-        An option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    DataError, OptionError, MissingDependencyError
+        As in `units`.
 
     Examples
     --------
@@ -343,10 +335,8 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -400,10 +390,8 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -452,10 +440,8 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -522,10 +508,8 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------

@@ -67,10 +67,8 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -155,10 +153,8 @@ def replacement(
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -233,10 +229,8 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -296,10 +290,8 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -380,10 +372,8 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------
@@ -452,10 +442,8 @@ def rater_map(
 
     Raises
     ------
-    OptionError
-        The result is of another function, or an option is out of range.
-    MissingDependencyError
-        matplotlib is not installed.
+    OptionError, MissingDependencyError
+        As in `weights`.
 
     Examples
     --------

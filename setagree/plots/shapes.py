@@ -26,7 +26,6 @@ from setagree.plots.base import (
     ink,
     is_broad,
     label_x,
-    label_y,
     largest,
     nothing,
     rows_height,
@@ -308,7 +307,8 @@ def draw_curve(
 def label_axes(ax: Axes, across: str, up: str) -> Axes:
     """Name both axes, and return them."""
     label_x(ax, across)
-    label_y(ax, up)
+    ax.set_ylabel(up, fontsize=NAME_SIZE, usetex=False)
+    ax.tick_params(axis="y", labelsize=NAME_SIZE)
     return ax
 
 

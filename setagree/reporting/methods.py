@@ -75,20 +75,14 @@ def bootstrapped(
     if np.isnan(low):
         return ""
     source = cite("Efron 1987" if method == "BCa" else "Efron & Tibshirani 1993")
+    n, missed = counted(len(bootstrap.distribution), "bootstrap resample"), bootstrap.n_undefined
+    what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
+    lost = f", {missed:,} of them undefined and left out," if missed else ""
     return (
         f"The {level_text(level)} {method} interval{_which(bootstrap.agreement, rows)} of "
-        f"{_resamples(bootstrap)} is {interval(low, high)}{source}{_seeded(seed)}; it is "
+        f"{n} of the {what}{lost} is {interval(low, high)}{source}{_seeded(seed)}; it is "
         f"about {raters_in_words([bootstrap.agreement], bootstrap.over)}."
     )
-
-
-def _resamples(bootstrap: Bootstrap) -> str:
-    """Return the numbers of resamples and of undefined ones."""
-    n = counted(len(bootstrap.distribution), "bootstrap resample")
-    what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
-    drawn = f"{n} of the {what}"
-    missed = bootstrap.n_undefined
-    return f"{drawn}, {missed:,} of them undefined and left out," if missed else drawn
 
 
 def permutation_sentence(

@@ -20,7 +20,7 @@ import numpy as np
 from setagree.errors import FileError, MissingDependencyError, counted, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
-from setagree.reporting.findings import Finding, claims_note, main_findings, sections
+from setagree.reporting.findings import claims_note, main_findings, sections
 from setagree.reporting.headline import (
     caution,
     counts_line,
@@ -112,7 +112,8 @@ def _page(page: Page, drawn: list[dict[str, Any]], prefix: str) -> dict[str, Any
         "prefix": prefix,
         "counts": counts_line(f),
         "headline": _headline(f),
-        "findings": _models_first(main_findings(f)),
+        # That on models comes first.
+        "findings": sorted(main_findings(f), key=lambda one: one.section != "models"),
         "shown": _FIRST_FINDINGS + bool(f.models),
         "steps": next_steps(f),
         "claims": claims_note(f),
@@ -120,11 +121,6 @@ def _page(page: Page, drawn: list[dict[str, Any]], prefix: str) -> dict[str, Any
         "methods": [methods.paragraph, *(one.text for one in methods.references)],
         "bibtex": methods.bibtex,
     }
-
-
-def _models_first(findings: list[Finding]) -> list[Finding]:
-    """Return the findings with that on models first."""
-    return sorted(findings, key=lambda finding: finding.section != "models")
 
 
 def breakable(text: str) -> Any:

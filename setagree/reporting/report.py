@@ -264,15 +264,9 @@ def _format(form: str | None, target: Path) -> str:
             )
         form = _FORMS.get(target.suffix.lower(), "html")
     check_choice("format", form, get_args(Format))
-    if form != "markdown":
-        _need_page()
-    if form == "pdf":
-        browser()
-    return form
-
-
-def _need_page() -> None:
-    """Raise `MissingDependencyError`, before any work, where the page cannot be made."""
+    if form == "markdown":
+        return form
+    # What is missing raises an error before any work.
     try:
         import jinja2  # noqa: F401 - asked for, not used
         import matplotlib as mpl  # noqa: F401
@@ -282,3 +276,6 @@ def _need_page() -> None:
             f'pip install "setagree[report]", or ask for {option("format", "markdown")}, which '
             "needs neither."
         ) from error
+    if form == "pdf":
+        browser()
+    return form

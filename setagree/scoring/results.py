@@ -454,10 +454,8 @@ class Agreement(Result):
             raise OptionError(f"{option('method', 'fieller')} is for units with sizes; use 't'.")
         return self.inference.interval(level, method)
 
-    @property
-    def about(self) -> str:
-        """What the interval of the frame is about: these raters, judging a sample of units."""
-        return ABOUT["units"]
+    about = ABOUT["units"]
+    """What the interval of the frame is about: these raters, judging a sample of units."""
 
     @property
     def p_value(self) -> float:

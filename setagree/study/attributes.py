@@ -537,12 +537,12 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[An
     DataError
         The study has no such column, or some units have no value in it.
     """
-    name = role
+    name, entries = role, list[Any]()
     if isinstance(of_unit, str):
         name = of_unit
     else:
-        study = with_units(study, {role: of_unit})
-    _check_column(study, name, role)
+        study, entries = with_units(study, {role: of_unit}), [*dict(of_unit)]
+    _check_column(study, name, role, entries)
     column: pd.Series[Any] = study.units_frame[name].reset_index(drop=True)
     return column
 
@@ -571,8 +571,11 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
     return sampled(study, **reading.drawn) if reading.drawn else study
 
 
-def _check_column(study: Annotations, column: str, role: str) -> None:
-    """Raise an error if a column of units is absent or has no value for some units."""
+def _check_column(study: Annotations, column: str, role: str, entries: Iterable[Any] = ()) -> None:
+    """Raise an error if a column of units is absent or has no value for some units.
+
+    `entries` are the units of the mapping that it is from, one of which may be misspelt.
+    """
     frame = study.units_frame
     if column not in frame:
         listed = listing([*frame]) if len(frame.columns) else "no columns"
@@ -591,6 +594,7 @@ def _check_column(study: Annotations, column: str, role: str) -> None:
     raise DataError(
         f"{role}: {counted(len(without), 'unit')} of {study.n_units:,} "
         f"{'has' if len(without) == 1 else 'have'} none in {column!r} ({listing(without)})."
+        f"{did_you_mean(without[0], entries)}"
     )
 
 

@@ -591,11 +591,17 @@ class TestByGroup:
         study = walkthrough()
         table = study.to_long().assign(batch=None)
         for data, by, match in [
-            (study, {"u1": 1}, "10 units of 11 have no entry"),
+            (study, {"u1": 1}, "10 units of 11 have none in 'group'"),
+            (study, dict.fromkeys(["U1", *study.units[1:]], 1), "Did you mean 'U1'"),
+            (study, dict.fromkeys(study.units, " "), "11 units of 11 have none"),
             (study, pd.Series([1, 2], index=["u1", "u1"]), "'u1' have several entries"),
-            (study, "batch", "names a column, so pass the table"),
+            (study, "batch", r"no unit column 'batch'.*unit_columns=\['batch'\]"),
             (study, [1, 2], "a mapping or Series from unit"),
-            (study, {unit: ["x"] for unit in study.units}, "named by text or a number"),
+            (
+                study,
+                {unit: ["x"] for unit in study.units},
+                r"must have text, a number or a date, not \['x'\]",
+            ),
             (table, "batch", "32 rows of 32 have nothing in column 'batch'"),
             (table, "bach", "no column 'bach'"),
         ]:

@@ -275,7 +275,7 @@ def test_what_is_refused():
         sa.monitor(study, batch=at, threshold=0.667, max_units=5)
     with pytest.raises(DataError, match="have none in 'batch'"):
         sa.monitor(study, batch={"u1": 1}, threshold=0.667)
-    with pytest.raises(DataError, match="requires the identities of the units"):
+    with pytest.raises(DataError, match="monitor requires the rater and the unit of each answer"):
         sa.monitor(sa.Tally.from_annotations(study), batch=at, threshold=0.667)
     mixed = {unit: 1 if k else "one" for k, unit in enumerate(study.units)}
     with pytest.raises(DataError, match="cannot be put in order"):

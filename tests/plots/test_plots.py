@@ -302,6 +302,11 @@ OF_FRAMES = RAISES.format(
 OF_RESULTS = RAISES.format(
     "OptionError\n    The result is of another function, or an option is out of range."
 )
+REFERRED = {
+    True: "Raises\n------\nDataError, OptionError, MissingDependencyError\n    As in `units`.\n",
+    False: "Raises\n------\nOptionError, MissingDependencyError\n    As in `weights`.\n",
+}
+"""What the plots of frames, and of results, have in place of the paragraphs of these two."""
 
 
 @pytest.mark.parametrize("name", plots.__all__)
@@ -316,7 +321,8 @@ def test_docstrings_share_paragraphs(name):
     assert documented == list(inspect.signature(function).parameters)
     heads = re.findall(r"^(\w+)\n-+$", text, re.MULTILINE)
     assert heads == ["Parameters", "Returns", "Raises", "Examples"]
-    raises = OF_FRAMES if name in FRAMES else OF_RESULTS
+    whole = {"units": OF_FRAMES, "weights": OF_RESULTS}
+    raises = whole.get(name, REFERRED[name in FRAMES])
     assert f"{AX}\n{RETURNS}\n{raises}\nExamples" in text
     assert (LEVEL in text) == ("level" in documented and name not in {"bootstrap", "forest"})
 

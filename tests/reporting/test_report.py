@@ -290,7 +290,7 @@ class TestNumbers:
         assert ready.results["groups"] is found.results["groups"]
         with pytest.raises(DataError, match="not what by_group returned"):
             gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
-        with pytest.raises(SetagreeError, match="have no entry"):
+        with pytest.raises(SetagreeError, match="have none in 'group'"):
             gather(study, groups={"u1": "a"}, n_resamples=19)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.common import corrected
-from setagree.diagnosis.what_if import what_if
+from setagree.diagnosis.what_if import COLUMNS, what_if
 from setagree.errors import SetagreeError, counted
 from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
@@ -185,11 +185,7 @@ def sections(f: Findings, changes: pd.DataFrame) -> list[Section]:
     columns = [
         Column("sentence", "text", "Change"),
         estimate_column(f),
-        Column("difference", "signed", "Difference"),
-        Column("p_holm", "p", "p, Holm"),
-        Column("n_pairable_units", "count", "Pairable units"),
-        Column("n_ratings", "count", "Ratings"),
-        Column("n_values", "count", "Distinct answers"),
+        *(one for one in COLUMNS if one.first in {"difference", "p_holm"} or one.kind == "count"),
         Column("reason", "name", "Reason"),
     ]
     note = (

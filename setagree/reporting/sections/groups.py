@@ -186,16 +186,16 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     of_raters = _compares(frame) == "raters"
     if not of_raters:  # the picture has the p of the test of all groups
         frame = with_p(f).assign(homogeneity_p_value=f.corrected["groups"][0])
-    others, note = _OF_RATERS if of_raters else _OF_UNITS
     columns = [
         Column("group", "name", "Group"),
         estimate_column(f),
-        *others,
+        *(_OF_RATERS if of_raters else _OF_UNITS),
         Column("n_units", "count", "Units"),
         Column("n_raters", "count", "Raters"),
         Column("n_ratings", "count", "Ratings"),
         *REASONS,
     ]
+    note = ""
     if not of_raters and (test := frame.get("tested_by", pd.Series()).dropna()).size:
         note = f"p is that of {test.iloc[0]} tests of one common value."
     ordered = frame.sort_values("estimate", kind="stable")
@@ -206,28 +206,22 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
 
 
 _OF_UNITS = (
-    [
-        Column(
-            "difference",
-            "signed",
-            "Against the others",
-            "the difference from the common value of all other groups",
-        ),
-        Column("p_holm", "p", "p, Holm"),
-    ],
-    "",
+    Column(
+        "difference",
+        "signed",
+        "Against the others",
+        "the difference from the common value of all other groups",
+    ),
+    Column("p_holm", "p", "p, Holm"),
 )
 _OF_RATERS = (
-    [
-        Column(
-            ("between", "between_low", "between_high"),
-            "estimate",
-            "With all other raters",
-            "cross-replication kappa_x on the units of both, its interval from resampled units; it "
-            "is 1 if all answers are the same and 0 if agreement is as expected by chance",
-        )
-    ],
-    "",
+    Column(
+        ("between", "between_low", "between_high"),
+        "estimate",
+        "With all other raters",
+        "cross-replication kappa_x on the units of both, its interval from resampled units; it is "
+        "1 if all answers are the same and 0 if agreement is as expected by chance",
+    ),
 )
 
 TOPIC = Topic(
