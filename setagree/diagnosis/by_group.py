@@ -19,12 +19,7 @@ from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.score_interval import ScoreInterval
 from setagree.coefficients.sums import UnitSums
 from setagree.diagnosis.by_pair import between_raters, no_raters_compared
-from setagree.diagnosis.common import (
-    REASONS,
-    Row,
-    score_whole,
-    unit_sums,
-)
+from setagree.diagnosis.common import REASONS, Row, score_whole, unit_sums
 from setagree.diagnosis.grouping import (
     Grouped,
     edges,

@@ -12,14 +12,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from setagree.distances.matrix import check_amount
-from setagree.errors import (
-    DistanceError,
-    OptionError,
-    check_mapping,
-    listing,
-    option,
-    shorten,
-)
+from setagree.errors import DistanceError, OptionError, check_mapping, listing, option, shorten
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing

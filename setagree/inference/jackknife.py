@@ -23,12 +23,7 @@ from setagree.inference.unit_order import (
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
-from setagree.scoring.results import (
-    Agreement,
-    AgreementTable,
-    raters_in_words,
-    without_each_rater,
-)
+from setagree.scoring.results import Agreement, AgreementTable, raters_in_words, without_each_rater
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 

@@ -17,14 +17,7 @@ from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.score_interval import z_of_level
 from setagree.distances.registry import DistanceLike
-from setagree.errors import (
-    OptionError,
-    SetagreeWarning,
-    counted,
-    option,
-    python_or_command,
-    warn,
-)
+from setagree.errors import OptionError, SetagreeWarning, counted, option, python_or_command, warn
 from setagree.inference.comparison import independent_difference
 from setagree.inference.panel_members import (
     check_least,

@@ -41,13 +41,7 @@ from setagree.inference.panel_members import (
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK
-from setagree.panels.dawid_skene import (
-    answer_counts,
-    dawid_skene,
-    label_fits,
-    panels_of,
-    set_codes,
-)
+from setagree.panels.dawid_skene import answer_counts, dawid_skene, label_fits, panels_of, set_codes
 from setagree.progress import track
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations

@@ -33,12 +33,7 @@ from setagree.errors import (
 from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.results import Agreement, part_case
-from setagree.scoring.table_notes import (
-    SEVERAL,
-    warn_clusters,
-    warn_far_answers,
-    warn_queue,
-)
+from setagree.scoring.table_notes import SEVERAL, warn_clusters, warn_far_answers, warn_queue
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind, have_degrees
 from setagree.study.degrees import warn_degrees

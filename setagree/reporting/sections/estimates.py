@@ -13,15 +13,7 @@ from setagree.errors import counted
 from setagree.inference.permutation import PermutationTest, permutation_test
 from setagree.plots.base import rows_height
 from setagree.plots.inference import forest, null
-from setagree.reporting.sections.base import (
-    Findings,
-    Method,
-    Picture,
-    Section,
-    Table,
-    Topic,
-    holds,
-)
+from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic, holds
 from setagree.scoring.coefficients import CoefficientLike, coefficient_name, distance_name
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
