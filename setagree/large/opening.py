@@ -590,9 +590,8 @@ def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
         named = usual_columns(frame)
         if named["start"] is not None or named["end"] is not None:
             return spans_of_table(frame, how)
-        columns = ["text"] if "text" in frame else None
         as_read = replace(how, spans=None, tokens=None, blank=how.blank or "empty")
-        return sized_pieces(_of_kept(frame, replace(as_read, unit_columns=columns), say), how)
+        return sized_pieces(_of_kept(frame, as_read, say), how)
     frame = _kept(frame, how)
     with nullcontext() if how.condition is None else counting_rows(how.condition.counted_from):
         study = _of_kept(frame, how, say)

@@ -90,7 +90,7 @@ def overview(f: Findings, _: None) -> list[Section]:
     return [Section(table, None, note, lead=())]
 
 
-def _contents(f: Findings) -> Iterator[tuple[str, str, str]]:
+def _contents(f: Findings) -> Iterator[tuple[str, str, str | Sentence]]:
     """Yield what is counted, the number, and details."""
     study, (document, names, size) = f.study, _documents(f)
     n, n_documents = study.n_raters, len(names)
@@ -106,22 +106,24 @@ def _contents(f: Findings) -> Iterator[tuple[str, str, str]]:
     yield "Raters", f"{n:,}", _each(f, done)
     spans = _n_spans(f)
     touching = "those of one label that touch or overlap count as one"
-    yield "Spans", f"{spans.sum():,}", f"{_each(f, [f'{k:,}' for k in spans])}; {touching}"
+    yield "Spans", f"{spans.sum():,}", (*_each(f, [f"{k:,}" for k in spans]), f"; {touching}")
     marked = np.array([bool(one) for one in _sets(f)])[study.value_codes]
     w = size[study.unit_codes]
     whole, covered = (np.bincount(study.rater_codes, w * x, n) for x in (1, marked))
     parts = _each(f, [share(x) for x in covered / whole])
-    yield "Covered", share(covered.sum() / whole.sum()), f"of the length has a label: {parts}"
+    most = share(covered.sum() / whole.sum())
+    yield "Covered", most, ("of the length has a label: ", *parts)
     yield "Labels", f"{len(frozenset().union(*_sets(f))):,}", f"{study.n_values:,} distinct sets"
 
 
-def _each(f: Findings, texts: list[str]) -> str:
+def _each(f: Findings, texts: list[str]) -> Sentence:
     """Return the text of each rater, of at most eight, or once what is common to all."""
     if len({*texts}) == 1:
-        return f"{texts[0]} each"
-    named = [f"{rater} {text}" for rater, text in zip(f.study.raters, texts, strict=True)]
-    rest = len(named) - _MOST_RATERS
-    return ", ".join([*named[:_MOST_RATERS], *([f"{rest:,} others"] if rest > 0 else [])])
+        return (f"{texts[0]} each",)
+    raters = zip(f.study.raters[:_MOST_RATERS], texts, strict=False)
+    named: list[Sentence] = [(Name.of(rater), f" {text}") for rater, text in raters]
+    rest = len(texts) - _MOST_RATERS
+    return enumeration([*named, *([(f"{rest:,} others",)] if rest > 0 else [])])
 
 
 # ---- Places --------------------------------------------------------------------------------------
