@@ -421,8 +421,7 @@ def study_of_spans(
     """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
     if tokens is not None:
         check_choice("tokens", tokens, get_args(Tokens))
-    if spans.ignored:
-        kinds = ", ".join(f"{n:,} {kind}" for kind, n in spans.ignored.items())
+    if kinds := ", ".join(f"{n:,} {kind}" for kind, n in spans.ignored.items() if n):
         warn(f"ignored beside the labelled spans: {kinds}.", SetagreeWarning)
     if not spans.done:
         raise DataError("no rater annotated a document; there is nothing to score.")

@@ -267,6 +267,22 @@ def test_other_annotations_are_counted(tmp_path):
         sa.read(brat(tmp_path), spans=True, blank="empty")
 
 
+def test_relations_of_doccano_are_counted(tmp_path):
+    folder = doccano(tmp_path)
+    edited(folder / "ana.jsonl", '"Comments"', '"relations": [{"id": 1}], "Comments"')
+    with pytest.warns(SetagreeWarning, match="ignored beside the labelled spans: 2 relations"):
+        sa.read(folder, spans=True, blank="empty")
+
+
+def test_line_breaks_of_windows_are_two_characters_in_brat(tmp_path):
+    for rater in ("ana", "ben"):
+        (tmp_path / rater).mkdir()
+        (tmp_path / rater / "d.txt").write_bytes(b"Ann\r\nmet Bob")
+        (tmp_path / rater / "d.ann").write_bytes(b"T1\tPER 9 12\tBob\r\n")
+    study = sa.read(tmp_path, spans=True)
+    assert study.units.tolist() == ["d:0-9", "d:9-12"]
+
+
 def test_tokens_of_the_tool_and_words(tmp_path):
     """d1 has the tokens Ann met Bob in Rome., d2 the emoji, Rome is old.; words split the stops."""
     study = sa.read(inception(tmp_path), spans=True, blank="empty", tokens="tool")

@@ -107,7 +107,8 @@ def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
 def _lines(file: Path, name: str, request: Request) -> list[str]:
     try:
         with readable(Source(file)):
-            text = file.read_text(encoding=request.encoding)
+            # an offset counts both signs of a line break of Windows
+            text = file.read_bytes().decode(request.encoding)
         return text.removeprefix("\ufeff").split("\n")
     except UnicodeDecodeError as error:
         raise FileError(

@@ -146,6 +146,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     spans.lengths[document] = seconds.number()
                 quote = None if value.get("text") is None else value.at("text").text()
                 quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
+                spans.ignored["spans without a label"] += not value.at("labels").value
                 for label in value.at("labels").items():
                     ends, place = value.ends(), result.place
                     spans.add(pair, ends, label.label(), place, quote=quote, layer=layer)
