@@ -46,7 +46,6 @@ class TestLevels:
 
     @pytest.mark.parametrize("level", [0.9, np.float64(0.9)])
     def test_taken(self, level):
-        """Floats of Python and of numpy are levels."""
         alpha = score(HARD, "krippendorff_alpha")
         assert alpha.interval(level) == alpha.interval(0.9)
 

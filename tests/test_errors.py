@@ -162,7 +162,6 @@ class TestWarn:
 
 class TestChoice:
     def test_known(self):
-        """A value of the list passes."""
         errors.check_choice("case", "keep", ("keep", "lower"))
 
     def test_unknown(self):

@@ -197,7 +197,6 @@ class TestDistance:
         assert name in path.read_text()
 
     def test_command(self, package):
-        """The command asks for it by name and lists it."""
         (row,) = rows("score", "study.csv", "-c", "alpha", "-d", "thirds")
         study = sa.read("study.csv")
         assert row["estimate"] == sa.krippendorff_alpha(study, distance="thirds").estimate

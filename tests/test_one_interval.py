@@ -147,7 +147,6 @@ def test_tables(case):
 
 
 def test_command(case):
-    """The command prints the table of the library."""
     table, words = case
     text = ok("score", "study.csv", "-c", "alpha,percent_agreement", *words)
     shown = [line for line in str(table).splitlines() if line.startswith(("kripp", "percent"))]

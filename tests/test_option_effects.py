@@ -129,7 +129,6 @@ def with_dia(study):
 
 
 def repeats(study):
-    """Return the study with some answers twice."""
     rows = study.to_long()
     more = rows.iloc[::3].assign(labels=[frozenset({"joy"})] * len(rows.iloc[::3]))
     twice = sa.Annotations.from_long(

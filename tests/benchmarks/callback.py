@@ -41,7 +41,6 @@ def _study(answers: list[frozenset[str]]) -> sa.Annotations:
 
 
 def _alpha(study: sa.Annotations) -> float:
-    """Return alpha and compute its standard error."""
     alpha = sa.krippendorff_alpha(study, distance=exact_masi)
     return alpha.estimate + alpha.standard_error
 

@@ -50,7 +50,6 @@ def _study(masks: data.Masks) -> sa.Annotations:
 
 
 def _aligned(masks: data.Masks, study: sa.Annotations) -> data.Masks:
-    """Return the masks in the order of the study's values."""
     place = dict(zip(data.as_sets(masks), masks.tolist(), strict=True))
     return np.array([place[answer] for answer in study.values], dtype=np.uint64)
 

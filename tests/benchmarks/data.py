@@ -78,7 +78,6 @@ class Ratings:
         return as_sets(self.masks)
 
     def columns(self) -> dict[str, tuple[list[str], Codes]]:
-        """Return the distinct texts of each column with the codes of its rows."""
         units = [f"doc-{unit:07d}" for unit in range(int(self.units.max()) + 1)]
         raters = [f"rater {rater}" for rater in range(int(self.raters.max()) + 1)]
         tags = [", ".join(label for label in LABELS if label in answer) for answer in self.sets]
@@ -175,7 +174,6 @@ def _pack(flags: npt.NDArray[np.bool_]) -> Masks:
 
 
 def distinct_masks(counts: Mapping[int, int], *, n_labels: int, seed: int = 0) -> Masks:
-    """Draw distinct random sets."""
     rng = np.random.default_rng(seed)
     return rng.permutation(
         np.concatenate([_of_size(size, count, n_labels, rng) for size, count in counts.items()])

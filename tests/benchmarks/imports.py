@@ -74,6 +74,5 @@ def _processor_seconds(words: list[str]) -> float:
 
 
 def _python(words: list[str]) -> str:
-    """Return what a fresh interpreter prints."""
     command = [sys.executable, *words]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout

@@ -34,7 +34,6 @@ def settle() -> None:
 
 
 def resident() -> int:
-    """Return the bytes of this process that are in memory now."""
     return _read("VmRSS")
 
 
@@ -47,6 +46,5 @@ def high_water(call: Callable[[], object]) -> int:
 
 
 def _read(field: str) -> int:
-    """Return a field of the status file in bytes."""
     lines = STATUS.read_text(encoding="ascii").splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))

@@ -157,7 +157,6 @@ def _name(result: Result, tool: str) -> str:
 
 
 def _times(result: Result, tool: str) -> dict[int, float]:
-    """Return the seconds of one tool at each size it finished."""
     return {n: found.seconds for n, found in result.finished(tool).items()}
 
 

@@ -78,7 +78,6 @@ def _ours(row: tuple[str, str], **options: str) -> Prepare:
 
 
 def _ours_nominal(coefficient: str) -> Prepare:
-    """Return how one coefficient is asked for under the nominal distance."""
     return _ours((coefficient, "nominal"), coefficient=coefficient, distance="nominal")
 
 
@@ -95,8 +94,6 @@ def _factorize(ratings: data.Ratings) -> Call:
 
 
 def _nltk(distance: Distance) -> Prepare:
-    """Return how NLTK's alpha is called."""
-
     def prepare(ratings: data.Ratings) -> Call:
         task: Any = importlib.import_module("nltk.metrics.agreement").AnnotationTask
         triples = ratings.triples()
@@ -117,8 +114,6 @@ def _crowd_kit(distance: Distance) -> Prepare:
 
 
 def _simpledorff(distance: Distance) -> Prepare:
-    """Return how simpledorff's alpha is called."""
-
     def prepare(ratings: data.Ratings) -> Call:
         alpha: Any = importlib.import_module("simpledorff").calculate_krippendorffs_alpha_for_df
         frame = pd.DataFrame(ratings.triples(), columns=["who", "doc", "tags"])

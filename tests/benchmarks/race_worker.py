@@ -161,7 +161,6 @@ def _cap_seconds(limit: int) -> None:
 
 
 def _last_line(text: str) -> str:
-    """Return the last line of what a process or an error said."""
     return (text.strip().splitlines() or [""])[-1]
 
 

@@ -55,7 +55,6 @@ def resampling(*, quick: bool) -> Iterator[Row]:
 
 
 def _beside(what: str, best: dict[str, float], name: str, bar: float) -> Row:
-    """Return the row of a time beside that of one point estimate."""
     estimate = best["estimate"]
     return at_most(
         what,

@@ -57,7 +57,6 @@ class Cluster:
     folders: list[Path]
 
     def shuffled(self, worker: int) -> int:
-        """Return the bytes of shuffles that lie in the folder of a worker."""
         total = 0
         for path in self.folders[worker].rglob("shuffle_*.data"):
             try:

@@ -16,7 +16,6 @@ from setagree.scoring.scorer import Scorer
 
 
 def alpha(rows, distance):
-    """Score without the door."""
     return Scorer(annotations(rows)).score(
         get_coefficient("krippendorff_alpha"), get_distance(distance)
     )

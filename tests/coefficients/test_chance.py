@@ -28,7 +28,6 @@ from setagree.coefficients.sums import (
 
 
 def case_of(rows, distance="masi"):
-    """Put a study under one distance."""
     study = annotations(rows)
     return Case(sa.Tally.from_annotations(study), sa.weights(study, distance))
 

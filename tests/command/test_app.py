@@ -64,7 +64,6 @@ MODULE_WITHOUT = """
 
 
 def process(*words, code=None, **options):
-    """Run the command in a process of its own."""
     start = ["-m", "setagree"] if code is None else ["-c", textwrap.dedent(code)]
     return subprocess.run(
         [sys.executable, *start, *words], capture_output=True, text=True, timeout=120, **options

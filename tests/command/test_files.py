@@ -40,7 +40,6 @@ class TestFiles:
             assert result.stderr.splitlines().count("--where 'repeat == 0' drops 2 of 8 rows.") == 1
 
     def test_repeats(self):
-        """The error names both files."""
         said = refusal("score", "round-1.csv", "round-2.csv")
         assert "The first pair stands in 'round-1.csv' and 'round-2.csv'." in said
 
@@ -66,7 +65,6 @@ class TestFiles:
         assert "--where 'repeat = 0': at '= 0', expected ==" in said
 
     def test_sheet(self):
-        """--sheet takes a name or a number."""
         pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
         with pd.ExcelWriter("rounds.xlsx") as book:
             for k in (1, 2):

@@ -335,7 +335,6 @@ class TestPermutation:
         ids=" ".join,
     )
     def test_refusals(self, words, part):
-        """A wrong option is refused in a sentence."""
         assert part in refusal("test", "small.csv", *words)
 
     def test_large_studies_are_reshuffled_less(self, monkeypatch):
@@ -614,7 +613,6 @@ class TestCompare:
         ids=" ".join,
     )
     def test_refusals(self, words, part):
-        """What cannot be compared is refused in a sentence."""
         Path("score.csv").write_text("unit,rater,score\n1,a,1\n1,b,2\n2,a,2\n2,b,2\n")
         assert part in refusal("compare", *words)
 

@@ -49,7 +49,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def invoke(*words):
-    """Run the command in this process."""
     return CliRunner().invoke(cli.app, list(map(str, words)))
 
 

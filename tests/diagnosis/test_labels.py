@@ -557,7 +557,6 @@ class TestConfusionsAboveChance:
 
 
 def _confusions_of(pairs):
-    """Count the confusions of a list of pairs of label sets."""
     counts = {}
     for A, B in pairs:
         for a, b in itertools.product(A - B, B - A):

@@ -32,7 +32,6 @@ def many(n_documents=12, seed=1):
 
 
 def one_each(study):
-    """Return a study with one unit per character."""
     size = study.units_frame["length"].astype(int)
     copies = [
         (rater, f"{unit}/{k}", labels)

@@ -151,7 +151,6 @@ class TestInsideAndBetween:
 
 class TestWords:
     def said(self, table, **options):
-        """Return the sentence of the report about groups."""
         study = sa.Annotations.from_long(table[["unit", "rater", "labels"]])
         groups = sa.by_group(table, "panel", rng=1, **options)
         f = gather(study, groups=groups, n_resamples=19, rng=1)

@@ -36,12 +36,10 @@ SIMPLE_LABELS = ["comedy", "drama", "noir", "sci-fi"]
 
 
 def answered(truth):
-    """Return the truth without what was skipped."""
     return {pair: labels for pair, labels in truth.items() if labels is not None}
 
 
 def labelled(truth):
-    """Return the truth without the empty sets."""
     return {pair: labels for pair, labels in truth.items() if labels}
 
 
@@ -280,7 +278,6 @@ def qualtrics_split(truth, *, off="-99", marker=" - Selected Choice"):
 
 
 def long(truth):
-    """Return one row per annotation."""
     rows = [[u, r, ", ".join(sorted(labels))] for (u, r), labels in answered(truth).items()]
     return table([["item", "coder", "genres_x", "labels"], *([*r[:2], "x", r[2]] for r in rows)])
 
@@ -301,7 +298,6 @@ def wide(truth):
 
 
 def onehot(truth):
-    """Return one column per label."""
     rows = [[u, r, *flags(labels)] for (u, r), labels in answered(truth).items()]
     return table([["item", "coder", *LABELS], *rows])
 

@@ -44,7 +44,6 @@ def by_unit(truth):
 
 
 def answered(truth):
-    """Return the truth without what was skipped."""
     return {pair: labels for pair, labels in truth.items() if labels is not None}
 
 
@@ -294,5 +293,4 @@ def put(folder, name, content):
 
 
 def pairs(study):
-    """Return the answers by unit and rater."""
     return {(str(unit), str(rater)): {*answer} for rater, unit, answer in study.to_triples()}

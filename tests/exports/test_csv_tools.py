@@ -340,7 +340,6 @@ def test_the_samples_give_their_truth(name, samples):
 
 
 def named(sample):
-    """Return the format of the sample that could have another one."""
     return {"tool": ROWS} if sample == "plain_one_row_per_label.csv" else {}
 
 

@@ -34,12 +34,10 @@ RATERS = ["ida", "jon"]
 
 
 def answered(truth):
-    """Return the truth without what was skipped."""
     return {pair: labels for pair, labels in truth.items() if labels is not None}
 
 
 def labelled(truth):
-    """Return the truth without the empty sets."""
     return {pair: labels for pair, labels in truth.items() if labels}
 
 

@@ -334,7 +334,6 @@ NAMES = ["anger", "fear", "joy", "sadness", "surprise"]
 
 
 def expected():
-    """Return the ratings of the toy project."""
     frame = pd.read_csv(SAMPLES / "expected.csv", dtype=str, keep_default_na=False)
     rated = frame[frame["state"].isin(["rated", "empty"])]
     rows = zip(rated["unit"], rated["rater"], rated["labels"], strict=True)

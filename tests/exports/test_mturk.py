@@ -113,7 +113,6 @@ class TestMechanicalTurk:
 
     @staticmethod
     def answers(folder, *records):
-        """Write one assignment for each record."""
         rows = [("h", k, "u", json.dumps([record])) for k, record in enumerate(records)]
         heads = ["HITId", "WorkerId", "Input.unit", "Answer.taskAnswers"]
         pd.DataFrame(rows, columns=heads).to_csv(folder / "batch.csv", index=False)

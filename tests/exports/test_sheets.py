@@ -50,7 +50,6 @@ def test_blank_names_are_left_for_the_assembly(save):
 
 
 def test_encodings(tmp_path):
-    """The encoding that was named is used."""
     path = tmp_path / "x.csv"
     path.write_bytes("unit,rater,labels\nu1,kim,é\n".encode("latin-1"))
     found = format_of_name("plain_long", FORMATS).read(path, Request(encoding="latin-1"))

@@ -13,7 +13,6 @@ from setagree.errors import DataError, FileError
 
 
 def zooniverse_rows(*annotations):
-    """Return an export with one user a classification."""
     rows = [[k, f"w{k}", cell, 7] for k, cell in enumerate(annotations)]
     return table([["classification_id", "user_name", "annotations", "subject_ids"], *rows])
 

@@ -183,7 +183,6 @@ def _spell_label(rng: Random, label: str) -> str:
 
 
 def spell(rng: Random, labels: list[str], label_sep: str) -> str:
-    """Return text that stands for these labels."""
     if not labels:
         return rng.choice(["[]", "set()", "frozenset()", "()", " [ ] "])
     repeated = [*labels, *rng.choices(labels, k=rng.choice([0, 0, 1]))]

@@ -23,7 +23,6 @@ def labels_of(units):
 
 
 def is_of_sets(units):
-    """Say whether the answers are label sets."""
     return all(isinstance(one, frozenset) for given in units.values() for one in given.values())
 
 
@@ -76,7 +75,6 @@ def flag_columns(units):
 
 
 def wide(units):
-    """A wide table of sets or scalars."""
     kind = "labels" if is_of_sets(units) else "value"
     return scored(
         sa.Annotations.from_wide(wide_frame(units), kind=kind, raters=raters_of(units)), None, {}

@@ -64,7 +64,6 @@ def objects(cells):
 
 
 def plain_frame(columns):
-    """Return a pandas table of objects."""
     return pd.DataFrame({name: objects(cells) for name, cells in columns.items()})
 
 

@@ -35,7 +35,6 @@ class TableCase:
 
     @property
     def text(self) -> str:
-        """What was handed over."""
         return f"{self.part}\ncolumns = {self.table.columns!r}\noptions = {self.table.options!r}\n"
 
     def run(self) -> str | None:

@@ -411,7 +411,6 @@ MEASURES = {
 
 
 def measure(figure: Figure) -> float:
-    """Compute our value of a figure."""
     if "a" in figure.entry:
         return _of_sets(figure)
     quantity = "Agreement" if figure.quantity == "expected" else figure.quantity

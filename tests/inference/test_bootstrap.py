@@ -360,7 +360,6 @@ class TestUndefined:
 
 class TestTables:
     def table(self):
-        """Return a table of rows by pattern and by unit."""
         names = ["krippendorff_alpha", "conger_kappa", "fleiss_kappa"]
         return sa.agreement(annotations(HARD), coefficient=names, distance=["masi", "nominal"])
 

@@ -446,7 +446,6 @@ class TestEverywhere:
         assert one["difference_standard_error"][1] != two["difference_standard_error"][1]
 
     def test_labels(self, study):
-        """A label's interval is that of its own clustered study."""
         frame = sa.by_label(study).set_index("label")
         label = frame.index[0]
         binary = study.with_answers(lambda answer: frozenset({"yes"} if label in answer else ()))

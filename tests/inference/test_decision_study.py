@@ -138,7 +138,6 @@ class TestResults:
 
 class TestAcceptance:
     def test_risks(self) -> None:
-        """Both risks are what was promised."""
         for plan, producer, consumer in thresholds.risks():
             assert producer <= plan.producer_risk
             assert consumer <= plan.consumer_risk
@@ -155,7 +154,6 @@ class TestAcceptance:
             assert held >= 0.95 - 1e-12
 
     def test_table(self) -> None:
-        """The plan of the guide stands in the table."""
         assert "| 0.02 | 0.1 | 65 | 3 |" in risk_table()
 
 

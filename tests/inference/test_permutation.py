@@ -90,7 +90,6 @@ class Unheard(Model):
 
 
 def chance_of_shuffles(agreement):
-    """Ask the reshuffles for a coefficient."""
     return shuffler_of(agreement, "pooled").estimates(2, np.random.default_rng(1))
 
 

@@ -27,7 +27,6 @@ def freedom(kurtosis, n):
 
 
 def variances(n, raters, seeds, skill=0.8):
-    """Return n SE² of simulated studies."""
     studies = (sa.simulate(n, raters, skill=skill, rng=seed) for seed in seeds)
     return np.array([unit_variance(sa.krippendorff_alpha(study))[0] for study in studies])
 

@@ -59,8 +59,6 @@ class TestPieces:
 
 
 class Folder:
-    """A folder of files that are written elsewhere."""
-
     def __init__(self, path):
         self.path = path
 

@@ -32,7 +32,6 @@ def table(units, answers, name="labels"):
 
 
 def estimates(path, **options):
-    """Return alpha and Fleiss' kappa of a path."""
     return [row.estimate for row in sa.agreement(path, **options)]
 
 

@@ -17,7 +17,6 @@ from setagree.panels.k_rater import k_rater_reliability, random_split, spearman_
 
 
 def majority(answers):
-    """Return the labels that more than half of the answers have."""
     labels = frozenset().union(*answers)
     return frozenset(x for x in labels if 2 * sum(x in a for a in answers) > len(answers))
 

@@ -40,7 +40,6 @@ def tested():
 
 @pytest.fixture(scope="module")
 def mapped():
-    """Return the map of six raters."""
     return sa.rater_map(STUDY, n_resamples=19, rng=1)
 
 

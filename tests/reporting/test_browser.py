@@ -32,7 +32,6 @@ def browser():
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory):
-    """Return the addresses of a plain page and of a hostile one."""
     folder = tmp_path_factory.mktemp("pages")
     study = sa.simulate(60, 4, skill=[0.9, 0.8, 0.7, 0.3], size_bias=[1, 1, 1, 2], rng=1)
     groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}

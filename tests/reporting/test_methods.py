@@ -100,7 +100,6 @@ class TestPolicies:
         [("missing", "taken as missing"), ("empty", "as the empty set"), ("error", "not allowed")],
     )
     def test_blank(self, blank, words):
-        """How blank cells were read."""
         assert f"blank cells were {words}".replace("were as", "were taken as") in read_as(
             annotations(T1), blank=blank
         )

@@ -47,7 +47,6 @@ def section(f, name):
 
 
 def drawn(one):
-    """Return all text in the picture of a section."""
     figure = pytest.importorskip("matplotlib.figure", reason="pictures need matplotlib").Figure
     ax = figure(figsize=(7.2, one.picture.height), layout="constrained").add_subplot()
     one.picture.draw(ax=ax)

@@ -30,7 +30,6 @@ def noisy(rater, unit, truth, rng):
 
 
 def often_empty(rater, unit, truth, rng):
-    """Return the empty set half of the time."""
     return "[]" if rng.random() < 0.5 else noisy(rater, unit, truth, rng)
 
 

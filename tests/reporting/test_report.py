@@ -76,7 +76,6 @@ class Page(HTMLParser):
             self.tables[-1][-1].append("")
 
     def handle_startendtag(self, tag, attrs):
-        """Note a tag that closes itself."""
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.handle_endtag(tag)

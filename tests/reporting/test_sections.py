@@ -26,7 +26,6 @@ def compute(f):
 
 
 def summary(f, _):
-    """Return the rater that the toy likes."""
     return ("The toy likes ", Name.of(f.study.raters[0]), ".")
 
 
@@ -58,7 +57,6 @@ def study():
 
 @pytest.fixture
 def _toy(monkeypatch):
-    """Add the toy at the end of the topics."""
     monkeypatch.setattr(findings, "TOPICS", (*findings.TOPICS, TOY))
 
 

@@ -29,7 +29,6 @@ def some_kappa(study, *, distance=None):
 
 
 def made(estimate, influence, counted=None, **options):
-    """Return a result with any estimate and linearised values."""
     sums = some_kappa(STUDY).sums
     counted = np.ones(len(influence)) if counted is None else np.array(counted, dtype=float)
     parts = Estimate(sums, estimate, 0.5, 0.25, 0.5, 0.75, np.array(influence), counted, **options)

@@ -17,7 +17,6 @@ TEXT = LONG.assign(labels=LONG["labels"].map(sa.format_labels))
 
 
 def names(table):
-    """Return coefficient and distance of every row."""
     return [(row.coefficient, row.distance) for row in table]
 
 

@@ -55,7 +55,6 @@ STUDIES = st.dictionaries(
 
 class TestLong:
     def read(self, frame=WALKTHROUGH, **options):
-        """Return the study of a long table."""
         return Annotations.from_long(frame, unit="doc", rater="who", labels="tags", **options)
 
     def test_label_sets(self):

@@ -44,7 +44,6 @@ def tally_of(study):
 
 
 def in_memory(frame):
-    """Return the study of a long table."""
     return sa.Annotations.from_long(frame, value="value")
 
 

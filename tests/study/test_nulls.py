@@ -47,7 +47,6 @@ def pandas(cells, dtype=object):
 
 
 def dictionaries(cells):
-    """Return an Arrow table whose labels are a dictionary."""
     table = arrow(cells)
     return table.set_column(2, "labels", table["labels"].dictionary_encode())
 
@@ -70,7 +69,6 @@ def lines(cells):
 
 
 def records(cells):
-    """Write one JSON list."""
     Path("study.json").write_text(json.dumps(arrow(cells).to_pylist()), encoding="utf-8")
     return "study.json"
 
@@ -267,7 +265,6 @@ class TestElsewhere:
         return {"unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "bob"] * 3, "answer": cells}
 
     def said(self, build, *args, **options):
-        """Return what is built and the one warning about it."""
         with pytest.warns(BlankLabelsWarning) as caught:
             built = build(*args, **options)
         assert len(caught) == 1

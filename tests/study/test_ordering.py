@@ -23,7 +23,6 @@ TABLE = pd.DataFrame(
 
 
 def labels(study):
-    """Return the answers by unit and rater."""
     long = study.to_long()
     return {
         (u, r): {*x} for u, r, x in zip(long["unit"], long["rater"], long["labels"], strict=True)

@@ -26,7 +26,6 @@ COLUMNS = {"unit": "unit", "rater": "rater", "labels": "labels"}
 
 
 def read(**options):
-    """Return the study of the table above."""
     return sa.read(TABLE, unit="sentence", rater="who", **options)
 
 
@@ -176,7 +175,6 @@ class TestNamesOfGroups:
     NAMES = (1, "1", "A", "a", "b", "c")
 
     def named(self, *names):
-        """Return a mapping that gives each unit one of some names."""
         return {unit: names[k % len(names)] for k, unit in enumerate(self.STUDY.units)}
 
     @pytest.mark.parametrize(("role", "said"), [("cluster", "Clusters"), ("strata", "Strata")])

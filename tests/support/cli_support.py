@@ -19,7 +19,6 @@ typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 def invoke(*words):
-    """Run the command in this process."""
     return CliRunner().invoke(cli.app, list(map(str, words)))
 
 
@@ -31,7 +30,6 @@ def ok(*words):
 
 
 def rows(*words):
-    """Run the command for JSON and return its rows."""
     return json.loads(ok(*words, "--format", "json"), parse_constant=pytest.fail)
 
 

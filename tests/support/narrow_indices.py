@@ -104,7 +104,6 @@ NUMPY = standing_in(
 
 
 def modules():
-    """Return every module of setagree that works with numpy."""
     for module in pkgutil.walk_packages(setagree.__path__, "setagree."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

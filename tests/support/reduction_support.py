@@ -35,7 +35,6 @@ CONNECTIONS = []
 
 
 def relation(data):
-    """Return a relation of DuckDB with a connection of its own."""
     import duckdb
     import pyarrow as pa
 

@@ -109,7 +109,6 @@ def any_overlap(A, B):
 
 
 def hamming(A, B):
-    """Size of the symmetric difference."""
     return len(A ^ B)
 
 

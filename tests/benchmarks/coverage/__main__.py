@@ -35,7 +35,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def every_cell() -> Iterator[Default | Intervals | Null | OfSpans]:
-    """Yield the cells in the order in which they are run."""
     yield from interval_cells()
     yield from null_cells()
     yield from default_cells()

@@ -184,7 +184,6 @@ def bounds(k: float, n: float) -> tuple[float, float]:
 
 
 def is_rough(row: sa.Agreement) -> bool:
-    """Return whether the output calls the interval rough."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         warn_clusters([row])

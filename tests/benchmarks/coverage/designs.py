@@ -118,7 +118,6 @@ class RatersToo(Intervals):
 
     @property
     def further(self) -> str:
-        """How far habits differ."""
         return f" tilt={self.tilt:g}" if self.tilt else ""
 
     @property

@@ -82,7 +82,6 @@ class Intervals:
 
     @property
     def further(self) -> str:
-        """What else tells it from others."""
         return ""
 
     @property
@@ -131,7 +130,6 @@ class Intervals:
         raise NotImplementedError
 
     def run(self, generator: np.random.Generator) -> Found:
-        """Simulate the studies and count."""
         left_out = 0
         seen: dict[str, list[Any]] = {}
         for start in range(0, self.n_studies, AT_ONCE):
@@ -164,7 +162,6 @@ def summed(
 
 
 def drawn_types(world: World, shape: tuple[int, ...], generator: np.random.Generator) -> Codes:
-    """Return a type of units for each place."""
     return generator.choice(len(world.units), shape, p=[unit.share for unit in world.units])
 
 
@@ -178,7 +175,6 @@ class Plain(Intervals):
 
     @property
     def further(self) -> str:
-        """How many answers are missing."""
         return f" missing={self.missing:g}" if self.missing else ""
 
     @property

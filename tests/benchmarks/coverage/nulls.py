@@ -71,7 +71,6 @@ class Null:
         return TESTS[self.what](self.n_units, generator)
 
     def run(self, generator: Generator) -> Found:
-        """Simulate the studies and count."""
         seen: dict[str, list[float]] = {}
         for _ in range(self.n_studies):
             for test, p in self.p_values(generator).items():

@@ -67,7 +67,6 @@ def _frame(axes: Any, title: str) -> None:
 
 
 def _line(axes: Any, pairs: Pairs, method: str) -> None:
-    """Draw the mean coverage of one method."""
     of_size = [[one for cell, one in pairs if cell.n_units == n] for n in UNITS]
     means = [float(np.mean([one.coverage(method) for one in found])) for found in of_size]
     colour, dashes, mark, name = STYLES[method]

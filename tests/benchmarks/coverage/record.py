@@ -51,9 +51,7 @@ class Cell(Protocol):
     @property
     def name(self) -> str: ...
 
-    def run(self, generator: np.random.Generator) -> Found:
-        """Simulate the studies and count."""
-        ...
+    def run(self, generator: np.random.Generator) -> Found: ...
 
     def misses(self, found: Found) -> bool:
         """Say whether a promise is missed, by whatever little."""
@@ -88,7 +86,6 @@ def write(path: Path, known: Mapping[str, Found]) -> None:
 
 
 def append(path: Path, found: Iterable[tuple[str, Found]]) -> None:
-    """Add results to the file."""
     with path.open("a", encoding="utf-8", newline="") as lines:
         out = csv.writer(lines, lineterminator="\n")
         for name, one in found:

@@ -32,7 +32,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def every_cell() -> Iterator[Decisions]:
-    """Yield the cells in the order in which they are run."""
     yield from threshold_cells()
     yield from component_cells()
     yield from queue_cells()

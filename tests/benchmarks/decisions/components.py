@@ -96,7 +96,6 @@ class Variances(Decisions):
         return as_study(world.template, codes, given).with_used_values(), self.answers
 
     def seen(self, generator: Generator) -> Iterator[Seen]:
-        """Yield whether the intervals of the components and of the reliabilities hold."""
         u, r, e = self.truth.values()
         for _ in range(self.n_studies):
             study, distance = self._study(generator)

@@ -81,7 +81,6 @@ class Looks(Decisions):
             yield found
 
     def _check(self, study: sa.Annotations, ends: dict[str, Floats]) -> None:
-        """Compare a study with what the library says of it."""
         at = {unit: k // self.batch for k, unit in enumerate(study.units)}
         for name, looks in ((ANY_TIME, None), (PLANNED, self.sizes)):
             frame = sa.monitor(
@@ -211,7 +210,6 @@ class LastBatch(Decisions):
                 yield {FAR: (float(none), float(far), 0.0)}
 
     def _check(self, study: sa.Annotations, low: float, high: float) -> None:
-        """Compare a study with what the library says of it."""
         at = {unit: k // self.batch for k, unit in enumerate(study.units)}
         found = sa.monitor(study, batch=at, threshold=0.667, distance=self.distance)
         theirs = found.last_difference[1:]

@@ -174,7 +174,6 @@ class Models(Decisions):
         return {test: np.where(refused, np.nan, p.min(axis=0)) for test, p in each.items()}
 
     def _check(self, study: sa.Annotations, ours: dict[str, float]) -> None:
-        """Compare a study with what the library says of it."""
         models = [f"r{g}" for g in range(self.n_humans, self.n_humans + self.n_models)]
         p = dict.fromkeys(ours, np.nan)
         try:
