@@ -241,7 +241,8 @@ class SharedPairs:
         who = raters[paired]
         if shape[0] * shape[1] <= len(who) and shape[1] <= _FEW_VALUES:
             cells = np.bincount(who * shape[1] + values, minlength=shape[0] * shape[1])
-            shares = cells.reshape(shape) / np.bincount(who, minlength=self.n_raters)[:, None]
+            n_ratings = np.maximum(np.bincount(who, minlength=self.n_raters), 1)
+            shares = cells.reshape(shape) / n_ratings[:, None]
             return np.asarray(np.maximum(shares @ self._all_distances @ shares.T, 0))
         each = 1 / np.bincount(who, minlength=self.n_raters)[who]
         rank, blocks = self._by_frequency

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import Terminal, script
+from cli_support import Terminal, invoke, ok, refusal, script
 
 import setagree as sa
 from setagree.errors import OptionError
@@ -48,17 +48,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def invoke(*words):
-    return CliRunner().invoke(cli.app, list(map(str, words)))
-
-
-def ok(*words):
-    """Run the command, which must succeed, and return what it printed on stdout."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
 def on_screen(*words, columns=80):
     """Return what the command, which must succeed, shows on a terminal of so many columns."""
     stream = Terminal(io.BytesIO(), encoding="utf-8")
@@ -66,14 +55,6 @@ def on_screen(*words, columns=80):
     run = script(*words, env=env, stdout=stream)
     assert run.returncode == 0, run.stderr
     return run.stdout
-
-
-def refusal(*words):
-    """Run the command, which must end with 2 and one sentence, and return the sentence."""
-    result = invoke(*words)
-    assert (result.exit_code, result.stdout) == (2, ""), result
-    assert result.stderr.count("Error: ") == 1
-    return result.stderr.splitlines()[-1]
 
 
 def five():

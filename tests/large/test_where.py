@@ -178,9 +178,6 @@ class TestParity:
         assert all(told == found[0][1] for _, told in found)
 
 
-"""Texts that spell four things in two ways each."""
-
-
 def test_too_many_distinct_cells(monkeypatch):
     monkeypatch.setattr("setagree.checks.MOST_BYTES", 500)
     table = pa.table({"unit": [*"uvw"], "rater": [*"aaa"], "labels": [*"xyz"]})

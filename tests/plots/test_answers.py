@@ -11,8 +11,8 @@ from setagree.errors import OptionError
 
 pytest.importorskip("matplotlib")
 
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
+
+from axes_support import fresh, rows_named
 
 from setagree import plots
 from setagree.wording.number_format import DASH
@@ -20,25 +20,9 @@ from setagree.wording.number_format import DASH
 PLAN = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    """Leave no figure open."""
-    yield
-    plt.close("all")
-
-
-def fresh(width=7.2, height=5.0):
-    """Return axes of a figure that pyplot does not know."""
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
 def texts(ax):
     """Return what is written on the axes, beside ticks and title; lines are joined."""
     return [" ".join(text.get_text().split()) for text in ax.texts]
-
-
-def rows_named(ax):
-    return [name.get_text() for name in ax.get_yticklabels()]
 
 
 class TestQueue:

@@ -1,6 +1,5 @@
 """The pictures of panels: the model beside each human, and the raters on a map."""
 
-import warnings
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,22 +13,14 @@ from setagree.errors import OptionError
 
 pytest.importorskip("matplotlib")
 
-from matplotlib import pyplot as plt
+from axes_support import drawn, fresh
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 
 from setagree import plots
 from setagree.plots.base import inline_svg
 from setagree.wording.number_format import MINUS
 
 STUDY = sa.simulate(200, 6, skill=[0.8, 0.7, 0.7, 0.6, 0.6, 0.9], rng=1)
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    """Leave no figure open."""
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +32,6 @@ def tested():
 @pytest.fixture(scope="module")
 def mapped():
     return sa.rater_map(STUDY, n_resamples=19, rng=1)
-
-
-def fresh(width=7.2, height=5.0):
-    """Return axes of a figure that pyplot does not know."""
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
-def drawn(ax):
-    """Draw the figure; only letters that no font has may be warned of."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing|Matplotlib currently does not")
-        ax.figure.canvas.draw()
-    return ax
 
 
 def texts(ax):

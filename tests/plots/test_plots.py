@@ -37,6 +37,7 @@ from setagree.errors import DataError, MissingDependencyError, OptionError
 
 pytest.importorskip("matplotlib")
 
+from axes_support import drawn, fresh, rows_named
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -53,18 +54,6 @@ TABLE = sa.agreement(
 )
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    """Leave no figure open."""
-    yield
-    plt.close("all")
-
-
-def fresh(width=7.2, height=5.0):
-    """Return axes of a figure that pyplot does not know."""
-    return Figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
 def undefined():
     """Return an alpha that is nan: all answers are the same."""
     rows = [("ann", 1, "x"), ("ben", 1, "x"), ("ann", 2, "x"), ("ben", 2, "x")]
@@ -76,10 +65,6 @@ def undefined():
 def said(ax):
     """Return all that is written on the axes beside their ticks, as one text."""
     return "\n".join([ax.get_title(loc="left"), *(text.get_text() for text in ax.texts)])
-
-
-def rows_named(ax):
-    return [name.get_text() for name in ax.get_yticklabels()]
 
 
 def dots(ax, marker="o"):
@@ -99,14 +84,6 @@ def upright(ax):
     """Return where the vertical lines stand."""
     lines = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2]
     return [x[0] for x in lines if x[0] == x[1]]
-
-
-def drawn(ax):
-    """Draw the figure; only letters that no font has may be warned of."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing|Matplotlib currently does not")
-        ax.figure.canvas.draw()
-    return ax
 
 
 def windows(n):
@@ -919,7 +896,6 @@ def test_heights():
 
 
 def test_narrow_axes_have_no_columns_of_text():
-    from matplotlib.figure import Figure
 
     frame = TABLE.to_frame()
     ax = plots.forest(frame, ax=Figure(figsize=(3.75, 3)).add_subplot())

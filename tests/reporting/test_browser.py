@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="the page needs the report extra")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from browsing import BROWSER, SIZES, finds, started_browser
-from reporting.test_report import HOSTILE, hostile_study
+from hostile_pages import HOSTILE, hostile_study
 
 import setagree as sa
 from setagree.reporting.report import report

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hostile_pages import HOSTILE
+from hostile_pages import HOSTILE, hostile_study
 from inference_support import T1
 from scipy import stats
 from small_studies import annotations, numbers, text
@@ -100,16 +100,6 @@ class Page(HTMLParser):
         found = [rows for rows in self.tables if rows[0][0] == head]
         assert len(found) == 1
         return [[" ".join(cell.split()) for cell in row] for row in found[0][1:]]
-
-
-def hostile_study():
-    """Return a study whose labels, raters and units are hostile."""
-    plain_study = sa.simulate(
-        60, 4, n_labels=len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
-    )
-    return sa.Annotations.from_triples(
-        [(f"<i>{r}</i>\"'", ("<u>", u), v) for u, r, v in plain_study.to_long().to_numpy()]
-    )
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ HOSTILE = [
 def hostile_study():
     """Return a study whose labels, raters and units are hostile."""
     plain_study = sa.simulate(
-        60, 4, len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
+        60, 4, n_labels=len(HOSTILE), labels=HOSTILE, skill=[0.9, 0.8, 0.7, 0.2], missing=0.1, rng=3
     )
     return sa.Annotations.from_triples(
         [(f"<i>{r}</i>\"'", ("<u>", u), v) for u, r, v in plain_study.to_long().to_numpy()]
