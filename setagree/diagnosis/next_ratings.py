@@ -248,8 +248,9 @@ def next_ratings(
     check_choice("goal", goal, ("consensus", "agreement", "prevalence"))
     known = unweighted_units(study, "next_ratings")
     if goal == "prevalence":
-        if model is None:
-            raise OptionError(f"{option('goal', 'prevalence')} needs {option('model')}.")
+        if model is None or units is not None:
+            needs = f"needs {option('model')}, whose units are drawn, and no {option('units')}"
+            raise OptionError(f"{option('goal', 'prevalence')} {needs}.")
         return _to_check(known, model, int(budget), pool, as_generator(rng))
     known = known.with_queued or known
     known = known if model is None else set_apart(known, model)

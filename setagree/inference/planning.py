@@ -13,7 +13,7 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.score_interval import moments
-from setagree.errors import DataError, OptionError, SetagreeWarning, counted, option, warn
+from setagree.errors import DataError, OptionError, SetagreeWarning, counted, listing, option, warn
 from setagree.inference.comparison import Comparison
 from setagree.inference.plan_goals import (
     ONE_BY_ONE,
@@ -542,7 +542,10 @@ def plan(
 
 def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> PrevalencePlan:
     """Return the smallest numbers of units for a half width, or the half widths for units."""
-    checked, L = pilot.checked, len(pilot.frame)
+    checked, L, wanted = pilot.checked, len(pilot.frame), goals.half_width
+    if max(goals.n_units or [0]) > checked.n_units:
+        corpus = counted(checked.n_units, "unit")
+        raise OptionError(f"n_units={goals.n_units}: the corpus has {corpus}.")
 
     def planned(n: Any) -> pd.DataFrame:
         found = checked.table(goals.level, pilot.target, n / checked.n)
@@ -551,12 +554,16 @@ def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> Prevalence
         return rows.assign(n_additional_units=np.maximum(n - checked.n, 0))
 
     low, n = np.full(L, 3), np.full(L, checked.n_units)
-    while goals.half_width is not None and (low < n).any():
+    while wanted is not None and (low < n).any():
         middle = (low + n) // 2
-        is_enough = planned(middle)["half_width"] <= goals.half_width
+        is_enough = planned(middle)["half_width"] <= wanted
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
     tried = [n] if goals.n_units is None else goals.n_units
     frame = pd.concat([planned(each) for each in tried], ignore_index=True)
+    missed = frame["label"][~(frame["half_width"] <= (wanted or np.inf))].tolist()
+    if missed and wanted is not None:
+        goal = option("half_width", wanted)
+        warn(f"No sample of the corpus reaches {goal} for {listing(missed)}.", SetagreeWarning)
     return PrevalencePlan(pilot, frame, goals.level)
 
 

@@ -124,7 +124,7 @@ class Checked:
             z = stdtrit(np.where((n_all > 2) & (df >= least), df, np.nan), (1 + level) / 2)
             # phi = (sum SS_k + 1) / (sum n_k p_k (1 - p_k) n_k / kish_k + 1), f_k = n_k / M_k
             phi = (total(squares) + 1) / (total(n**2 / kish * p * (1 - p)) + 1)
-            f = 0.0 * n if self.is_weighted else np.minimum(1.0, n / self.size)
+            f = np.where(n_all < N, np.minimum(1.0, n / self.size), 1.0) * (not self.is_weighted)
             # se² = deff sum W_k² (1 - f_k) s²_k / n_k
             pooled = total(squares) / np.maximum(n_all - n_strata, 1.0)
             s2 = np.where(n > 1, squares / (n - 1), pooled[of])
@@ -212,8 +212,6 @@ class PrevalenceTable(Result):
 
     def words(self, row: int | None = None) -> Sentence:
         """Return the sentence on the label of a row, by default the most frequent label."""
-        if not len(self.frame):
-            return ()
         frame, N = self.frame, self.checked.n_units
         x = frame.iloc[frame["count"].argmax() if row is None else row]
         ends = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
@@ -262,7 +260,7 @@ class PrevalenceTable(Result):
     def _notes(self) -> list[str]:
         reasons = self.frame.dropna(subset="reason").groupby("reason", sort=False)["label"]
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
-        return [*filter(None, [plain(self.words(), quoted=False)]), *notes]
+        return [plain(self.words(), quoted=False), *notes]
 
     def __repr__(self) -> str:
         n, N = self.checked.n, counted(self.checked.n_units, "unit")
@@ -402,11 +400,14 @@ def label_flags(
     wanted: list[Any] = []
     if labels is not None:
         check_list("labels", labels, "labels")
-        if any(label is None or not isinstance(label, Hashable) for label in labels):
-            raise OptionError(f"{option('labels', labels)} must be a list of labels.")
-        wanted = [*dict.fromkeys(labels)]
+        wanted = [*labels]
+        if not wanted or any(x is None or not isinstance(x, Hashable) for x in wanted):
+            raise OptionError(f"{option('labels', wanted)} must be a list of labels.")
+    wanted = [*dict.fromkeys(wanted)]
     sets = labels_of_values([*values, frozenset(wanted)], kind)
     flags, names = sets.flags[: len(values)].astype(np.float64), [*sets.labels]
+    if not names:
+        raise DataError("nobody gave a label, so that there is nothing to count or to compare.")
     if labels is None:
         return flags, names
     flags = flags.tocsc()[:, [names.index(label) for label in wanted]].tocsr()

@@ -89,8 +89,6 @@ def soft_scores(
     if not len(units):
         raise DataError("no unit has an answer of the model and of a human.")
     degrees, n = _degrees(known.values, known.kind), len(units)
-    if not degrees.shape[1]:
-        raise DataError("nobody gave a label, so that there is nothing to compare.")
     check_cost("The shares of labels", n_bytes=80 * n * degrees.shape[1], instead="Take a part.")
     values, rng = known.value_codes[rows], as_generator(rng)
     p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()

@@ -264,6 +264,7 @@ def test_categories_are_labels():
         ({"model": MODEL, "labels": "a"}, OptionError, "must be a list of labels"),
         ({"model": MODEL, "level": 95}, OptionError, "level=95"),
         ({"model": MODEL, "labels": [["a"]]}, OptionError, "must be a list of labels"),
+        ({"model": MODEL, "labels": []}, OptionError, "must be a list of labels"),
         ({"model": []}, OptionError, r"rater of the study \('h0'\), .* none is named"),
         ({"model": MODEL, "corpus": MODEL}, OptionError, "corpus="),
         ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks answers of the model"),
@@ -293,6 +294,12 @@ def test_weights_and_clusters_together():
     weighted = sa.prevalence(RUNS["weights 1 2 1 3 1 1 2 2 1 1 1 4"][0], model=MODEL).frame
     both = sa.prevalence(study, model=MODEL).frame
     assert both["prevalence"].tolist() == weighted["prevalence"].tolist()
+
+
+def test_a_study_without_labels():
+    study = people([["", ""], ["", ""], ["", ""]])
+    with pytest.raises(DataError, match="nobody gave a label"):
+        sa.prevalence(study, model=machine([""] * 5))
 
 
 def test_numbers_have_no_labels():
@@ -359,6 +366,23 @@ def test_a_plan_for_the_pilot_itself_has_its_width():
     width = (found.frame["high"] - found.frame["low"]) / 2
     assert plan.frame["half_width"].tolist() == pytest.approx(width.tolist())
     assert repr(plan) == "<PrevalencePlan from 12 checked units: 2 rows>"
+
+
+def test_a_plan_for_all_units_is_a_count():
+    """The pilot has 5 of 12 units with the label, the corpus 16 of 40: it is no exact part."""
+    found = sa.prevalence(ONE, model=MODEL)
+    plan = sa.plan(found, sa.PlanGoals(half_width=1e-9))
+    assert plan.frame["n_units"].tolist() == [40] * 3
+    assert plan.frame["half_width"].tolist() == [0] * 3
+    with pytest.raises(OptionError, match="the corpus has 40 units"):
+        sa.plan(found, sa.PlanGoals(n_units=[41]))
+
+
+def test_a_plan_that_no_sample_reaches():
+    """Weights have no finite correction."""
+    found = sa.prevalence(ONE.sampled(sampling_weight=WEIGHTS), model=MODEL)
+    with pytest.warns(SetagreeWarning, match=r"No sample .* reaches half_width=0.01 for 'a', 'b'"):
+        sa.plan(found, sa.PlanGoals(half_width=0.01))
 
 
 @pytest.mark.parametrize("goals", [{"power": 0.8}, {"assurance": 0.8}, {"at_least": 0.1}])
