@@ -356,7 +356,7 @@ def _fit(figure: Figure, renderer: RendererSVG) -> float:
 
     figure.set_layout_engine("none")
     (ax,), (width, height), more = figure.axes, figure.bbox.size, 0.0
-    headings: Any = figure.findobj(lambda one: one.get_gid() == _HEADING)
+    headings: Any = [one for one in ax.get_children() if one.get_gid() == _HEADING]
     for text in headings:
         text.set_in_layout(False)
     left = across = width

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,12 +78,6 @@ class Page:
 
 def html_report(pages: Sequence[Page], title: Name, overview: Table | None) -> str:
     """Return the page, or the overview of several questions with the page of each."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["breakable"] = breakable
     told = [sections(page.findings) for page in pages]
     with stages("drawing", sum(map(len, told))) as reached:
         drawn = [
@@ -91,7 +86,7 @@ def html_report(pages: Sequence[Page], title: Name, overview: Table | None) -> s
     script = _trusted("report.js")
     digest = hashlib.sha256(script.encode()).digest()
     prefixes = [f"q{k}-" for k in range(1, len(pages) + 1)] if overview else [""]
-    return environment.get_template("report.html.j2").render(
+    text: str = _template().render(
         title=title,
         counts=counted(len(pages), "question") if overview else counts_line(pages[0].findings),
         overview=overview and _table(overview),
@@ -102,6 +97,19 @@ def html_report(pages: Sequence[Page], title: Name, overview: Table | None) -> s
         script=script,
         script_hash=base64.b64encode(digest).decode(),
     )
+    return text
+
+
+@cache
+def _template() -> Any:
+    """Return the template of the page, compiled once."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["breakable"] = breakable
+    return environment.get_template("report.html.j2")
 
 
 def _page(page: Page, drawn: list[dict[str, Any]], prefix: str) -> dict[str, Any]:
